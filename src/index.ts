@@ -1,12 +1,12 @@
 /**
- * What a program can take from svcd.
+ * The public API of svcd.
  *
  * `NameClient` resolves and registers names as an Effect service; `EmbeddedNode`, `DaemonClient` and `AutoClient` have
- * layers for it. They need Node, and load what they need when they are used. (`svcd/promise` is the same for programs
- * without Effect.)
+ * layers for it. They need Node, and load their modules on use. (`svcd/promise` is the same for programs without
+ * Effect.)
  *
- * The rest is one namespace a module, named after its file: plain functions over bytes and values, which know no files,
- * no network and no clock, and run in a browser as they do on Node.
+ * The rest is one namespace for each module, with the name of its file: plain functions over bytes and values, without
+ * files, network or clock. They run in a browser as on Node.
  */
 
 export * as errors from "./client/errors.ts"

@@ -13,10 +13,10 @@ import { ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
 import { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 import { open, type PromiseClient, type PromiseClientConfig } from "./node/promiseClient.ts"
 
-/** Opens a client of the configuration's mode: where it says none, over a daemon if one answers, else embedded. */
+/** Opens a client of the configuration's mode; by default over a daemon if one answers, else embedded. */
 export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(AutoClient.layer, config)
 
-/** Opens a client with a node of its own in this process. */
+/** Opens a client with its own node in this process. */
 export const newEmbeddedClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
   open(EmbeddedNode.layer, { ...config, mode: ModeEmbedded })
 

@@ -134,7 +134,7 @@ describe("svcd/promise", () => {
       })
     }))
 
-  it.scopedLive("has iterators that end once, for all who wait", () =>
+  it.scopedLive("has iterators that end once, for all waiting readers", () =>
     Effect.gen(function*() {
       const config = at(yield* namedDaemon)
       yield* Effect.promise(async () => {

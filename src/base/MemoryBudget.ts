@@ -4,17 +4,16 @@ import * as Layer from "effect/Layer"
 import { getHeapStatistics } from "node:v8"
 
 /**
- * The memory that remote parties can make this node hold, counted in one place. Everything that a peer or an RPC caller
- * makes the node keep (an unfinished frame, a decoded message that waits, a request body, an answer that is not read) is
- * taken from an account before it is kept and given back when it is dropped.
+ * Limits the memory that peers and RPC callers can make this node hold. Their data (an unfinished frame, a waiting
+ * message, a request body, an unread answer) is counted in an account before it is kept, until it is dropped.
  *
  *   take ──within the limits──▶ granted
  *     ├─ the account is above its own limit ─────────────────────────▶ refused
  *     └─ the kind is full ── the largest holder is another account ──▶ that one is evicted, then granted
- *                         └─ the asker is the largest holder ────────▶ refused
+ *                         └─ this account is the largest holder ─────▶ refused
  *
- * An account that cannot be evicted (a peer that this node or its operator chose) is not the largest holder for this
- * purpose, however much it holds: accounts that can be evicted make room for it as long as there are any.
+ * An account that cannot be evicted (a peer that this node or its operator chose) never counts as the largest holder:
+ * evictable accounts make room for it, as long as there are any.
  *
  * Invariants: the sum of all accounts of a kind is at most the limit of the kind; the limits of all kinds together are
  * the total. A closed account holds nothing.
@@ -31,7 +30,6 @@ const SHARES: Readonly<Record<BudgetKind, number>> = {
   frames: 0.2,
   // Decoded messages of peers that wait to be handled, inventories included.
   messages: 0.25,
-  // Reconstructions of compact blocks.
   compact_blocks: 0.05,
   // Data that waits to be sent to peers.
   outbox: 0.1,
@@ -41,7 +39,6 @@ const SHARES: Readonly<Record<BudgetKind, number>> = {
   rpc_answers: 0.2
 }
 
-/** The part of the heap that all kinds together may take. */
 const HEAP_SHARE = 0.4
 
 /** The longest time that an account waits for room, in milliseconds. Then `take` decides. */
@@ -56,22 +53,17 @@ export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit 
 /** What the budget did when it was full. The values are a label of metrics. */
 export type BudgetAction = "refused" | "evicted"
 
-/** Called at each refusal and eviction. */
 export type BudgetListener = (event: {
   readonly kind: BudgetKind
   readonly action: BudgetAction
   /** The name of the account that was refused or evicted. */
   readonly owner: string
-  /** Bytes of this kind that it held. */
   readonly held: number
 }) => void
 
 /** The part of the budget that one peer or caller uses. */
 export interface MemoryAccount {
-  /**
-   * Counts `bytes` more. Returns false where a limit does not allow it: then nothing is counted, and the owner drops
-   * the data. Another account may be evicted to make room.
-   */
+  /** Counts `bytes` more; may evict another account. Returns false at a limit: then the owner drops its data. */
   readonly take: (kind: BudgetKind, bytes: number) => boolean
   readonly give: (kind: BudgetKind, bytes: number) => void
   readonly held: (kind: BudgetKind) => number
@@ -112,19 +104,16 @@ export class MemoryBudget {
     this.total = total
   }
 
-  /** The limit of a kind in bytes. */
   limit(kind: BudgetKind): number {
     return Math.floor(this.total * SHARES[kind])
   }
 
-  /** Bytes of a kind that all accounts hold. */
   held(kind: BudgetKind): number {
     return this.used.get(kind) ?? 0
   }
 
   /**
-   * Whether an account has to wait before it takes more of a kind: more than half of the kind is in use, and this
-   * account holds more than an equal share of that.
+   * Whether an account has to wait: the kind is more than half full, and this account holds more than an equal share.
    */
   isTight(kind: BudgetKind, account: MemoryAccount): boolean {
     const used = this.held(kind)
@@ -228,7 +217,6 @@ export class MemoryBudget {
 /** The budget of the node, shared by its peers and its RPC callers. */
 export class Budget extends Context.Tag("svcd/Budget")<Budget, MemoryBudget>() {}
 
-/** A budget sized from the heap limit of this process. */
 export const layer: Layer.Layer<Budget> = Layer.sync(
   Budget,
   () => new MemoryBudget(budgetOfHeap(getHeapStatistics().heap_size_limit))

@@ -13,10 +13,7 @@ export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
-/**
- * Installs the clock for everything that is built and run under this layer. With `seconds` (since 1970) the clock
- * stands at that time from the start.
- */
+/** Installs the clock for everything under this layer. With `seconds` (since 1970) it stands at that time. */
 export const layer = (seconds?: number): Layer.Layer<MockTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {
     let mock = seconds

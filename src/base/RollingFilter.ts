@@ -33,7 +33,6 @@ export class RollingFilter {
     return this.generations?.some((filter) => holds(filter, places)) ?? false
   }
 
-  /** Adds an entry, or renews it. */
   add(entry: Bytes): void {
     const places = this.places(entry)
     this.generations ??= Array.from({ length: GENERATIONS }, () => new Uint8Array(Math.ceil(this.bits / 8)))

@@ -48,7 +48,6 @@ export const parseHostPort = (text: string, host: "required" | "optional"): Eith
   return isHost(address.host) ? Either.right(address) : Either.left(`${quoted(text)} has no valid host`)
 }
 
-/** Returns the text that `parseAddress` parses. */
 export const formatHostPort = ({ host, port }: Address): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
@@ -69,7 +68,6 @@ export const isLoopback = (host: string): boolean => placeOf(host) === "loopback
 /** Whether a host means every interface, so that a client has to choose one of them. */
 export const isEveryInterface = (host: string): boolean => placeOf(host) === "every interface"
 
-/** Whether two listeners need the same port of the same interface. */
 export const overlap = (a: Address, b: Address): boolean => {
   if (a.port !== b.port) return false
   if ([a, b].some(({ host }) => host === "0.0.0.0") && [a, b].some(({ host }) => isIPv6(host))) {

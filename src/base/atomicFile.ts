@@ -35,7 +35,6 @@ export const syncDirectoryNow = (path: string): void => {
   }
 }
 
-/** Makes a directory and its missing parents, durably. */
 export const makeDirectoryDurably = async (directory: string): Promise<void> => {
   const made = makeDirectory(directory)
   if (made === undefined) return

@@ -10,7 +10,6 @@ import { createHash } from "node:crypto"
 
 const MEMBER = /^(\{[ \n]*)"checksum": ?"([^"]*)",[ \n]*/
 
-/** Builds the text of a JSON object part by part, and its checksum. */
 export class ChecksummedText {
   private readonly parts: Array<string> = []
   private readonly hash = createHash("sha256")
@@ -34,7 +33,6 @@ export class ChecksummedText {
 
 export const checksummed = (text: string): string => new ChecksummedText().add(text).finish().join("")
 
-/** The text for messages about a checksum mismatch. */
 export const CHECKSUM_MISMATCH = "its content does not match its checksum"
 
 export interface CheckedText {

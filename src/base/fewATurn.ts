@@ -4,11 +4,7 @@ export interface Line {
   readonly length: number
 }
 
-/**
- * Makes a queue for short tasks. Many tasks of remote parties do not delay the other work of the event loop.
- *
- * @param count tasks in one turn of the event loop.
- */
+/** Many tasks of remote parties do not delay other work. `count`: tasks in one turn of the event loop. */
 export const fewATurn = (count: number): Line => {
   const waiting: Array<() => void> = []
   let scheduled = false

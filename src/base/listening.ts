@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import type { Server } from "node:net"
 import { type Address, formatHostPort } from "./addresses.ts"
 
-/** The server cannot listen on an address. */
 export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
   what: Schema.Literal("RPC", "metrics", "mail"),
   address: Schema.String,
@@ -26,10 +25,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export const codeOrName = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : error.name
 
-/**
- * Makes a server listen. An empty host means every interface, port 0 any free port. Returns the address with the actual
- * port.
- */
+/** Listens; an empty host is every interface, port 0 any free port. Returns the address with the actual port. */
 export const listenOn = (
   server: Server,
   { host, port }: Address,

@@ -7,7 +7,6 @@ export const below = (random: Random, count: number): number => Math.floor(rando
 /** A random waiting time with this mean, exponentially distributed. */
 export const exponential = (random: Random, mean: number): number => -Math.log(1 - random()) * mean
 
-/** A copy in random order. */
 export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> => {
   const copy = [...list]
   for (let i = copy.length - 1; i > 0; i--) {

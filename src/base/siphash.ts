@@ -13,7 +13,6 @@ const word = (bytes: Bytes, at: number): number =>
 
 export const sipKey = (bytes: Bytes): SipKey => [word(bytes, 0), word(bytes, 4), word(bytes, 8), word(bytes, 12)]
 
-/** The hash as its low and high half, each unsigned. */
 export const sipHashHalves = (key: SipKey, data: Bytes): readonly [number, number] => {
   const [k0l, k0h, k1l, k1h] = key
   let v0l = k0l ^ 0x70736575

@@ -5,7 +5,7 @@ import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
 import { version } from "../version.ts"
 
-/** Characters of standard input that are read. */
+/** Maximum characters read from standard input. */
 // What this program writes is for its user alone.
 process.umask(0o077)
 
@@ -23,11 +23,11 @@ const readStdin = Effect.async<string>((resume) => {
 
 const input = { ...processInput(), version, screen: screenOf(process.stdout, process.env), readStdin }
 
-// Where the system shows what a program was started with, there may be a password in it.
+// The arguments that the system shows may contain a password.
 process.title = "svcd-cli"
 
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // A reader that went away has what it wanted.
+  // The reader may close the pipe as soon as it has enough.
   process.stdout.on("error", () => {})
   process.stdout.write(stdout)
   process.stderr.write(stderr)

@@ -12,11 +12,11 @@ process.umask(0o077)
 
 const input = { ...processInput(), version, hostname: hostname(), names: mailNames }
 
-// Where the system shows what a program was started with, there may be a password in it.
+// The arguments that the system shows may contain a password.
 process.title = "svcd-mail"
 
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // A reader that went away has what it wanted.
+  // The reader may close the pipe as soon as it has enough.
   process.stdout.on("error", () => {})
   process.stdout.write(stdout)
   process.stderr.write(stderr)

@@ -11,7 +11,7 @@ process.umask(0o077)
 const input = { ...processInput(), version, prompt: makePrompt(process) }
 
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
-  // A reader that went away has what it wanted.
+  // The reader may close the pipe as soon as it has enough.
   process.stdout.on("error", () => {})
   process.stdout.write(stdout)
   process.stderr.write(stderr)

@@ -4,7 +4,7 @@ import process from "node:process"
 // What this program writes is for its user alone.
 process.umask(0o077)
 
-// Loading takes a second, in which the signal that reopens the log file would end the process.
+// Loading takes a second. Without this handler, the signal that reopens the log file would end the process.
 process.on("SIGHUP", () => {})
 const { main } = await import("../programs/svcd/daemonProgram.ts")
 main()

@@ -41,175 +41,147 @@ import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 import * as VerifyPool from "./write/VerifyPool.ts"
 
-/** What came of a block that was offered with `submit`. */
 export type Submission =
-  /** It is in the best chain now. */
+  /** The block is in the best chain now. */
   | { readonly type: "connected" }
-  /** It was here already, and nothing is known against it. */
+  /** The block was stored before and is not invalid. */
   | { readonly type: "duplicate" }
-  /** It is stored; other blocks have more work, so nobody judged its transactions. */
+  /** The block is stored. It is not on the best chain, so its transactions are not validated. */
   | { readonly type: "inconclusive" }
   | { readonly type: "rejected"; readonly reject: Reject }
 
-/** What came of headers that were offered. */
 export interface HeadersAccepted {
-  /** The number in the tree of the last one that is known now; `NO_HEADER` where not even the first is. */
+  /** The number in the tree of the last header that is known now; `NO_HEADER` if the first one is refused. */
   readonly last: number
-  /** How many of them were new. */
   readonly added: number
-  /** Why the one after `last` is refused. */
+  /** Why the header after `last` is refused. */
   readonly reject: Reject | undefined
 }
 
-/** What came of blocks that were delivered. */
 export interface Delivery {
-  /** For each block in order: why it was not even stored, if it was not. */
+  /** For each block in order: why it was refused before it was stored, or `undefined`. */
   readonly refused: ReadonlyArray<Reject | undefined>
-  /** Verdicts on blocks that were judged meanwhile, of this delivery or an earlier one: refused, or connected. */
+  /** The verdicts on blocks of this or an earlier delivery: refused with the reason, or connected. */
   readonly judged: ReadonlyArray<{ readonly hash: Bytes; readonly reject: Reject | undefined }>
 }
 
-/** The whole state at one tip, to be read from one end to the other. */
 export interface StateAtRest {
   readonly tip: HeaderInfo
-  /** Feeds all coins to `use` in lists, in the order of (txid, index). */
+  /** Passes all coins to `use` in lists, in the order of (txid, index). */
   readonly visitCoins: (
     use: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
   ) => Effect.Effect<void, StorageFailure>
-  /** Feeds the claims of all names to `use` in lists, in the order of their bytes. */
+  /** Passes the claims of all names to `use` in lists, in the order of their bytes. */
   readonly visitClaims: (
     use: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
   ) => Effect.Effect<void, StorageFailure>
 }
 
-/** Where the node stands on its way to the best chain. */
 export interface ChainProgress {
   readonly tip: Cursor
-  /** Height of the best header. */
   readonly headers: number
-  /** What an import is at; `undefined` where none is running. */
   readonly importing: ImportProgress | undefined
-  /** Whether a header with more work than the tip's is known, so that blocks are still to come. */
+  /** Whether a header with more chainwork than the tip's is known: its blocks are missing. */
   readonly behind: boolean
 }
 
 export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly params: ConsensusParams
-  /** The last block of the best chain. */
   readonly tip: Effect.Effect<HeaderInfo>
-  /**
-   * The same for those who go on to ask names, wallet or mempool: waits until these know the block. Not for the steps of
-   * a follower.
-   */
+  /** The tip, once the followers have been notified of it. Not for the steps of a follower. */
   readonly toldTip: Effect.Effect<HeaderInfo>
-  /** The header with the most work that nothing is known against. */
+  /** The header with the most chainwork that is not known to be invalid. */
   readonly headerTip: Effect.Effect<HeaderInfo>
   readonly progress: Effect.Effect<ChainProgress>
   /** The header of the best chain at a height; `undefined` above the tip. */
   readonly headerAt: (height: number) => Effect.Effect<HeaderInfo | undefined>
-  /** A header by its hash in wire order. */
   readonly header: (hash: Bytes) => Effect.Effect<HeaderInfo, BlockNotFound>
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
-  /** What undoing a connected block needs; `undefined` for a block that never was connected. Fails where they are lost. */
+  /** The undo data of a connected block; `undefined` if the block was never connected. Fails if they are lost. */
   readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
-  /** The unspent output at an outpoint key, with the tip that it was looked up at. */
+  /** The unspent output at an outpoint key, and the tip at the time of the lookup. */
   readonly coin: (
     outpoint: string
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
-  /** Some unspent output of a transaction, if there is one. */
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
-  /** Runs `work` on the stored state while no block is connected or taken back: keep it short. */
+  /** Runs `work` on the stored state. No block is connected or disconnected meanwhile: keep it short. */
   readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** The tree of headers, to be walked without waiting. */
   readonly tree: HeaderTree
-  /** Headers with their merged-mining proofs, by their numbers in the tree; those of blocks that are not stored end the list. */
+  /** Headers with proofs, by their numbers. The list ends before the first block that is not stored. */
   readonly fullHeaders: (ids: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
-  /** The stored bytes of a block: not decoded. */
+  /** The stored bytes of a block, not decoded. */
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
-  /**
-   * Judges something against the state at the tip, while nobody moves it: keep it short. A follower's steps are run so
-   * already and use `tipState`.
-   */
+  /** Runs `work` on the state at the tip, which does not change meanwhile: keep it short. Followers use `tipState`. */
   readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The state at the tip, for the steps of a follower. */
   readonly tipState: Effect.Effect<TipState>
   /**
-   * Judges a block as if it were offered on top of the tip, but for its proof of work, and stores nothing. One that does
-   * not build on the tip is refused with `inconclusive-not-best-prevblk`.
+   * Validates a block as a new tip without its proof of work, and stores nothing. A block that does not build on the
+   * tip is refused with `inconclusive-not-best-prevblk`.
    */
   readonly judge: (block: Block) => Effect.Effect<Reject | undefined, StorageFailure>
-  /** Offers headers in the order of their chain; stops at the first refusal. Does not wait for who connects blocks. */
+  /** Offers headers in chain order, up to the first refusal. Does not wait for the writer of the chain. */
   readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<HeadersAccepted>
   /**
-   * Offers blocks as they come from peers, in any order as long as their headers are known or come before: stores them,
-   * then moves to the best chain. `bulk` while many are to come: then they are stored to disk by size and age, and
-   * followers hear of them in batches.
+   * Offers blocks from peers: stores them, then moves to the best chain. The order is free if the headers are known.
+   * Use `bulk` while many blocks follow: then flushes depend on size and time, and followers are notified in batches.
    */
   readonly deliver: (blocks: ReadonlyArray<Block>, bulk: boolean) => Effect.Effect<Delivery, StorageFailure>
-  /** Offers a block, stores it, and moves to the best chain. */
   readonly submit: (block: Block) => Effect.Effect<Submission, StorageFailure>
-  /** Takes a block and what builds on it as invalid, and moves to the best chain without it. */
+  /** Marks a block and its descendants as invalid, and moves to the best chain without them. */
   readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
-  /** Takes that back, or a refusal. */
+  /** Withdraws `invalidate` or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /**
-   * Gives up the branch that waits for a missing block, until the block comes, and moves to the best chain without it. False
-   * where nothing waits, or the tip counts as invalid so that the chain may not stay.
+   * Gives up the branch that waits for a missing block, until that block arrives, and moves to the best chain without
+   * it. Returns false if no branch waits, or if the tip is invalid, so the chain cannot stay.
    */
   readonly giveUpBranch: Effect.Effect<boolean, StorageFailure>
-  /** All branches, highest first. */
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   /** Brings a follower to the tip and keeps it there. */
   readonly register: (follower: Follower) => Effect.Effect<void, StorageFailure>
-  /** Tells a follower no more. Once this ends, no step of it is running; one that is not registered is no matter. */
+  /** Removes a follower. When this ends, no step of the follower is running. An unregistered follower is ignored. */
   readonly unregister: (follower: Follower) => Effect.Effect<void>
-  /** Imports block files, one path after the other; goes on with what it has when a file ends early. */
+  /** Imports block files, one path after the other. If a file ends early, continues with the blocks found. */
   readonly importFrom: (
     paths: ReadonlyArray<string>
   ) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>
   /**
-   * Checks the last blocks of the best chain while it stands still. Blocks that turn out to be damaged count as missing;
-   * where coins are not those of the blocks, `failure` fails as well.
+   * Verifies the last blocks of the best chain, which does not change meanwhile. Damaged blocks count as missing. If
+   * the coins do not match the blocks, `failure` fails as well.
    */
   readonly verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>
   /**
-   * Checks stored blocks and undo data against their checksums, from a number in the tree on, for so many milliseconds
-   * and bytes. Returns the number of the next one; `undefined` at the end.
+   * Checks stored blocks and undo data against their checksums, from a number in the tree on, within limits of time and
+   * bytes. Returns the number of the next block, `undefined` at the end.
    */
   readonly checkStored: (from: number, limits: CheckLimits) => Effect.Effect<number | undefined, StorageFailure>
-  /** Bytes of block and undo files. */
   readonly sizeOnDisk: Effect.Effect<number>
   /** Bytes of the database of coins, claims and headers. */
   readonly chainstateSize: Effect.Effect<number, StorageFailure>
-  /** What was mended at the start, in words. */
   readonly repairs: ReadonlyArray<string>
-  /** Where the time of connecting blocks went, in milliseconds. */
   readonly timings: Effect.Effect<Timings>
-  /** Fails when the chain could not be stored: the node should end with this reason. */
+  /** Fails if the chain could not be stored. The node should end with this error. */
   readonly failure: Effect.Effect<never, StorageFailure>
-  /** Stores everything now. */
   readonly flush: Effect.Effect<void, StorageFailure>
 }>() {}
 
 export interface ChainOptions extends Omit<ChainStateOptions, "now" | "onDamage"> {
-  /** Threads that check scripts beside the one that runs everything. */
+  /** Worker threads for scripts, in addition to the main thread. */
   readonly verifyThreads: number
-  /** Unix time in seconds; the Effect clock where it is left out. */
+  /** Unix time in seconds; by default Effect's clock. */
   readonly now?: () => number
-  /** What is checked at the start; `DEFAULT_CHECK` where it is left out. */
   readonly check?: Pick<VerifyOptions, "level" | "blocks">
-  /** Where a packed import file is unpacked to. */
   readonly temporaryDirectory: string
 }
 
-/** Headers accepted before others get a turn: some five milliseconds of proofs. */
+/** Headers between two turns of the event loop: about five milliseconds of proofs. */
 const HEADERS_A_TURN = 64
 
-/** Milliseconds after which the check at the start ends with what is done: the background check sees the rest. */
+/** Milliseconds after which the check at the start ends. The background check covers the rest. */
 const START_CHECK_MS = 60_000
 
-/** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 250
 
 const make = (
@@ -232,10 +204,10 @@ const make = (
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
     const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(exclusively(damage))
     yield* checkPages(options, state, endBy)
-    // Also where only a caller's read met it: the database may answer others wrongly.
+    // Also if only a read of a caller found the damage: the database may return wrong data to other callers.
     yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
     let importing: ImportProgress | undefined
-    // Waits for whoever writes: a batch under way is settled first, with the threads that check it still there.
+    // Waits for the current writer: a batch in progress is settled first, while its worker threads still exist.
     yield* Effect.addFinalizer(() =>
       Effect.catchAll(
         exclusively(flush),
@@ -268,7 +240,6 @@ const make = (
         return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
       }))
 
-    /** Reads something of a block that has to be stored for it. */
     const withData = <A>(id: number, read: () => A): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
       Effect.suspend((): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
         state.index.has(id, Status.HAVE_DATA)
@@ -288,7 +259,7 @@ const make = (
       }
     }
 
-    // Each header is one step that leaves the tree sound, also between the steps of who connects blocks.
+    // Each header is one step that leaves the tree consistent, also between the steps of the writer.
     const acceptHeaders = (headers: ReadonlyArray<BlockHeader>): Effect.Effect<HeadersAccepted> =>
       Effect.gen(function*() {
         let last = NONE
@@ -312,7 +283,7 @@ const make = (
       undisturbed(
         Effect.gen(function*() {
           const judged = yield* attempt(() => state.judge(block))
-          // Who holds the chain holds the pool: there is no other batch.
+          // The writer's lock also protects the pool: there is no other batch.
           const batch = pool.begin()
           batch.add(0, judged.scripts, judged.flags)
           const failed = yield* batch.finish
@@ -344,7 +315,6 @@ const make = (
           }).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
         ))
 
-    /** Reads everything in pages, with turns for others in between. */
     const visit = <A extends readonly [string, unknown]>(
       page: (after: string | undefined) => ReadonlyArray<A>,
       use: (rows: ReadonlyArray<A>) => void
@@ -381,7 +351,7 @@ const make = (
         flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
-        // Also where it ends early: the followers stand where the chain stands.
+        // Also if the import ends early: the followers reach the chain's tip.
         Effect.ensuring(Effect.ignore(exclusively(catchUp))),
         Effect.ensuring(Effect.sync(() => void (importing = undefined)))
       )
@@ -449,7 +419,6 @@ const make = (
       failure: writer.failure,
       flush: exclusively(flush)
     }
-    /** Reads own block files, or their ends, where they lie. */
     const reread = (paths: ReadonlyArray<string>, from?: ReadonlyMap<string, number>) =>
       Effect.catchTag(
         importFrom(paths, true, from),
@@ -457,7 +426,7 @@ const make = (
         ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
       )
 
-    // Blocks without an index: the chainstate was deleted. They are read again where they lie.
+    // Block files without an index: the folder chainstate was deleted. The blocks are read again in place.
     if (state.hasStrayBlocks) {
       const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
       yield* Effect.logWarning("chain state missing: rebuilding it from the stored blocks", {
@@ -470,24 +439,24 @@ const make = (
       yield* reread(files).pipe(Effect.ensuring(Fiber.interrupt(said)))
       yield* exclusively(attempt(() => state.storeGenesis()).pipe(Effect.zipRight(flush)))
     }
-    // Blocks that were written, and maybe acknowledged, but not in the index yet, when the power went.
+    // Blocks that were written, and possibly acknowledged, but not in the index yet at a power cut.
     if (state.tails.length > 0) {
       yield* attempt(() => decisions.lift(state))
       const from = new Map(state.tails.map(({ file, from }) => [state.files.path("blk", file), from]))
       const { stored } = yield* reread([...from.keys()], from)
-      if (stored > 0) state.repairs.push(`${stored} blocks behind the end of the block index were read again`)
+      if (stored > 0) state.repairs.push(`${stored} blocks after the end of the block index were read again`)
       state.repairs.push(...cutTails(state.index, state.files, state.tails))
     }
-    // What was just made of the blocks is not held against them.
+    // A chain state that was just rebuilt from the blocks needs no check.
     if (rebuilt === undefined) yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
-    // The best chain is the one that the operator wants.
+    // Restores the operator's decisions about the best chain.
     for (const said of yield* attempt(() => decisions.apply(state))) yield* Effect.logWarning(said)
-    // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
+    // Blocks that were stored but not connected when the node ended. A damaged one can be fetched again.
     yield* undisturbed(
       Effect.gen(function*() {
         const verdicts: ChainWriter.BatchVerdicts = yield* activate(true)
         yield* catchUp
-        // A refusal is stored at once: a start after a crash must not judge the block again.
+        // Stores a refusal at once: a start after a crash must not validate the block again.
         if ([...verdicts.values()].some((reject) => reject !== undefined)) yield* flush
       })
     ).pipe(
@@ -499,7 +468,7 @@ const make = (
     return service
   })
 
-/** Checks the last blocks before anybody asks. What is damaged is noted, and asked for from peers. */
+/** Verifies the last blocks before any request is served. Damaged blocks are noted and requested from peers. */
 const checkAtStart = (
   { blocks, level }: Pick<VerifyOptions, "level" | "blocks">,
   verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>

@@ -4,30 +4,26 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Chain } from "./Chain.ts"
 
-/** How far the node is behind the network, as those see it who ask it things. */
+/** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
-  /** Whether blocks that are known of, or are to be expected, are still missing. */
+  /** Whether known or expected blocks are missing. */
   readonly syncing: Effect.Effect<boolean>
-  /** The reference node's latch: true until the tip is recent, then false for good. On regtest age is no matter. */
+  /** The reference node's latch: true until the tip is recent (any tip on regtest), then false permanently. */
   readonly initialDownload: Effect.Effect<boolean>
-  /** Whether the node loads or imports: no time to ask peers for blocks. */
+  /** Whether the node loads or imports. It requests no blocks from peers then. */
   readonly loading: Effect.Effect<boolean>
-  /** Ends the time in which the node loads, imports included. */
   readonly loaded: Effect.Effect<void>
-  /** Some peer has told all headers that it has. */
+  /** Called when a peer has sent all its headers. */
   readonly answered: Effect.Effect<void>
 }>() {}
 
-/** Seconds that the tip may be old where nothing is missing. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
+/** Largest age of a synced tip, seconds. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
 const MAX_TIP_AGE = 86_400
 
 export interface SyncStatusOptions {
-  /** Whether the node looks for no peers, so that nothing is to be expected. */
+  /** Whether the node connects to no peers: then no blocks are expected. */
   readonly offline: boolean
-  /**
-   * Whether there are peers that the node calls, so that it cannot know what is missing before one has answered. False
-   * on a private network where nobody is called.
-   */
+  /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
 }
 
@@ -44,7 +40,7 @@ const make = (options: SyncStatusOptions) =>
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
       const recent = tip.header.time >= now - MAX_TIP_AGE && tip.chainwork >= minimumChainWork
-      // The network without retargets is the private one, where blocks come when somebody makes them.
+      // Only the private network has no retargets: there a block is mined only on demand.
       if (noRetargeting || recent) caughtUp = true
       return !caughtUp
     })

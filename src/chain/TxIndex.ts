@@ -11,12 +11,11 @@ import { makeRepair, pagesOf } from "../storage/repair.ts"
 import { attempt } from "./attempt.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./write/Follower.ts"
 
-/** In which block each transaction is, where the operator wants to know (`-txindex`). A follower of Chain. */
+/** The block height of each transaction, if the operator enables it (`-txindex`). A follower of Chain. */
 export class TxIndex extends Context.Tag("svcd/TxIndex")<TxIndex, {
   readonly enabled: boolean
-  /** The height of the block that a transaction (wire order) is in; `undefined` for one that is not indexed. */
+  /** The height of a transaction's block, by its txid in wire order; `undefined` if it is not indexed. */
   readonly heightOf: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
-  /** What Chain keeps up to date; `undefined` where the index is off. */
   readonly follower: Follower | undefined
 }>() {}
 
@@ -31,7 +30,7 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
-/** The statements, prepared once. Throws what the driver throws where the file has other tables. */
+/** Prepares the statements. Throws the driver's error if the file has other tables. */
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
@@ -45,7 +44,6 @@ const prepare = (database: Database) => {
   }
 }
 
-/** The file, open. Throws `StorageFailure`. */
 const open = (filename: string, pageSize: number) => {
   const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
   try {
@@ -62,7 +60,7 @@ type Opened = ReturnType<typeof open>
 const applyTo = ({ database, insert, putCursor }: Opened, blocks: ReadonlyArray<ConnectedBlock>): void =>
   database.transaction(() => {
     const rows = blocks.flatMap(({ block, height }) => block.transactions.map(({ txid }) => ({ txid, height })))
-    // In the order of the keys the tree is written from one end to the other.
+    // Inserts in key order write the tree from one end to the other.
     rows.sort((a, b) => Buffer.compare(a.txid, b.txid))
     for (const { height, txid } of rows) insert.run(txid, height)
     const last = blocks.at(-1)
@@ -79,7 +77,7 @@ const make = (directory: string, pageSize: number) =>
   Effect.gen(function*() {
     const filename = join(directory, FILE)
     const inspected = { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
-    yield* removeDamaged({ ...inspected, instead: "the index is made anew from the stored blocks" })
+    yield* removeDamaged({ ...inspected, instead: "the index is rebuilt from the stored blocks" })
     let store: Opened = yield* attempt(() => open(filename, pageSize))
     yield* Effect.addFinalizer(() => Effect.sync(() => store.guard.close()))
     const repair = yield* makeRepair(
@@ -114,13 +112,11 @@ const make = (directory: string, pageSize: number) =>
     })
   })
 
-/** The index, in a file of its own in `directory`. */
 export const layer = (options: {
   readonly directory: string
   readonly pageSize: number
 }): Layer.Layer<TxIndex, StorageFailure, DataHealth> => Layer.scoped(TxIndex, make(options.directory, options.pageSize))
 
-/** No index: nothing is known of any transaction. */
 export const layerOff: Layer.Layer<TxIndex> = Layer.succeed(TxIndex, {
   enabled: false,
   heightOf: () => Effect.succeed(undefined),

@@ -4,7 +4,7 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../st
 export const isStorageFailure = (cause: unknown): cause is StorageFailure =>
   cause instanceof StorageCorrupted || cause instanceof StorageUnavailable
 
-/** Runs synchronous work that throws `StorageFailure`; anything else that it throws is a defect. */
+/** Runs synchronous work that throws `StorageFailure`. Any other error is a defect. */
 export const attempt = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
   Effect.suspend(() => {
     try {

@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
 
-/** A block or header that breaks a rule. `reason` is the reference node's own. */
+/** A block or header that violates a rule. `reason` is the reference node's. */
 export class BlockRejected extends Schema.TaggedError<BlockRejected>()("BlockRejected", {
-  /** As people see it. */
+  /** In display order. */
   hash: Schema.String,
   reason: Schema.String,
   detail: Schema.optional(Schema.String)
@@ -12,9 +12,8 @@ export class BlockRejected extends Schema.TaggedError<BlockRejected>()("BlockRej
   }
 }
 
-/** No block or header with this hash is known. */
 export class BlockNotFound extends Schema.TaggedError<BlockNotFound>()("BlockNotFound", {
-  /** As people see it. */
+  /** In display order. */
   hash: Schema.String
 }) {
   override get message(): string {
@@ -22,7 +21,7 @@ export class BlockNotFound extends Schema.TaggedError<BlockNotFound>()("BlockNot
   }
 }
 
-/** The header is known, the block's bytes are not here: not fetched yet, or lost. */
+/** The header is known, but the block is not stored: not fetched yet, or lost. */
 export class BlockUnavailable extends Schema.TaggedError<BlockUnavailable>()("BlockUnavailable", {
   hash: Schema.String,
   height: Schema.Number
@@ -32,7 +31,6 @@ export class BlockUnavailable extends Schema.TaggedError<BlockUnavailable>()("Bl
   }
 }
 
-/** A file to import from cannot be used. */
 export class ImportFailed extends Schema.TaggedError<ImportFailed>()("ImportFailed", {
   file: Schema.String,
   reason: Schema.String

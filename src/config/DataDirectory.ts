@@ -35,9 +35,7 @@ export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, Wro
 export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirectory, {
   /** Absolute. */
   readonly path: string
-  /** Where blocks are stored. */
   readonly blocks: string
-  /** Where the chain state is stored. */
   readonly chainstate: string
   /** The path of a file at the top of the directory. */
   readonly file: (fileName: string) => string
@@ -56,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "there is something that is not a directory",
-  ENOENT: "the system lets nobody make one there",
+  ENOENT: "the system does not allow creating it",
   ENAMETOOLONG: "the path is too long",
   ELOOP: "the path goes round in circles"
 }
@@ -66,7 +64,7 @@ const reasonOf = (error: unknown): string => {
   return REASONS[code] ?? code
 }
 
-/** Runs file system calls whose failure is the directory's. */
+/** Runs file system calls and turns an exception into `DataDirectoryUnusable`. */
 const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, DataDirectoryUnusable> =>
   Effect.try({
     try: run,
@@ -74,20 +72,20 @@ const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, 
   })
 
 /**
- * What a directory has that another program made: taking it over would mix two kinds of data in `blocks/` and
- * `chainstate/`. Relative paths of Namecoin Core's files.
+ * Files in a directory of another program, as paths relative to it. Sharing the directory would mix two kinds of data
+ * in `blocks/` and `chainstate/`. These are Namecoin Core's.
  */
 const FOREIGN = ["chainstate/CURRENT", "blocks/index", "wallet.dat", "namecoin.conf", "regtest/chainstate"]
 
 const isOurs = (path: string): boolean => existsSync(join(path, NETWORK_FILE))
 
-/** Whether nobody else has anything in the directory, so that its permissions are ours to set. The log may be there. */
+/** Whether no other program has files in the directory, so that svcd may set its permissions. A log file may exist. */
 const isFresh = (path: string): boolean =>
   readdirSync(path).every((entry) => entry === CONFIG_FILE || entry.endsWith(".log"))
 
 /**
- * Takes the rights of others away, and returns whether that was possible: a directory of another user, as a mounted
- * one can be, stays as it is. Rights of the owner stay as well: who made it read-only meant that.
+ * Removes the access of other users, and returns whether that succeeded: a directory of another user, such as a mounted
+ * one, stays unchanged. The owner's permissions stay too: the owner may have made it read-only on purpose.
  */
 const canClose = (path: string, mode: number): boolean => {
   try {
@@ -98,7 +96,7 @@ const canClose = (path: string, mode: number): boolean => {
   }
 }
 
-/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
+/** Makes the entries of a directory durable. Windows cannot open a directory, and needs no call. */
 const syncDirectory = (path: string): void => {
   let descriptor: number | undefined
   try {
@@ -111,7 +109,7 @@ const syncDirectory = (path: string): void => {
   }
 }
 
-/** Makes a directory whose own name survives a power cut: the wallet lies in it. */
+/** Makes a directory so that its name survives a power failure: it contains the wallet. */
 const makeDurably = (path: string): void => {
   const made = makeDirectory(path)
   if (made === undefined) return
@@ -119,14 +117,14 @@ const makeDurably = (path: string): void => {
     try {
       syncDirectory(parent)
     } catch (error) {
-      // One that may be written to and not read.
+      // A directory that svcd may write but not read.
       if (codeOf(error) !== "EACCES") throw error
     }
     if (parent.length < made.length) return
   }
 }
 
-/** Makes the directory where it is missing, and takes the rights of others away where it is ours alone. */
+/** Creates a missing directory, and removes the access of other users if svcd alone uses it. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
     yield* attempt(path, "cannot be made", () => makeDurably(path))
@@ -167,7 +165,7 @@ const readNetwork = (file: string): string | undefined => {
   return statSync(file).size > MAX_NETWORK_BYTES ? "" : readFileSync(file, "utf8").trim()
 }
 
-/** Writes the mark so that it is there whole or not at all, whenever the power fails. */
+/** Writes the mark atomically: after a power failure, it is complete or missing. */
 const writeNetwork = (file: string, network: NetworkName): void => {
   const draft = `${file}.new`
   writeFileSync(draft, `${network}\n`, { mode: FILE_MODE, flush: true })
@@ -188,9 +186,8 @@ const mark = (path: string, wanted: NetworkName) =>
   })
 
 /**
- * Takes a data directory for this node until the scope closes: makes it where it is missing, with mode 700, locks
- * it, and marks it with its network. A directory that is in use, of another network, or Namecoin Core's stays as it
- * was.
+ * Takes a data directory for this node until the scope closes: creates it with mode 700 if it is missing, locks it, and
+ * marks it with its network. A directory that is in use, of another network, or Namecoin Core's stays unchanged.
  */
 export const make = (options: {
   /** Absolute. */

@@ -2,14 +2,14 @@ import Database from "better-sqlite3"
 import { keepPrivate } from "../base/privateFile.ts"
 
 /**
- * Keeps a directory to one process. Node has no file locks of its own; SQLite has, and the system drops them when a
- * process ends, however it ends. So `LOCK` is a SQLite database whose write lock is held while the node runs, and
- * whose `user_version` is the process that holds it. Readers are not shut out by a write lock, so a second process
- * can say who is in its way.
+ * Restricts a directory to one process. Node has no file locks. SQLite has them, and the system releases them at any
+ * end of a process. So `LOCK` is a SQLite database. The node holds its write lock while it runs, and `user_version` is
+ * the id of the process that holds it. A write lock does not exclude readers, so a second process can report the first
+ * one's id.
  *
- * Nothing else in this process may open and close the file `LOCK`: POSIX drops a process's locks on a file when it
- * closes any descriptor of it. SQLite knows this and does not close one while another of its connections holds a
- * lock, which also makes a second lock in the same process fail as it should.
+ * Nothing else in this process may open and close the file `LOCK`: POSIX releases a process's locks on a file when it
+ * closes any descriptor of it. SQLite handles this: it does not close a descriptor while another of its connections
+ * holds a lock. So a second lock in the same process fails as it should.
  */
 
 export const LOCK_FILE = "LOCK"
@@ -21,14 +21,14 @@ export interface HeldLock {
 
 export type LockOutcome =
   | HeldLock
-  /** `pid` is missing where the holder is just taking the lock. */
+  /** `pid` is missing while the holder is still taking the lock. */
   | { readonly _tag: "InUse"; readonly pid: number | undefined }
   | { readonly _tag: "Unusable"; readonly reason: string }
 
-/** How long a holder that is just noting its process number may keep another one waiting. */
+/** Maximum wait for a holder that is writing its process id. */
 const NOTE_TIMEOUT_MS = 2_000
 
-/** Each round is lost only to a process that took the lock in between, and that one then leaves or stays. */
+/** A process loses a round only to another process that took the lock in between and then leaves or stays. */
 const MAX_ROUNDS = 10
 
 const sqliteCode = (error: unknown): string =>
@@ -48,7 +48,7 @@ const tryHolderOf = (database: Database.Database): number | undefined => {
   }
 }
 
-/** Takes the write lock without waiting. Returns whether it got it. */
+/** Tries to take the write lock without waiting. Returns whether it succeeded. */
 const begin = (database: Database.Database): boolean => {
   try {
     database.exec("BEGIN IMMEDIATE")
@@ -60,8 +60,8 @@ const begin = (database: Database.Database): boolean => {
 }
 
 /**
- * Takes the lock, notes this process in it and takes it again, for a commit gives it back. Whoever takes it in
- * between overwrites the note: so look before staying, and note once more where it is another's.
+ * Takes the lock, writes this process's id and takes the lock again, because the commit releases it. Another process
+ * that takes it in between overwrites the id: so this checks the id, and writes it again if it is another's.
  */
 const hold = (database: Database.Database): boolean => {
   for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -84,7 +84,7 @@ const reasonOf = (code: string): string => {
   return `${LOCK_FILE} cannot be locked (${code})`
 }
 
-/** Takes the lock of a directory that exists. Does not wait and does not throw. */
+/** Takes the lock of an existing directory. Does not wait and does not throw. */
 export const takeLock = (file: string): LockOutcome => {
   let database: Database.Database | undefined
   try {

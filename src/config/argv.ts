@@ -3,20 +3,19 @@ import { type Option, optionNamesOf, type OptionTable } from "./options.ts"
 import { nearest } from "./suggest.ts"
 
 /**
- * Reads flags as Go programs do: `-flag value`, `-flag=value`, `--flag value` and `--flag=value` are the same. An
- * empty value is a value. A switch takes its value only behind `=`, and can be turned off as `-noflag`.
+ * Parses flags as Go programs do: `-flag value`, `-flag=value`, `--flag value` and `--flag=value` are the same. An
+ * empty value is a value. A switch takes its value only after `=`, and `-noflag` turns it off.
  */
 
 export interface CommandLine<Name extends string> {
-  /** The texts of each flag that was given, in their order. */
   readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
-  /** What is no flag and no value of one. */
+  /** The arguments that are neither flags nor their values. */
   readonly rest: ReadonlyArray<string>
-  /** What is wrong, one sentence each, beginning with the argument it is about. */
+  /** The problems, one sentence each, beginning with the argument concerned. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** Whether arguments that are no flags may follow: refused, or the end of the flags and all that comes after it. */
+/** The handling of arguments that are not flags: an error, or the end of the flags and the start of the rest. */
 export type Positional = "refuse" | "end"
 
 interface Flag {
@@ -78,7 +77,7 @@ class ArgvReader<Name extends string> {
     const meant = nearest(word, this.names.keys())
     const shown = quoted(argument.split("=", 1)[0] ?? "").slice(1, -1)
     this.problems.push(`${shown}: unknown flag${meant === undefined ? "" : `; did you mean -${meant}?`}`)
-    // What follows is most likely its value, and a second complaint about that would not help.
+    // The next argument is probably its value: a second error about it would not help.
     if (value === undefined && this.argv[this.at]?.startsWith("-") === false) this.at += 1
   }
 
@@ -89,7 +88,7 @@ class ArgvReader<Name extends string> {
     if (next === undefined) {
       this.problems.push(`-${name}: needs a value (${this.options[name].placeholder})`)
     } else if (this.isKnownFlag(next)) {
-      // A value can look like a flag, but more likely it was forgotten.
+      // The value may look like a flag, but more likely it is missing.
       this.problems.push(`-${name}: needs a value, and ${quoted(next)} is a flag; if you mean it, write -${name}=VALUE`)
     } else {
       this.at += 1
@@ -118,7 +117,7 @@ class ArgvReader<Name extends string> {
   }
 }
 
-/** Reads the arguments of a program, without those of Node itself, against a table of options. */
+/** Parses the arguments of a program, without those of Node itself, by a table of options. */
 export const readArgv = <O extends OptionTable>(
   argv: ReadonlyArray<string>,
   options: O,
@@ -132,7 +131,7 @@ export interface Words<Name extends string> {
   readonly problems: ReadonlyArray<string>
 }
 
-/** Reads the arguments of a program with sub-commands: flags may stand before, between and behind the words. */
+/** Parses the arguments of a program with sub-commands: flags may be before, between and after the words. */
 export const readWords = <O extends OptionTable>(argv: ReadonlyArray<string>, options: O): Words<keyof O & string> => {
   const given = new Map<keyof O & string, ReadonlyArray<string>>()
   const words: Array<string> = []

@@ -5,10 +5,10 @@ import type { Activation } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import { fromText, type OptionKind, parseInteger } from "./kinds.ts"
 
-/** The block up to which scripts are taken as valid: the network's own, none, or its hash in wire order. */
+/** The block up to which scripts are assumed valid: the network's own, none, or its hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes
 
-/** A block hash as it is displayed, `0` for none, nothing for the network's own. Upstream `-assumevalid`. */
+/** A block hash in display order, `0` for none, empty for the network's own. Upstream `-assumevalid`. */
 export const assumeValid: OptionKind<AssumeValid> = {
   placeholder: "HASH|0",
   toml: "string",
@@ -29,7 +29,7 @@ export const assumeValid: OptionKind<AssumeValid> = {
   )
 }
 
-/** One rule and the height from which it holds; `Infinity` for never. */
+/** A rule and its activation height; `Infinity` for never. */
 export interface ActivationHeight {
   readonly rule: keyof Activation
   readonly height: number
@@ -40,7 +40,7 @@ const ActivationHeightSchema: Schema.Schema<ActivationHeight> = Schema.Struct({
   height: Schema.Number
 })
 
-/** The reference node's words for the buried deployments (`deploymentinfo.cpp`, `GetBuriedDeployment`). */
+/** The reference node's names of the buried deployments (`deploymentinfo.cpp`, `GetBuriedDeployment`). */
 const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
   ["bip16", "bip16"],
   ["bip34", "bip34"],
@@ -50,7 +50,7 @@ const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
   ["segwit", "segwit"]
 ])
 
-/** Upstream refuses the largest 32-bit integer itself: it stands for "never" there. */
+/** Upstream refuses the largest 32-bit integer, which means "never" there. */
 const MAX_ACTIVATION_HEIGHT = 0x7fffffff - 1
 
 /** `name@height`. Upstream `chainparams.cpp`, `HandleDeploymentArgs`. */
@@ -84,9 +84,9 @@ const parseInt64 = (digits: string): number | undefined => {
 }
 
 /**
- * `taproot:start:end[:minheight]`, of which svcd knows the two outcomes that need no signalling: always active
- * (start -1) and never active (start -2, or a window that ends no later than it starts, as in `taproot:1:1`).
- * Upstream `chainparams.cpp`, `HandleDeploymentArgs`; `consensus/params.h`, `BIP9Deployment`.
+ * `taproot:start:end[:minheight]`. svcd supports the two outcomes without signalling: always active (start -1) and
+ * never active (start -2, or a window that ends no later than it starts, as in `taproot:1:1`). Upstream
+ * `chainparams.cpp`, `HandleDeploymentArgs`; `consensus/params.h`, `BIP9Deployment`.
  */
 export const versionBits: OptionKind<ActivationHeight> = {
   placeholder: "taproot:START:END[:MINHEIGHT]",
@@ -103,14 +103,14 @@ export const versionBits: OptionKind<ActivationHeight> = {
         return Either.left(`${quoted(given)} is not deployment:start:end[:minheight]`)
       }
       if (deployment !== "taproot") {
-        return Either.left(`${quoted(given)} is not about taproot, the one deployment there is`)
+        return Either.left(`${quoted(given)} is not for taproot, the only supported deployment`)
       }
       if (start === ALWAYS_ACTIVE) return Either.right({ rule: "taproot", height: 0 })
       if (start === NEVER_ACTIVE || (start >= 0 && end <= start)) {
         return Either.right({ rule: "taproot", height: Infinity })
       }
       return Either.left(
-        `${quoted(given)} opens a window for signals; svcd knows taproot:-1:0 (always active) and taproot:-2:0 (never)`
+        `${quoted(given)} opens a window for signals; svcd has taproot:-1:0 (always active) and taproot:-2:0 (never)`
       )
     },
     ({ height }) => height === 0 ? "taproot:-1:0" : "taproot:-2:0"

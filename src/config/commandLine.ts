@@ -6,7 +6,6 @@ import { printConfig } from "./printConfig.ts"
 import { decodeGathered, gather, type Settings, type SettingsInput } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** What svcd was asked to do. */
 export type DaemonCommand = Data.TaggedEnum<{
   Help: {}
   Version: {}
@@ -16,10 +15,7 @@ export type DaemonCommand = Data.TaggedEnum<{
 }>
 export const DaemonCommand = Data.taggedEnum<DaemonCommand>()
 
-/**
- * Reads what a command line asks for. Help and version come first: they are answered whatever else is wrong with
- * flags, environment or file.
- */
+/** Parses a command line. Help and version have precedence over errors in flags, environment or file. */
 export const readCommandLine = (input: SettingsInput): Either.Either<DaemonCommand, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   const wants = (name: "help" | "version" | "printconfig"): boolean =>

@@ -8,10 +8,8 @@ import type { Given, OptionSource } from "./sources.ts"
 import { nearest } from "./suggest.ts"
 import { tomlLines } from "./tomlLines.ts"
 
-/** The name of the configuration file in the data directory. */
 export const CONFIG_FILE = "svcd.conf"
 
-/** Keys of the file, table included, and their options. */
 const KEYS: ReadonlyMap<string, OptionName> = new Map(
   optionNamesOf(OPTIONS).flatMap((name) => {
     const key = OPTIONS[name].key
@@ -19,7 +17,6 @@ const KEYS: ReadonlyMap<string, OptionName> = new Map(
   })
 )
 
-/** Tables of the file. */
 const TABLES: ReadonlySet<string> = new Set(
   [...KEYS.keys()].filter((key) => key.includes(".")).map((key) => key.split(".", 1)[0] ?? "")
 )
@@ -34,7 +31,7 @@ const EXPECTED = {
   list: "texts in quotes between brackets"
 } as const
 
-/** The texts of a value of the file, or on the left what kind of value was expected. */
+/** The texts of a value in the file, or on the left the expected kind of value. */
 const textsOf = (option: Option, value: unknown): Either.Either<ReadonlyArray<string>, string> => {
   const wrong = Either.left(EXPECTED[option.repeatable ? "list" : option.toml])
   if (option.toml === "integer") {
@@ -58,7 +55,7 @@ const shownValue = (value: unknown): string => {
   return isTable(value) ? "a table" : "a date"
 }
 
-/** A word that TOML needs no quotes for. */
+/** A word that needs no quotes in TOML. */
 const BARE_WORD = /^[A-Za-z0-9_-]+$/
 
 class FileReader {
@@ -76,7 +73,7 @@ class FileReader {
     for (const [word, value] of Object.entries(table)) {
       const here = [...path, word]
       const key = here.join(".")
-      // A dot inside a quoted word does not lead into a table.
+      // A dot inside a quoted word does not separate a table from a key.
       const name = word.includes(".") ? undefined : KEYS.get(key)
       if (name !== undefined) this.readKey(name, key, value, here)
       else if (path.length === 0 && TABLES.has(word)) {
@@ -122,11 +119,11 @@ class FileReader {
   }
 }
 
-/** The parser's first line alone: the lines below it show the text of the file, which can hold a password. */
+/** The first line of the parser's message: the lines below show the text of the file, which may contain a password. */
 const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
-/** Reads the text of a configuration file as a source, or returns what is wrong with it on the left. */
+/** Parses the text of a configuration file to a source, or returns its problems on the left. */
 export const fromFile = (text: string, file: string): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
@@ -144,8 +141,8 @@ export const fromFile = (text: string, file: string): Either.Either<OptionSource
 const MAX_FILE_BYTES = 1024 * 1024
 
 /**
- * Reads a configuration file: `undefined` where there is none, on the left why it cannot be read. A path through
- * something that is no directory has no file either; that the data directory cannot be there is said by who makes it.
+ * Reads a configuration file: `undefined` if it does not exist, on the left the error. A path through a file that is
+ * not a directory counts as missing: the code that creates the data directory reports that.
  */
 export const readConfigFile = (file: string): Either.Either<string | undefined, string> => {
   try {

@@ -8,7 +8,7 @@ import { type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput 
 import { UsageError } from "./UsageError.ts"
 import { decoderOf, halfCredentials } from "./values.ts"
 
-/** The options that the tools share with the daemon. They read the daemon's environment and file too. */
+/** The options that the tools share with the daemon. The tools read the daemon's environment and file too. */
 export const CONNECTION_OPTIONS = {
   network: OPTIONS.network,
   datadir: OPTIONS.datadir,
@@ -17,12 +17,12 @@ export const CONNECTION_OPTIONS = {
   rpcpassword: OPTIONS.rpcpassword
 }
 
-/** How a tool finds a daemon or its data. */
+/** The settings with which a tool finds a daemon or its data. */
 export interface ConnectionSettings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
-  /** Where the address was said: a flag, a file and line, or `default`. */
+  /** The source of the address: a flag, a file and line, or `default`. */
   readonly rpcAddrFrom: string
 }
 
@@ -30,13 +30,13 @@ const Values = Schema.Struct(fieldsOf(CONNECTION_OPTIONS)).pipe(Schema.filter(ha
 
 const decodeValues = decoderOf(CONNECTION_OPTIONS, Values)
 
-/** A daemon that listens on every interface is reached on loopback. */
+/** Clients reach a daemon that listens on every interface on loopback. */
 const reachable = (address: Address): Address =>
   isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
 
 /**
- * Reads the shared flags at the front of a tool's arguments and merges them with environment and configuration
- * file. `rest` begins with the first argument that is no flag.
+ * Parses the shared flags at the start of a tool's arguments and merges them with environment and configuration file.
+ * `rest` begins with the first argument that is not a flag.
  */
 export const decodeConnection = (
   input: SettingsInput

@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
 import { quoted, shownPath } from "../base/safeText.ts"
 
-/** What can be wrong with a data directory. Apart from what opens one, for those that only want to know the errors. */
+/** The errors of a data directory, in their own file for code that needs only the errors. */
 
-/** The directory cannot be made, read or written, or it is another program's. */
+/** The node cannot create, read or write the directory, or the directory belongs to another program. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   path: Schema.String,
   reason: Schema.String
@@ -13,7 +13,7 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
   }
 }
 
-/** Another node, in this process or in another one, works in the directory. */
+/** Another node, in this process or another one, uses the directory. */
 export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
   path: Schema.String,
   pid: Schema.optional(Schema.Int)
@@ -24,7 +24,6 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
   }
 }
 
-/** The directory holds the data of another network. */
 export class WrongNetwork extends Schema.TaggedError<WrongNetwork>()("WrongNetwork", {
   path: Schema.String,
   found: Schema.String,

@@ -3,7 +3,7 @@ import { GROUPS, type Option, optionNamesOf, OPTIONS } from "./options.ts"
 const WIDTH = 96
 const COLUMN = 24
 
-/** Breaks a text into lines of at most `width` characters; longer words stand alone. */
+/** Breaks a text into lines of at most `width` characters; a longer word has its own line. */
 const wrap = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
@@ -24,7 +24,6 @@ const defaultText = (option: Option): string | undefined => {
   return option.default
 }
 
-/** Returns what the help says of a flag. */
 export const entry = (name: string, option: Option, dashes = "-"): string => {
   const head = `  ${dashes}${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`
   const shown = defaultText(option)
@@ -44,7 +43,6 @@ const fileOnly = (): string => {
     .join(", ")
 }
 
-/** Returns what `svcd --help` prints. */
 export const optionsHelp = (): string => {
   const groups = GROUPS.map((group) => {
     const names = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].group === group && OPTIONS[name].flag)

@@ -7,21 +7,21 @@ import { quoted } from "../base/safeText.ts"
 import { COIN } from "../protocol/amount.ts"
 
 /**
- * The kinds of value an option can have. Each judges a text, whichever source it came from, and says in words for
- * an operator what is wrong with it; the words never hold the text of a secret.
+ * The kinds of option values. Each validates a text, from any source, and describes errors for the operator; the
+ * messages never contain the text of a secret.
  */
 export interface OptionKind<A> {
   readonly schema: Schema.Schema<A, string>
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly placeholder: string
-  /** How the value is written in the configuration file. */
+  /** The type of the value in the configuration file. */
   readonly toml: TomlType
 }
 
-/** A `list` is written as a list of strings, or as one string with commas. */
+/** A `list` is a list of strings, or one string with commas. */
 export type TomlType = "string" | "integer" | "boolean" | "list"
 
-/** A schema from a text; `parse` returns the value, or on the left what is wrong with the text. */
+/** A schema for a text; `parse` returns the value, or on the left the error. */
 export const fromText = <A>(
   type: Schema.Schema<A>,
   parse: (text: string) => Either.Either<A, string>,
@@ -33,7 +33,6 @@ export const fromText = <A>(
     encode: (value) => Either.right(print(value))
   })
 
-/** Any text that is not empty. */
 export const textKind = (placeholder: string): OptionKind<string> => ({
   placeholder,
   toml: "string",
@@ -44,7 +43,7 @@ export const textKind = (placeholder: string): OptionKind<string> => ({
   )
 })
 
-/** A path as it was written; what it is relative to is decided where its source is known. */
+/** An unresolved path; the code that knows its source resolves a relative one. */
 export const pathKind: OptionKind<string> = {
   ...textKind("PATH"),
   schema: fromText(
@@ -57,7 +56,7 @@ export const pathKind: OptionKind<string> = {
   )
 }
 
-/** A user name. Basic authentication ends it at the first colon (RFC 7617, section 2). */
+/** A user name without a colon: in Basic authentication the first colon ends it (RFC 7617, section 2). */
 export const userNameKind: OptionKind<string> = {
   ...textKind("NAME"),
   schema: fromText(
@@ -78,13 +77,13 @@ export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   )
 }
 
-/** Returns the whole number that a text is in decimal, if it is exact as a `number`. */
+/** Returns the decimal integer of a text, if a `number` represents it exactly. */
 export const parseInteger = (given: string): number | undefined => {
   const value = /^[+-]?\d{1,16}$/.test(given) ? Number(given) : NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** A whole number within its bounds, both included. */
+/** An integer within its bounds, both included. */
 export const integerKind = ({ max, min }: { readonly min: number; readonly max: number }): OptionKind<number> => ({
   placeholder: "N",
   toml: "integer",
@@ -100,7 +99,7 @@ export const integerKind = ({ max, min }: { readonly min: number; readonly max: 
   )
 })
 
-/** A page size as SQLite takes it: a power of two from 512 to 65536 bytes. */
+/** A page size of SQLite: a power of two from 512 to 65536 bytes. */
 export const pageSizeKind: OptionKind<number> = {
   ...integerKind({ min: 512, max: 65_536 }),
   schema: fromText(
@@ -130,7 +129,6 @@ export const onOffKind: OptionKind<boolean> = {
   )
 }
 
-/** One word of a list. */
 export const choiceKind = <const W extends readonly [string, ...ReadonlyArray<string>]>(
   words: W
 ): OptionKind<W[number]> => ({
@@ -157,7 +155,7 @@ export const addressKind = (host: "required" | "optional"): OptionKind<Address> 
   schema: fromText(AddressSchema, (given) => parseHostPort(given, host), formatHostPort)
 })
 
-/** Printable text that may stand in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
+/** Printable text that is allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
 export const commentKind: OptionKind<string> = {
   ...textKind("TEXT"),
   schema: fromText(
@@ -170,7 +168,7 @@ export const commentKind: OptionKind<string> = {
   )
 }
 
-/** An amount in NMC with up to eight decimals, as a number of the smallest unit. */
+/** An amount in NMC with up to eight decimals, decoded to the smallest unit. */
 export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
   toml: "string",
@@ -203,7 +201,7 @@ export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> 
 const firstMessage = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
-/** Values with commas between them; spaces around them do not count. An empty text is an empty list. */
+/** Values separated by commas; spaces around them are ignored. An empty text is an empty list. */
 export const commaSeparatedKind = <A>(kind: OptionKind<A>): OptionKind<ReadonlyArray<A>> => {
   const decode = Schema.decodeEither(kind.schema)
   const encode = Schema.encodeSync(kind.schema)

@@ -7,9 +7,8 @@ import * as Kind from "./kinds.ts"
 import type { TomlType } from "./kinds.ts"
 
 /**
- * Every option of svcd, once: what it is called in each source, how its text is judged, what holds without it, and
- * what the help says. The readers of flags, environment and file are driven by this table, and so are the help and
- * `-printconfig`.
+ * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
+ * environment and file use this table, and so do the help and `-printconfig`.
  */
 
 export const NETWORK_NAMES = ["mainnet", "testnet", "regtest"] as const satisfies ReadonlyArray<NetworkName>
@@ -20,7 +19,7 @@ export type LogLevelName = (typeof LOG_LEVELS)[number]
 export const LOG_FORMATS = ["text", "json"] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
-/** The parts of the node a log entry can be about: its annotation `subsystem`. */
+/** The subsystems of the node in log entries: the annotation `subsystem`. */
 export const SUBSYSTEMS = [
   "chain",
   "mail",
@@ -44,7 +43,6 @@ export type OptionGroup =
   | "Logging"
   | "Tests, on regtest alone"
 
-/** The order of the groups in the help. */
 export const GROUPS: ReadonlyArray<OptionGroup> = [
   "General",
   "RPC",
@@ -57,16 +55,16 @@ export const GROUPS: ReadonlyArray<OptionGroup> = [
 ]
 
 export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
-  /** From the text of the option; from the list of its texts where it may be repeated. */
+  /** Decodes the text of the option, or the list of its texts if it is repeatable. */
   readonly schema: S
   readonly repeatable: boolean
-  /** The text that holds without any source, in the schema's terms. Empty: not set. */
+  /** The text of the default, in the schema's terms. Empty: not set. */
   readonly default: string
-  /** What the help says of the default where its text does not say it. */
+  /** The description of the default in the help, if its text is not enough. */
   readonly defaultNote: string | undefined
   readonly placeholder: string
   readonly toml: TomlType
-  /** Its key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
+  /** The key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
   readonly key: string | undefined
   readonly flag: boolean
   readonly env: string | undefined
@@ -81,11 +79,9 @@ interface Traits {
   readonly default?: string
   readonly defaultNote?: string
   readonly env?: string
-  /** Where the key in the file is not the name of the option. */
+  /** The key in the file, if it is not the name of the option. */
   readonly key?: string
-  /** Not in the file. */
   readonly flagOnly?: true
-  /** Not as a flag. */
   readonly fileOnly?: true
   readonly secret?: true
 }
@@ -127,7 +123,7 @@ const many = <A>(
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
-/** Requests a minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
+/** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
 
 const GIB = 1024 ** 3
@@ -151,7 +147,7 @@ export const OPTIONS = {
   rpcaddr: one(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"
   }),
-  rpcuser: one(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name that RPC asks for", {
+  rpcuser: one(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name for RPC", {
     env: "SVCD_RPC_USER",
     defaultNote: "no credentials"
   }),
@@ -159,7 +155,7 @@ export const OPTIONS = {
     Kind.optionalKind(Kind.secretKind),
     "rpcpassword",
     "RPC",
-    "password that RPC asks for; better given by environment or file, as other users can see flags",
+    "password for RPC; set it by environment or file, because other users can see flags",
     { env: "SVCD_RPC_PASSWORD", secret: true }
   ),
   rpcallowinsecure: one(
@@ -169,7 +165,7 @@ export const OPTIONS = {
     "allow an RPC listener that other machines can reach without credentials",
     { default: "0" }
   ),
-  ratelimit: one(rateLimit, "ratelimit", "RPC", "requests a minute for each client address; -1 for no limit", {
+  ratelimit: one(rateLimit, "ratelimit", "RPC", "requests per minute and client address; -1 for no limit", {
     default: "0",
     defaultNote: "0, which is 6000, and no limit on loopback"
   }),
@@ -177,7 +173,7 @@ export const OPTIONS = {
     Kind.integerKind({ min: 0, max: GIB }),
     "maxrequestsize",
     "RPC",
-    "largest body of an RPC request, in bytes",
+    "maximum body of an RPC request, in bytes",
     { default: "0", defaultNote: "0, which is 33554432" }
   ),
   metricsaddr: one(
@@ -191,10 +187,10 @@ export const OPTIONS = {
     Kind.onOffKind,
     "statuspage",
     "RPC",
-    "show browsers that come to the RPC listener a page about this node",
+    "serve a status page to browsers on the RPC listener",
     { default: "1" }
   ),
-  rest: one(Kind.onOffKind, "rest", "RPC", "answer GET /rest/name/, for reading and without credentials", {
+  rest: one(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
     default: "0"
   }),
 
@@ -205,28 +201,28 @@ export const OPTIONS = {
     "address to listen on for peers; empty to listen nowhere",
     { default: ":8334" }
   ),
-  maxpeers: one(peerCount, "maxpeers", "Peers", "peers in all; 0 to stay offline", { default: "125" }),
-  maxinbound: one(peerCount, "maxinbound", "Peers", "peers that called this node", { default: "100" }),
-  maxoutbound: one(peerCount, "maxoutbound", "Peers", "peers that this node calls", { default: "25" }),
+  maxpeers: one(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", { default: "125" }),
+  maxinbound: one(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
+  maxoutbound: one(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
   addpeer: many(
     Kind.addressKind("required"),
     "addpeer",
     "Peers",
-    "peer to connect to, in place of those that DNS names; may be repeated",
+    "peer to connect to instead of peers from DNS; may be repeated",
     { defaultNote: "peers found by DNS" }
   ),
   proxy: one(
     Kind.optionalKind(Kind.addressKind("required")),
     "proxy",
     "Peers",
-    "SOCKS5 proxy that peers are called through, names and all, as Tor's",
+    "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
     { defaultNote: "no proxy" }
   ),
   uacomment: one(
     Kind.optionalKind(Kind.commentKind),
     "uacomment",
     "Peers",
-    "comment in what this node calls itself to peers",
+    "comment in the user agent sent to peers",
     { defaultNote: "no comment" }
   ),
 
@@ -237,14 +233,14 @@ export const OPTIONS = {
     Kind.integerKind({ min: 1, max: 100_000 }),
     "mempoolexpiry",
     "Mempool",
-    "hours after which a transaction that nobody mined is forgotten",
+    "hours after which an unconfirmed transaction is removed",
     { default: "336" }
   ),
   minrelaytxfee: one(
     Kind.amountKind,
     "minrelaytxfee",
     "Mempool",
-    "least fee that is relayed, in NMC for 1000 virtual bytes",
+    "minimum fee for relay, in NMC per 1000 virtual bytes",
     { default: "0.001" }
   ),
   persistmempool: one(Kind.onOffKind, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
@@ -260,7 +256,7 @@ export const OPTIONS = {
     ChainKind.assumeValid,
     "assumevalid",
     "Chain",
-    "block up to which scripts are taken as valid; 0 to check them all",
+    "block up to which scripts are assumed valid; 0 to check them all",
     { defaultNote: "the network's own" }
   ),
   verifythreads: one(
@@ -278,21 +274,21 @@ export const OPTIONS = {
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",
     "Chain",
-    "blocks at the end of the chain that are checked at the start; 0 for all",
+    "number of last blocks to check at the start; 0 for all",
     { default: "6" }
   ),
   checklevel: one(
     Kind.integerKind({ min: 0, max: 4 }),
     "checklevel",
     "Chain",
-    "how thoroughly: 0 reads them, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
+    "level of that check: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
     { default: "3" }
   ),
   backgroundcheck: one(
     Kind.onOffKind,
     "backgroundcheck",
     "Chain",
-    "compare everything on disk, slowly and over and over, with what was written",
+    "verify all data on disk continuously in the background",
     { default: "1" }
   ),
   pagesize: one(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
@@ -301,17 +297,17 @@ export const OPTIONS = {
     fileOnly: true
   }),
 
-  namehistory: one(Kind.onOffKind, "namehistory", "Names and wallet", "answer name_history", { default: "1" }),
+  namehistory: one(Kind.onOffKind, "namehistory", "Names and wallet", "allow name_history", { default: "1" }),
   namehashindex: one(Kind.onOffKind, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
     default: "0"
   }),
-  nameencoding: one(Kind.choiceKind(NAME_ENCODINGS), "nameencoding", "Names and wallet", "how RPC writes names", {
+  nameencoding: one(Kind.choiceKind(NAME_ENCODINGS), "nameencoding", "Names and wallet", "RPC encoding of names", {
     default: NAME_ENCODINGS[0]
   }),
-  valueencoding: one(Kind.choiceKind(NAME_ENCODINGS), "valueencoding", "Names and wallet", "how RPC writes values", {
+  valueencoding: one(Kind.choiceKind(NAME_ENCODINGS), "valueencoding", "Names and wallet", "RPC encoding of values", {
     default: NAME_ENCODINGS[0]
   }),
-  allowexpired: one(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show answer for expired names", {
+  allowexpired: one(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
     default: "0"
   }),
   disablewallet: one(Kind.onOffKind, "disablewallet", "Names and wallet", "run without wallets and their methods", {
@@ -326,7 +322,7 @@ export const OPTIONS = {
     { default: "1" }
   ),
 
-  loglevel: one(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "least level that is logged", {
+  loglevel: one(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
     default: "info",
     env: "SVCD_LOG_LEVEL"
   }),
@@ -335,13 +331,13 @@ export const OPTIONS = {
     Kind.commaSeparatedKind(Kind.choiceKind(SUBSYSTEMS)),
     "debugsubsystem",
     "Logging",
-    `parts whose debug entries are logged too, commas between them: ${SUBSYSTEMS.join(", ")}`
+    `subsystems whose debug entries are logged too, separated by commas: ${SUBSYSTEMS.join(", ")}`
   ),
   logfile: one(
     Kind.optionalKind(Kind.pathKind),
     "logfile",
     "Logging",
-    "file to append the log to, in place of standard output; SIGHUP opens it anew",
+    "file to append the log to instead of standard output; SIGHUP reopens it",
     { defaultNote: "standard output" }
   ),
 
@@ -349,20 +345,20 @@ export const OPTIONS = {
     ChainKind.activationHeight,
     "testactivationheight",
     "Tests, on regtest alone",
-    "height from which a rule holds: bip16, bip34, dersig, cltv, csv or segwit; may be repeated"
+    "height from which a rule is active: bip16, bip34, dersig, cltv, csv or segwit; may be repeated"
   ),
   vbparams: many(
     ChainKind.versionBits,
     "vbparams",
     "Tests, on regtest alone",
-    "taproot:-1:0 has taproot always active, taproot:-2:0 never; may be repeated"
+    "taproot:-1:0 makes taproot always active, taproot:-2:0 never; may be repeated"
   ),
   mocktime: one(
     // The range of `setmocktime` (reference/rpc.md 3, setmocktime).
     Kind.integerKind({ min: 0, max: 9_223_372_036 }),
     "mocktime",
     "Tests, on regtest alone",
-    "seconds since 1970 to take as the present time; 0 for the real one",
+    "seconds since 1970 to use as the present time; 0 for the real time",
     { default: "0" }
   )
 } satisfies OptionTable
@@ -371,13 +367,11 @@ export type OptionName = keyof typeof OPTIONS
 
 export const isOptionName = (text: string): text is OptionName => Object.hasOwn(OPTIONS, text)
 
-/** The names of a table's options, in its order. */
 export const optionNamesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> =>
   Object.keys(options)
 
-/** The schemas of a table's options, as the fields of a struct. */
 export const fieldsOf = <O extends OptionTable>(options: O): { readonly [K in keyof O]: O[K]["schema"] } => {
   const fields = Object.fromEntries(optionNamesOf(options).map((name) => [name, options[name]?.schema]))
-  // Built key by key from the same table, which Object.fromEntries cannot say in its type.
+  // Built key by key from the same table, which the type of Object.fromEntries cannot express.
   return fields as { readonly [K in keyof O]: O[K]["schema"] }
 }

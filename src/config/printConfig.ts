@@ -6,7 +6,7 @@ import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>
 
-/** The value of an option as the file writes it, from texts that were judged. */
+/** The value of an option in TOML, from validated texts. */
 const tomlValue = (option: Option, texts: ReadonlyArray<string>): TomlValue => {
   if (option.repeatable) return texts
   const text = texts.at(-1) ?? ""
@@ -25,16 +25,16 @@ const line = (name: OptionName, given: Given): string => {
   if (!isSet(option, given)) {
     return `# ${key} is not set${option.defaultNote === undefined ? "" : `: ${option.defaultNote}`}`
   }
-  // Commented out, for a mask would be a password if the text were used as a file.
+  // Commented out: in a file, a mask would be read as the password.
   if (option.secret) return `# ${key} is set, and not shown  ${from}`
   const setting = stringify({ [key]: tomlValue(option, given.texts) }).trim()
   return option.key === undefined ? `# ${setting}  ${from}, a flag only` : `${setting}  ${from}`
 }
 
-/** Options that say what to do instead of running are no part of a configuration. */
+/** Options that select a command are not part of a configuration. */
 const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig"])
 
-/** An option's texts with its paths absolute: a relative one would mean another place in a file elsewhere. */
+/** An option's texts with absolute paths: relative ones would change their meaning in another file. */
 const settled = (name: OptionName, given: Given, gathered: Gathered, input: SettingsInput): Given => {
   const option = PATH_OPTIONS.find((each) => each === name)
   if (option === undefined) return given
@@ -42,8 +42,8 @@ const settled = (name: OptionName, given: Given, gathered: Gathered, input: Sett
 }
 
 /**
- * Returns the settings in force as a configuration file that would give the same ones wherever it lies, each with where
- * its value came from. Secrets are not in it. The settings must have been judged.
+ * Returns the settings in force as a configuration file with the same effect at any location, each with its source. The
+ * output contains no secrets. The settings must have been validated.
  */
 export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
   const { configFile, source } = gathered

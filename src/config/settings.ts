@@ -22,39 +22,37 @@ import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type Values } from "./values.ts"
 
-/** Everything a daemon can be told, judged and complete. Paths are absolute. */
+/** All settings of a daemon, validated and complete. Paths are absolute. */
 export interface Settings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
-  /** Whether the operator allows an RPC listener that others can reach without credentials. */
+  /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
-  /** Requests a minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
+  /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0: the default. */
   readonly maxRequestSize: number
   /** `undefined`: no metrics endpoint. */
   readonly metrics: Address | undefined
-  /** Whether browsers are shown a page about the node. */
   readonly statusPage: boolean
-  /** Whether `GET /rest/name/` is answered. */
   readonly rest: boolean
-  /** `undefined`: listen nowhere, as always when `maxPeers` is 0. */
+  /** `undefined`: no listener, as always if `maxPeers` is 0. */
   readonly listen: Address | undefined
-  /** 0: offline, which means no DNS, no calls, no listener. */
+  /** 0: offline, without DNS, outbound connections or a listener. */
   readonly maxPeers: number
   readonly maxInbound: number
   readonly maxOutbound: number
-  /** Where not empty, these in place of the peers that DNS names. */
+  /** If not empty, these replace the peers from DNS. */
   readonly addPeers: ReadonlyArray<Address>
-  /** The SOCKS5 proxy that peers are called through. */
+  /** The SOCKS5 proxy for outbound connections to peers. */
   readonly proxy: Address | undefined
   readonly userAgentComment: string | undefined
-  /** Megabytes that the mempool may take. */
+  /** Maximum megabytes of the mempool. */
   readonly maxMempool: number
   /** Hours. */
   readonly mempoolExpiry: number
-  /** Smallest units for 1000 virtual bytes. */
+  /** Smallest units per 1000 virtual bytes. */
   readonly minRelayFeeRate: number
   readonly persistMempool: boolean
   /** Block files or directories to import, in this order. */
@@ -62,14 +60,14 @@ export interface Settings {
   readonly assumeValid: AssumeValid
   /** Worker threads that check scripts; 0: none. */
   readonly verifyThreads: number
-  /** Blocks at the end of the chain that are checked at the start, 0 for all, and how thoroughly. */
+  /** The number of last blocks to check at the start, 0 for all, and the level of the check. */
   readonly checkBlocks: number
   readonly checkLevel: number
   readonly backgroundCheck: boolean
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
-  /** Bytes; of databases made from now on. */
+  /** Bytes; only for new databases. */
   readonly pageSize: number
   readonly nameHistory: boolean
   readonly nameHashIndex: boolean
@@ -77,19 +75,18 @@ export interface Settings {
   readonly valueEncoding: NameEncoding
   readonly allowExpired: boolean
   readonly disableWallet: boolean
-  /** Whether no wallet is loaded at the start. */
   readonly noWallet: boolean
-  /** Operations of ours on one name that may wait for a block at once. */
+  /** Maximum unconfirmed operations of ours on one name. */
   readonly limitNameChains: number
   readonly logLevel: LogLevelName
   readonly logFormat: LogFormat
-  /** Parts whose debug entries are logged whatever `logLevel` is. */
+  /** Subsystems whose debug entries are logged at any `logLevel`. */
   readonly debugSubsystems: ReadonlyArray<Subsystem>
-  /** The file that the log is appended to; `undefined`: standard output. */
+  /** The file to which the log is appended; `undefined`: standard output. */
   readonly logFile: string | undefined
   /** Heights that replace the network's own. Empty except on regtest. */
   readonly activation: Partial<Activation>
-  /** Seconds since 1970 to take as the present time. `undefined` except on regtest. */
+  /** Seconds since 1970 to use as the present time. `undefined` except on regtest. */
   readonly mockTime: number | undefined
 }
 
@@ -98,20 +95,19 @@ export interface Credentials {
   readonly password: Redacted.Redacted<string>
 }
 
-/** What the settings are made from, so that a test needs no process and no files. */
+/** The inputs of the settings, so that a test needs no process and no files. */
 export interface SettingsInput {
   /** Without the program and its script. */
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The text of a file, `undefined` where there is none, on the left why it cannot be read. */
+  /** Returns the text of a file, `undefined` if it does not exist, or on the left the error. */
   readonly readFile: (path: string) => Either.Either<string | undefined, string>
   readonly homedir: string
   readonly cwd: string
-  /** Processors that can be used. */
+  /** Available processors. */
   readonly cores: number
 }
 
-/** Returns the input that this process was started with. */
 export const processInput = (): SettingsInput => ({
   argv: process.argv.slice(2),
   env: process.env,
@@ -121,26 +117,26 @@ export const processInput = (): SettingsInput => ({
   cores: availableParallelism()
 })
 
-/** Returns a path as an absolute one; `~` is the home directory, as a shell has it. */
+/** Returns an absolute path; `~` is the home directory, as in a shell. */
 export const absolutePath = (path: string, base: string, home: string): string => {
   if (path === "~") return home
   return path.startsWith("~/") ? join(home, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(base, path)
 }
 
-/** Where the configuration file is looked for: in the directory that flags, environment or the default name. */
+/** The path of the configuration file: in the data directory from flags, environment or default. */
 const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<OptionSource>): string => {
   const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
   const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
   return join(absolutePath(directory, input.cwd, input.homedir), CONFIG_FILE)
 }
 
-/** The sources of a table's options, merged; and the configuration file, whether it is there or not. */
+/** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
 export interface Gathered {
   readonly source: OptionSource
   readonly configFile: string
 }
 
-/** Collects what flags, environment and configuration file say. Judges the form of it, not yet the values. */
+/** Collects the options from flags, environment and configuration file. Checks their form, but not the values. */
 export const gather = (
   options: OptionTable,
   given: ReadonlyMap<string, ReadonlyArray<string>>,
@@ -161,10 +157,11 @@ export const gather = (
   )
 }
 
-/** Options that name a file or a directory. */
 export const PATH_OPTIONS = ["datadir", "logfile", "loadblock"] as const
 
-/** Returns the path that an option names. A relative one in the file is relative to the file, not to the caller. */
+/**
+ * Returns the path of an option. A relative path in the configuration file is relative to that file, not to the caller.
+ */
 export const pathOf = (
   name: (typeof PATH_OPTIONS)[number],
   path: string,
@@ -172,7 +169,6 @@ export const pathOf = (
   input: SettingsInput
 ): string => absolutePath(path, source.get(name)?.inFile === true ? dirname(configFile) : input.cwd, input.homedir)
 
-/** Returns the data directory in force. */
 export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
   pathOf("datadir", gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default, gathered, input)
 
@@ -224,7 +220,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,
     logFile: values.logfile === undefined ? undefined : pathOf("logfile", values.logfile, gathered, input),
-    // Later mentions of a rule win, as they do upstream.
+    // The last option for a rule wins, as upstream.
     activation: Object.fromEntries(
       [...values.testactivationheight, ...values.vbparams].map(({ height, rule }) => [rule, height])
     ),
@@ -232,14 +228,14 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
   }
 }
 
-/** As many as the reference node takes at most (`validation.h`, `MAX_SCRIPTCHECK_THREADS`). */
+/** The maximum of the reference node (`validation.h`, `MAX_SCRIPTCHECK_THREADS`). */
 const MAX_DEFAULT_THREADS = 15
 
-/** Judges what was gathered: the one decode, whatever the sources. */
+/** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
   Either.map(decodeValues(gathered.source), (values) => toSettings(values, gathered, input))
 
-/** Returns the settings in force, or what is wrong with flags, environment or file. */
+/** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   if (problems.length > 0) return Either.left(new UsageError({ problems }))

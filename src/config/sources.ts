@@ -1,12 +1,12 @@
 import { isOptionName, type Option, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
 
-/** What a source says about an option. */
+/** The value of an option in a source. */
 export interface Given {
-  /** Its texts: several only where it may be repeated. */
+  /** Its texts; several only for a repeatable option. */
   readonly texts: ReadonlyArray<string>
-  /** Where they stand: `-maxpeers`, `SVCD_NETWORK`, `/home/me/.svcd/svcd.conf:4`, `default`. */
+  /** Their location: `-maxpeers`, `SVCD_NETWORK`, `/home/me/.svcd/svcd.conf:4`, `default`. */
   readonly from: string
-  /** What a message about them begins with: the place and, where that does not say it, the key. */
+  /** The prefix of messages: the location and, if it does not contain it, the key. */
   readonly label: string
   /** Whether a relative path in it is relative to the configuration file. */
   readonly inFile: boolean
@@ -14,13 +14,13 @@ export interface Given {
 
 export type OptionSource = ReadonlyMap<OptionName, Given>
 
-/** The flags as a source. The last mention of a flag that cannot be repeated counts. */
+/** The flags as a source. The last occurrence of a flag that is not repeatable wins. */
 export const fromFlags = (given: ReadonlyMap<OptionName, ReadonlyArray<string>>): OptionSource =>
   new Map(
     Array.from(given, ([name, texts]) => [name, { texts, from: `-${name}`, label: `-${name}`, inFile: false }])
   )
 
-/** The environment as a source. An empty variable counts as none, as it does for most programs. */
+/** The environment as a source. An empty variable counts as unset, as in most programs. */
 export const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): OptionSource => {
   const source = new Map<OptionName, Given>()
   for (const name of optionNamesOf(OPTIONS)) {
@@ -32,7 +32,7 @@ export const fromEnvironment = (env: Readonly<Record<string, string | undefined>
   return source
 }
 
-/** What holds where no source says anything. */
+/** The value without any source. */
 export const defaultOf = (option: Option): Given => ({
   texts: option.repeatable ? [] : [option.default],
   from: "default",
@@ -40,7 +40,7 @@ export const defaultOf = (option: Option): Given => ({
   inFile: false
 })
 
-/** Later sources win, option by option: defaults, file, environment, flags. */
+/** Later sources win for each option: defaults, file, environment, flags. */
 export const merge = (
   options: OptionTable,
   { env, file, flags }: { readonly env: OptionSource; readonly file: OptionSource; readonly flags: OptionSource }

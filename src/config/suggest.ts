@@ -1,4 +1,7 @@
-/** Edits between two words: insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/**
+ * The number of insertions, deletions, substitutions and swaps of neighbours between two words (optimal string
+ * alignment).
+ */
 export const editDistance = (a: string, b: string): number => {
   let beforeLast: Array<number> = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -17,7 +20,7 @@ export const editDistance = (a: string, b: string): number => {
   return last[b.length] ?? 0
 }
 
-/** Longer words are no slip of the finger for any word of ours, and comparing them would only cost time. */
+/** A longer word is not a typing error for any known word, and comparing it would waste time. */
 const LONGEST = 40
 
 /** Returns the known word that was probably meant: at most two edits away, and at most a third of its length. */

@@ -1,7 +1,7 @@
 /**
- * Where the keys of a TOML document stand. The parser gives positions for its errors only, so this walks over the
- * text a second time: headers, keys, and values just well enough to find their end. Keys inside an inline table
- * stand where the key of that table stands.
+ * The lines of the keys of a TOML document. The parser has positions only for its errors, so this scans the text a
+ * second time: headers, keys, and values only as far as needed to find their end. Keys inside an inline table have the
+ * line of that table's key.
  */
 
 const pathKey = (path: ReadonlyArray<string>): string => JSON.stringify(path)
@@ -39,7 +39,7 @@ class Scanner {
   }
 
   private note(path: ReadonlyArray<string>): void {
-    // A dotted key defines the tables on its way; what is defined first is what a message points to.
+    // A dotted key defines the tables on its path; messages point to the first definition.
     for (let length = 1; length <= path.length; length++) {
       const key = pathKey(path.slice(0, length))
       if (!this.lines.has(key)) this.lines.set(key, this.line)
@@ -68,7 +68,7 @@ class Scanner {
     return path
   }
 
-  /** A dotted key. Stops at whatever cannot be part of one. */
+  /** A dotted key. Stops at the first character that cannot be part of one. */
   private key(): ReadonlyArray<string> {
     const path: Array<string> = []
     for (;;) {
@@ -87,7 +87,7 @@ class Scanner {
     }
   }
 
-  /** Goes to the end of the line on which the value ends. */
+  /** Moves to the end of the line on which the value ends. */
   private value(): void {
     let depth = 0
     while (this.at < this.source.length && (depth > 0 || this.here !== "\n")) {
@@ -112,7 +112,7 @@ class Scanner {
       this.advance(quote === "\"" && this.here === "\\" ? 2 : 1)
     }
     this.advance(end.length)
-    // Up to two quotes may stand directly before the closing three.
+    // Up to two quotes may be directly before the closing three.
     for (let i = 0; multiline && i < 2 && this.here === quote; i++) this.advance()
   }
 }
@@ -122,12 +122,12 @@ const unquoted = (part: string): string => {
   try {
     return String(JSON.parse(part))
   } catch {
-    // An escape that JSON does not have: such a key is none of ours, and its text still tells it from them.
+    // An escape that JSON does not have: svcd has no such key, and its raw text still differs from all keys.
     return part.slice(1, -1)
   }
 }
 
-/** Returns the line, from 1 on, at which a key of a valid document stands; the table's where the key has none. */
+/** Returns the line, from 1, of a key in a valid document; the table's line if the key has none. */
 export const tomlLines = (source: string): (path: ReadonlyArray<string>) => number => {
   const lines = new Scanner(source).scan()
   return (path) => {

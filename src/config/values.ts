@@ -6,11 +6,11 @@ import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS, type O
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Every option by its name, from text. One rule for flags, environment, file and defaults. */
+/** All options by name, decoded from text. The rules are the same for flags, environment, file and defaults. */
 export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
 export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTIONS>>>
 
-/** A user without a password, or the reverse. */
+/** Fails for a user without a password, or the reverse. */
 export const halfCredentials = (
   { rpcpassword, rpcuser }: Pick<Values, "rpcuser" | "rpcpassword">
 ): ReadonlyArray<Schema.FilterIssue> => {
@@ -19,7 +19,7 @@ export const halfCredentials = (
   return [{ path: [given], message: `is given without ${missing}; RPC needs both or neither` }]
 }
 
-/** What is wrong with values that are each right on their own. */
+/** The contradictions between values that are each valid. */
 const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const { listen, maxpeers, metricsaddr, network, rpcaddr, rpcallowinsecure, rpcpassword, rpcuser } = values
   const issues: Array<Schema.FilterIssue> = []
@@ -31,7 +31,7 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
     complain(
       "rpcaddr",
       `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
-        "give rpcuser and rpcpassword, or else rpcallowinsecure"
+        "set rpcuser and rpcpassword, or rpcallowinsecure"
     )
   }
   if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
@@ -54,7 +54,6 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   return issues
 }
 
-/** The texts of every option of a table, in the form its schema takes. */
 const textsOf = (options: OptionTable, source: OptionSource): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     optionNamesOf(options).filter(isOptionName).map((name) => {
@@ -63,7 +62,7 @@ const textsOf = (options: OptionTable, source: OptionSource): Readonly<Record<st
     })
   )
 
-/** The messages of a failed decode, each behind the place its value stands. */
+/** The messages of a failed decode, each with the location of its value. */
 const problemsOf = (error: ParseResult.ParseError, source: OptionSource): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => {
     const name = String(path[0])
@@ -71,15 +70,11 @@ const problemsOf = (error: ParseResult.ParseError, source: OptionSource): Readon
     return `${label}: ${message}`
   })
 
-/**
- * A decoder of what was gathered for the options of `schema`; every problem is reported behind the place its value
- * stands.
- */
+/** A decoder of the collected options of `schema`. It reports every problem with the location of the value. */
 export const decoderOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
   return (source: OptionSource): Either.Either<A, UsageError> =>
     Either.mapLeft(decode(textsOf(options, source)), (error) => new UsageError({ problems: problemsOf(error, source) }))
 }
 
-/** Judges the options of a daemon. */
 export const decodeValues: (source: OptionSource) => Either.Either<Values, UsageError> = decoderOf(OPTIONS, Values)

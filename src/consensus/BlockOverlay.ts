@@ -48,7 +48,6 @@ export class BlockOverlay {
     this.coins.set(outpoint, coin)
   }
 
-  /** The current claim of a name. */
   readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
   /** Announces to the view the names that will be set. */

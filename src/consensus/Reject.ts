@@ -22,6 +22,5 @@ export type RejectKind = "consensus" | "mutated" | "header" | "missing-prev" | "
 export const reject = (reason: string, detail?: string): Reject =>
   detail === undefined ? { reason, kind: "consensus" } : { reason, kind: "consensus", detail }
 
-/** A refusal of another kind. */
 export const rejectAs = (kind: RejectKind, reason: string, detail?: string): Reject =>
   detail === undefined ? { reason, kind } : { reason, kind, detail }

@@ -57,7 +57,6 @@ export class SharedHashes {
     return this.knownAmounts ??= this.hashCoins((coin) => parts.i64(coin.value))
   }
 
-  /** The hash of the whole spent scripts. */
   get scripts(): Uint8Array {
     return this.knownScripts ??= this.hashCoins((coin) => parts.varBytes(coin.script))
   }
@@ -74,10 +73,7 @@ export class SharedHashes {
     return this.knownOutputsTwice ??= sha256(this.outputs)
   }
 
-  /**
-   * The hash of one output. The last one is kept: all signatures of an input that cover one output cover the same
-   * output.
-   */
+  /** The hash of one output. The last is cached: an input's signatures that cover one output cover the same one. */
   output(index: number): Uint8Array {
     if (this.knownOutput?.index === index) return this.knownOutput.hash
     const output = this.transaction.outputs[index]

@@ -97,7 +97,6 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
   checkProofOfWork(block, params) ?? checkBlockBody(block)
 
-/** The position of a block in the chain. */
 export interface BlockContext {
   readonly height: number
   /** Median time past of the block before. */
@@ -131,10 +130,7 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   return output?.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE)
 }
 
-/**
- * The required value of a witness commitment: the hash of the wtxids, with zeros for the coinbase, and of the reserved
- * value.
- */
+/** The required witness commitment: hashes the wtxids, with zeros for the coinbase, and the reserved value. */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
   const wtxids = transactions.map(({ wtxid }, i) => i === 0 ? new Uint8Array(32) : wtxid)
   return hash256(concat(merkleRoot(wtxids).root, reserved))

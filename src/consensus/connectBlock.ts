@@ -20,9 +20,7 @@ export interface BlockConnection {
   readonly block: Block
   readonly height: number
   readonly params: ConsensusParams
-  /** The flags of the block (`blockFlags`). */
   readonly flags: number
-  /** The state after the previous block. */
   readonly view: ChainView
   /** Median time past of the previous block. */
   readonly medianTimePast: number
@@ -35,7 +33,6 @@ export interface BlockConnection {
 /** Above this many names, a transaction announces its names to the view. Only a coinbase sets more than one. */
 const MANY_NAMES = 16
 
-/** The results so far, while the transactions of a block are applied. */
 interface Work {
   readonly connection: BlockConnection
   readonly overlay: BlockOverlay
@@ -145,13 +142,9 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
   return { coins, removed, claims, claimsBefore, effects, fees, scripts }
 }
 
-/** Why a block is refused. */
 export interface BlockRefused {
   readonly reject: Reject
-  /**
-   * Script checks that the reference node makes before the broken rule. If one of them fails, its reason applies
-   * instead.
-   */
+  /** Script checks that the reference node runs before the broken rule. If one fails, its reason applies. */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }
 

@@ -14,7 +14,6 @@ const ORDER = Uint8Array.of(
   ...[0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41]
 )
 
-/** The largest scalar. */
 const ORDER_LESS_1 = Uint8Array.from(ORDER, (byte, i) => i === 31 ? byte - 1 : byte)
 
 /** Half of the order, rounded down: the largest low s. */
@@ -23,7 +22,6 @@ const HALF_ORDER = Uint8Array.of(
   ...[0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4, 0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0]
 )
 
-/** Whether the number at `offset` is above `limit`. */
 const isAbove = (number: Bytes, offset: number, limit: Bytes): boolean => {
   for (let i = 0; i < 32; i++) {
     const difference = (number[offset + i] ?? 0) - (limit[i] ?? 0)

@@ -116,9 +116,7 @@ const scaled = (bits: number, span: number, { powLimit, targetTimespan }: Consen
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/**
- * The bits after a period of `span` seconds: a function of the old bits and the span only (reference/protocol.md 3.3).
- */
+/** The bits after a period of `span` seconds (reference/protocol.md 3.3). */
 export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
   scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
 
@@ -155,8 +153,7 @@ export const nextBits = (
   const { minDifficultySince } = params
   if (minDifficultySince === undefined || newTime <= minDifficultySince) return prev.bits
   const limit = encodeCompact(params.powLimit)
-  // A block with an earlier time than its predecessor gets the minimum too: upstream's old unsigned subtraction, kept
-  // on purpose.
+  // An earlier time than the predecessor's gives the minimum too: an old unsigned subtraction, now consensus.
   if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return limit
   return lastOrdinaryBits(params, prev, ancestor, limit)
 }

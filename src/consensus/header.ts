@@ -41,7 +41,6 @@ export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: Consen
   return broken === undefined ? undefined : badProof(broken)
 }
 
-/** The context of a header to check. */
 export interface HeaderContext {
   readonly header: Header
   readonly prev: HeaderPoint
@@ -61,7 +60,7 @@ const leastBaseVersion = (height: number, { activation }: ConsensusParams): numb
   return height >= activation.bip34 ? 2 : -Infinity
 }
 
-/** Checks the base version (rule 10 of reference/protocol.md 3.5). */
+/** Rule 10 of reference/protocol.md 3.5. */
 const checkVersion = (version: number, height: number, params: ConsensusParams): Reject | undefined => {
   if (baseVersion(version) >= leastBaseVersion(height, params)) return undefined
   const shown = `0x${(version >>> 0).toString(16).padStart(8, "0")}`

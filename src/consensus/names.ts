@@ -44,7 +44,6 @@ export interface NameScripts {
   readonly made: ReadonlyArray<NameScript | undefined>
 }
 
-/** Reads the name scripts of a transaction's outputs. */
 export const madeNameScripts = ({ outputs }: Transaction): ReadonlyArray<NameScript | undefined> => {
   const made = new Array<NameScript | undefined>(outputs.length)
   for (let i = 0; i < outputs.length; i++) made[i] = parseNameScript(outputs[i]?.script ?? EMPTY)
@@ -114,8 +113,7 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   if (isExpired(claim.height, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
-  // Only a coinbase can create a name coin that the name's record does not reference. The reference node does not
-  // handle this case.
+  // Only a coinbase can cause this; the reference node does not handle it: a coin that the name's record lacks.
   const prevout = transaction.inputs[input]?.prevout ?? EMPTY
   return claim.height === made && claim.outpoint === outpointKey(prevout) ? undefined : INVALID_OPERATION
 }

@@ -21,12 +21,10 @@ export interface Activation {
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
-  /** Largest target. */
   readonly powLimit: bigint
   /** Seconds. */
   readonly targetTimespan: number
   readonly targetSpacing: number
-  /** Blocks between retargets. */
   readonly retargetInterval: number
   /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
   readonly minDifficultySince: number | undefined
@@ -53,7 +51,6 @@ export const COINBASE_MATURITY = 100
 /** Largest weight of a block, and four times the largest size without witnesses (consensus). */
 export const MAX_BLOCK_WEIGHT = 4_000_000
 
-/** Largest cost of the signature operations of a block (consensus). */
 export const MAX_BLOCK_SIGOPS_COST = 80_000
 
 /** The weight of a byte or a signature operation outside of witnesses (BIP 141). */
@@ -159,7 +156,6 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
   regtest: regtestParams
 }
 
-/** The rules of a network. */
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**

@@ -61,7 +61,6 @@ export interface TaprootSpend {
   readonly codeSeparator: number
 }
 
-/** A hash for an ECDSA signature, and its parameters. */
 interface LastHash {
   readonly index: number
   readonly hashType: number
@@ -177,7 +176,6 @@ export class SighashContext {
       equal(scriptCode, last.scriptCode)
   }
 
-  /** Builds the serialization of the transaction, with the script in one input and none in the others. */
   private writeWhole(index: number, script: Bytes): void {
     const [input, another] = this.transaction.inputs
     if (input !== undefined && another === undefined) {
@@ -199,7 +197,6 @@ export class SighashContext {
     return preimage.toBytes()
   }
 
-  /** Appends all outputs and the lock time. */
   private writeEnd(): void {
     const { lockTime, outputs } = this.transaction
     preimage.compactSize(outputs.length).bytes(outputBytes(this.transaction)).u32(lockTime)

@@ -13,7 +13,6 @@ const nativeCurve = loadNativeCurve()
 
 const checks: SignatureChecks = nativeCurve === undefined ? nobleChecks : nativeChecks(nativeCurve)
 
-/** The implementation in use. */
 export const signatureBackend: "libsecp256k1" | "noble" = nativeCurve === undefined ? "noble" : "libsecp256k1"
 
 /** Whether the first byte and the length of a public key match, hybrid keys included. */

@@ -2,7 +2,6 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
-/** An unspent output. */
 export interface Coin {
   /** Smallest units. */
   readonly value: number
@@ -23,14 +22,10 @@ export interface NameClaim {
 
 /** The state before a block. Reads are synchronous. Errors of the storage pass through the rules. */
 export interface ChainView {
-  /** The coin at an outpoint key. */
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
-  /**
-   * Receives the names whose claims are read next, if there are many: a view of a disk reads them at once. The claims
-   * stay the same.
-   */
+  /** Announces the claims that are read next, if there are many: a view of a disk reads them at once. */
   readonly expectClaims?: (names: ReadonlyArray<string>) => void
   /** The current claims that were created in the heights `from` to `to`, both included, by name key, in any order. */
   readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>

@@ -5,7 +5,7 @@ import { type HttpRefusal, LINGER, NO_ANSWER_ROOM, PLAIN_TEXT } from "./refusals
 import type { Session } from "./Session.ts"
 import { writePieces } from "./writePieces.ts"
 
-/** One request on its way to its answer. */
+/** One request until it is answered. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -18,11 +18,11 @@ interface Answer {
   readonly headers: Array<string>
   readonly body: string | Uint8Array
   readonly encoding: BufferEncoding
-  /** Whether the connection ends with it. */
+  /** Whether the connection closes after it. */
   readonly last: boolean
 }
 
-/** Answers of more bytes are counted before they are written. */
+/** Longer answers, in bytes, are counted in the memory budget before they are written. */
 const COUNTED = 65_536
 
 export const send = ({ response, session }: Exchange, { body, encoding, headers, last, status }: Answer): void => {
@@ -31,7 +31,7 @@ export const send = ({ response, session }: Exchange, { body, encoding, headers,
   session.leave(response, last)
 }
 
-/** Answers with JSON. Where there is no memory for it the caller gets 503, and `onRefused` hears of that. */
+/** Answers with JSON. Without memory for it the caller gets 503, and `onRefused` is called. */
 export const sendJson = (
   exchange: Exchange,
   { body, last, status }: { readonly status: number; readonly body: string | LongText; readonly last: boolean },
@@ -39,7 +39,7 @@ export const sendJson = (
 ): void => {
   if (body instanceof LongText) return sendLong(exchange, status, body, last)
   const length = Buffer.byteLength(body) + 1
-  // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
+  // ASCII text is the same in both encodings, and Node writes latin1 faster.
   const encoding = length === body.length + 1 ? "latin1" : "utf8"
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(length)]
   const answer = { status, headers, body: `${body}\n`, encoding, last } as const
@@ -53,7 +53,7 @@ export const sendJson = (
   send(exchange, answer)
 }
 
-/** Writes an answer that was counted, as fast as the caller reads it. */
+/** Writes a counted answer, as fast as the caller reads it. */
 const sendLong = ({ response, session }: Exchange, status: number, body: LongText, last: boolean): void => {
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length + 1)]
   if (last) headers.push("Connection", "close")
@@ -69,7 +69,6 @@ const sendLong = ({ response, session }: Exchange, status: number, body: LongTex
   })
 }
 
-/** Turns a request away. */
 export const sendRefusal = (
   exchange: Exchange,
   { close = false, headers = [], status, text }: HttpRefusal,
@@ -81,7 +80,7 @@ export const sendRefusal = (
     const last = close || stopping
     return send(exchange, { status, headers: [...headers, ...body], body: text, encoding: "latin1", last })
   }
-  // Closing while the client still sends would reset the connection and take the answer with it.
+  // Closing while the client still sends would reset the connection and lose the answer.
   response.writeHead(status, [...headers, ...body, "Connection", "close"])
   response.write(text)
   const end = (): void => {

@@ -5,16 +5,16 @@ import type { LongText } from "../rpc/json/LongText.ts"
 import { type PlainHead, readPlainHead } from "./plainRequest.ts"
 import { writePieces } from "./writePieces.ts"
 
-/** Request line and headers, in bytes; longer ones are for Node's parser to refuse. */
+/** Request line and headers, in bytes; Node's parser refuses longer ones. */
 const MAX_HEAD = 8_192
 
-/** Bytes that wait behind a request that is being carried out before no more are read. */
+/** Most bytes buffered behind a request that is being carried out. */
 const MAX_PENDING = 65_536
 
-/** Pieces in which they may come: a piece of one byte takes as much memory as one of a few hundred. */
+/** Most chunks of these bytes: a chunk of one byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 64
 
-/** Bytes that may be on their way to a client when its next request is taken. */
+/** Most unsent bytes to a client when its next request is taken. */
 const MAX_UNSENT = 32_768
 
 const END_OF_HEAD = Buffer.from("\r\n\r\n")
@@ -23,30 +23,29 @@ export interface LaneConfig {
   /** Milliseconds without traffic after which a connection is closed. */
   readonly idleTimeout: number
   /**
-   * Takes a request, to be answered with `answer`, in this turn or later; `false` where it is not for the fast lane and
-   * nothing was done for it.
+   * Takes a request, to be answered with `answer`, in this turn or later; `false`, without any effect, for a request
+   * that does not suit the fast lane.
    */
   readonly take: (head: PlainHead, body: Uint8Array, lane: FastLane) => boolean
-  /** Counts what a client does not read. */
+  /** Counts the bytes that a client does not read. */
   readonly memory: AnswerMemory
-  /** Gives the connection, and what it has sent, to Node's own server. */
+  /** Gives the connection, and the bytes received, to Node's own server. */
   readonly handOver: (socket: Socket) => void
 }
 
 /**
- * A connection whose requests are plain: each comes in one piece and is answered with one write, without the streams
- * that Node makes for a request and its answer. The first request that is otherwise takes the connection, for good, to
- * Node's server.
+ * A connection with plain requests: each arrives in one chunk and is answered with one write, without the streams that
+ * Node makes for a request and its answer. The first other request moves the connection permanently to Node's server.
  */
 export class FastLane {
   readonly #socket: Socket
   readonly #config: LaneConfig
   readonly #keepAlive: string
-  /** The last head and what it says: most clients send the same one again and again. */
+  /** The last head and its parsed form: most clients repeat the same head. */
   #head = ""
   #plain: PlainHead | undefined
   #busy = false
-  /** The client sends nothing more; it may still wait for an answer. */
+  /** The client has ended its side; it may still wait for an answer. */
   #ended = false
   #pending: Array<Buffer> = []
   #pendingBytes = 0
@@ -71,7 +70,7 @@ export class FastLane {
     socket.setTimeout(config.idleTimeout)
   }
 
-  /** Writes the answer to the request that was taken. `last`: nothing is answered behind it. */
+  /** Writes the answer to the current request. `last`: no request is answered after it. */
   answer(status: number, type: string, body: string, last: boolean): void {
     const socket = this.#socket
     if (socket.destroyed) return
@@ -79,7 +78,7 @@ export class FastLane {
     let encoding: BufferEncoding = "latin1"
     if (body !== "") {
       const length = Buffer.byteLength(body)
-      // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
+      // ASCII text is the same in both encodings, and Node writes latin1 faster.
       if (length !== body.length) encoding = "utf8"
       head += `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`
     }
@@ -88,7 +87,7 @@ export class FastLane {
     this.#end(last)
   }
 
-  /** The same for an answer that was counted: it is written as fast as the client reads it. */
+  /** The same for a counted answer: it is written as fast as the client reads it. */
   answerLong(status: number, type: string, body: LongText, last: boolean): void {
     const socket = this.#socket
     const { memory } = this.#config
@@ -105,8 +104,8 @@ export class FastLane {
   }
 
   /**
-   * Takes the next request when the client has taken most of what was written. Below its own high-water mark, which
-   * depends on the version of Node.js, a socket says nothing of that.
+   * Takes the next request when the client has read most of what was written. Below its own high-water mark, which
+   * depends on the version of Node.js, a socket does not report that.
    */
   #end(last: boolean): void {
     const socket = this.#socket
@@ -144,7 +143,6 @@ export class FastLane {
     }
   }
 
-  /** Keeps what came before its time. */
   #keep(chunk: Buffer): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
@@ -157,7 +155,7 @@ export class FastLane {
       if (this.#ended) this.#socket.end()
       return
     }
-    // Not here and now: answers that are ready at once would nest.
+    // Deferred: answers that are ready at once would nest.
     queueMicrotask(() => {
       if (this.#socket.destroyed) return
       const chunk = Buffer.concat(this.#pending)
@@ -169,10 +167,10 @@ export class FastLane {
     })
   }
 
-  /** Gives the connection away, with what was read of it. */
+  /** Hands the connection over to Node's server, with the unread chunk. */
   #leave(chunk: Buffer): void {
     const socket = this.#socket
-    // What has ended takes nothing back, and who sent it in pieces like these is not there for an answer.
+    // An ended stream cannot take a chunk back, and a client that ended in the middle of a request reads no answer.
     if (this.#ended) return void socket.destroySoon()
     socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout).off("error", this.#onError)
     socket.setTimeout(0)
@@ -185,7 +183,6 @@ export class FastLane {
 
 let dated = { second: -1, line: "" }
 
-/** The header of this second. */
 const dateLine = (): string => {
   const now = Date.now()
   const second = Math.floor(now / 1000)

@@ -1,22 +1,21 @@
-/** One of the connections that are counted. */
 export interface HttpConnection {
-  /** What counts as one client. */
+  /** The identity of its client. */
   readonly key: string
-  /** Whether it may be ended for another's sake: not while a call of it is carried out. */
+  /** Whether it may be closed for a new one: false while a call of it is carried out. */
   readonly idle: () => boolean
   readonly end: () => void
 }
 
 /**
- * The connections of a listener, up to a number. When one more comes, another has to go: of the client with the most,
- * the oldest that never asked anything, else the one that asked least lately. So whoever fills the place with
- * connections that ask nothing pays with those, and who asks is answered.
+ * The connections of a listener, up to a limit. Beyond it, a new connection closes another one: of the client with the
+ * most connections, the oldest without any request, else the least recently used one. So a client that fills the limit
+ * with silent connections loses those, and clients with requests are served.
  */
 export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
   readonly #max: number
-  /** Those that have asked nothing yet, in the order in which they came. */
+  /** Connections without a request yet, oldest first. */
   readonly #silent = new Set<A>()
-  /** The others; the one that was used last stands last. */
+  /** The others, least recently used first. */
   readonly #used = new Set<A>()
   readonly #counts = new Map<string, number>()
 
@@ -28,7 +27,7 @@ export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
     return this.#silent.size + this.#used.size
   }
 
-  /** Counts a new connection. `false` where all others are at work, and there is no place for it. */
+  /** Counts a new connection. `false` if all others are busy and none can be closed for it. */
   add(connection: A): boolean {
     if (this.size >= this.#max && !this.#makeRoom()) return false
     this.#silent.add(connection)
@@ -36,7 +35,6 @@ export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
     return true
   }
 
-  /** It has asked something. */
   used(connection: A): void {
     if (this.#used.delete(connection) || this.#silent.delete(connection)) this.#used.add(connection)
   }

@@ -53,19 +53,18 @@ export interface HttpServiceConfig {
   readonly phase: () => Phase
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   readonly credentials: Credentials | undefined
-  /** The name or address that is listened on. */
+  /** The name or address of the listener. */
   readonly ownName: string
   readonly connections: number
   readonly rateLimit: number
   readonly maxRequestSize: number
-  /** The memory that callers may make the node hold. */
+  /** The budget of memory that callers can make the node hold. */
   readonly budget: MemoryBudget
   readonly concurrentRequests: number
   /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
   readonly idleTimeout: number
-  /** Milliseconds that wrong credentials wait for their answer. */
+  /** Milliseconds by which the answer to wrong credentials is delayed. */
   readonly penalty: number
-  /** Whether connections begin in the fast lane. */
   readonly fastLane: boolean
   readonly onRefused: ((status: number) => void) | undefined
 }
@@ -73,8 +72,8 @@ export interface HttpServiceConfig {
 const nothing = (): void => {}
 
 /**
- * Serves HTTP requests: checks them in the order in which the reference node does (reference/rpc.md 1.1), reads their
- * bodies, and has the dispatcher answer them.
+ * Serves HTTP requests: checks them in the order of the reference node (reference/rpc.md 1.1), reads their bodies, and
+ * passes them to the dispatcher.
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
@@ -99,7 +98,6 @@ export class HttpService {
     this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
   }
 
-  /** Takes over a server's connections and requests. */
   attach(server: Server): void {
     const whole = server.listeners("connection")
     server.removeAllListeners("connection")
@@ -113,11 +111,11 @@ export class HttpService {
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
     const { onRefused } = this.#config
     server.on("clientError", (error, socket) => misread(error, socket, this.#sessions.get(socket), onRefused))
-    // Without a listener Node ends the connection, and with it the answers to what came before.
+    // Without a listener Node closes the connection, and with it loses the answers to earlier requests.
     server.on("connect", (_, socket) => misread(undefined, socket, this.#sessions.get(socket), onRefused))
   }
 
-  /** Takes a new connection, into the fast lane first. */
+  /** Accepts a new connection, first in the fast lane. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
     const { budget, fastLane, idleTimeout } = this.#config
     const session = new Session(socket, idleTimeout, budget)
@@ -133,7 +131,7 @@ export class HttpService {
     })
   }
 
-  /** Ends connections that nothing happens on; those that Node's server has are its own affair. */
+  /** Closes idle connections of the fast lane; Node's server closes its own. */
   closeIdle(): void {
     for (const session of this.#connections) if (session.inLane && !session.working) session.close()
   }
@@ -142,7 +140,7 @@ export class HttpService {
     for (const session of this.#connections) session.end()
   }
 
-  /** Waits for the calls that run, and ends them when the time is up. */
+  /** Waits for the running calls, and interrupts them after a time. */
   drained(timeout: number): Effect.Effect<void> {
     return this.#open.drained(timeout)
   }
@@ -154,7 +152,7 @@ export class HttpService {
     session.enter(response, () => this.#serve({ request, response, session, expectsContinue }))
   }
 
-  /** Checks what can be checked before the body is there. */
+  /** Checks what needs no body. */
   #serve(exchange: Exchange): void {
     const { method: verb = "", headers, url = "" } = exchange.request
     if (this.#config.phase()._tag === "Stopping") return this.#refuse(exchange, STOPPING)
@@ -178,7 +176,7 @@ export class HttpService {
     this.#authenticate(exchange, headers.authorization, () => this.#receive(exchange, target.wallet))
   }
 
-  /** Goes on with a request whose credentials are right. What a connection was admitted with is not judged again. */
+  /** Continues a request with the right credentials. Credentials that admitted a connection are not checked again. */
   #authenticate(exchange: Exchange, header: string | undefined, admitted: () => void): void {
     const { session } = exchange
     if (header !== undefined && header === session.credentials) return admitted()
@@ -199,7 +197,6 @@ export class HttpService {
     if (takeBack !== undefined) session.whenGone(takeBack)
   }
 
-  /** Reads the body of an admitted request. */
   #receive(exchange: Exchange, wallet: string | undefined): void {
     const { expectsContinue, request, response, session } = exchange
     const seconds = this.#rates.wait(session.client, performance.now())
@@ -220,7 +217,7 @@ export class HttpService {
     })
   }
 
-  /** Answers what nobody expects to be thrown, such as a reply that is too long for a string. */
+  /** Answers an unexpected exception, such as a reply that is too long for a string. */
   #guarded(exchange: Exchange, work: () => void): void {
     try {
       work()
@@ -234,7 +231,6 @@ export class HttpService {
     this.#refuse(exchange, FAILED)
   }
 
-  /** Has a call answered. */
   #call(exchange: Exchange, wallet: string | undefined, call: Call): void {
     const { client, memory } = exchange.session
     const seconds = this.#rates.take(client, Math.max(1, call.count), performance.now())
@@ -249,7 +245,6 @@ export class HttpService {
     }, release)
   }
 
-  /** Answers with a document. */
   #show(exchange: Exchange, page: PageHandler, asked: PageRequest): void {
     const { host, authorization } = exchange.request.headers
     if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
@@ -269,8 +264,8 @@ export class HttpService {
   }
 
   /**
-   * Takes a request in the fast lane, checked as in `#serve`: what would be refused, or might have to be, takes the long
-   * way instead, and so do calls that end when their client goes.
+   * Takes a request in the fast lane, with the checks of `#serve`. A request that is, or may have to be, refused goes
+   * to Node's server instead, as do calls that end when their client disconnects.
    */
   #takePlain(session: Session, lane: FastLane, head: PlainHead, body: Uint8Array): boolean {
     const { concurrentRequests, maxRequestSize, phase } = this.#config
@@ -294,7 +289,7 @@ export class HttpService {
     return true
   }
 
-  /** A body, unless reading it throws what nobody expects: then the long way says so. */
+  /** Parses a body; `undefined` after an unexpected exception, which Node's server then reports. */
   #read(body: Uint8Array): Call | undefined {
     try {
       return this.#config.dispatch.read(body)
@@ -303,7 +298,7 @@ export class HttpService {
     }
   }
 
-  /** Whether a connection may ask, judged anew only where it has not been and nobody serves time for wrong guesses. */
+  /** Whether a connection is admitted. Checks credentials only once, and only while no penalty is running. */
   #isAdmitted(session: Session, header: string | undefined): boolean {
     if (this.#config.credentials === undefined) return true
     if (header === undefined) return false
@@ -359,7 +354,7 @@ export class HttpService {
     })
   }
 
-  /** Runs an effect and answers with what comes of it: at once if it did not have to wait for anything. */
+  /** Runs an effect and answers with its result: in the same turn if it did not have to wait. */
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
@@ -388,7 +383,7 @@ export class HttpService {
     sendJson(exchange, { status, body, last: this.#isStopping() }, (refused) => this.#config.onRefused?.(refused))
   }
 
-  /** A node that stops says so with every answer: `stop` itself is the first. */
+  /** A stopping node closes the connection with every answer: that of `stop` is the first. */
   #isStopping(): boolean {
     return this.#config.phase()._tag === "Stopping"
   }

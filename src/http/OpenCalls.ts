@@ -2,13 +2,13 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 
-/** Who a call is carried out for. */
+/** The connection that a call is carried out for. */
 export interface Owner {
-  /** Whether a call of it is being carried out that takes longer than a turn. */
+  /** Whether a call of it is running that takes longer than a turn. */
   working: boolean
 }
 
-/** Calls that have not ended in the turn that they began in. */
+/** Calls that did not end in the turn in which they began. */
 export class OpenCalls {
   readonly #run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   readonly #fibers = new Set<Fiber.RuntimeFiber<unknown>>()
@@ -22,7 +22,7 @@ export class OpenCalls {
     return this.#fibers.size
   }
 
-  /** Runs a call. Returns its fiber where it does not end at once. */
+  /** Runs a call. Returns its fiber if it does not end at once. */
   run<A>(
     effect: Effect.Effect<A>,
     owner: Owner,
@@ -45,7 +45,7 @@ export class OpenCalls {
     return fiber
   }
 
-  /** Waits for the calls that run, and ends them when the time is up. */
+  /** Waits for the running calls, and interrupts them after a time. */
   drained(timeout: number): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.#fibers.size === 0) return resume(Effect.void)

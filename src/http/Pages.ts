@@ -2,38 +2,37 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** What is served on the RPC listener beside JSON-RPC and health: documents that are read, and change nothing. */
+/** Documents on the RPC listener beside JSON-RPC and health: they are read-only. */
 
 /** A GET or HEAD request for a document. */
 export interface PageRequest {
   /** The target without its query, as it was sent: not percent-decoded. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Whether `text/html` stands in the Accept header. */
+  /** Whether the Accept header contains `text/html`. */
   readonly acceptsHtml: boolean
 }
 
 export interface PageAnswer {
   readonly status: number
-  /** Beside Content-Length, Date and Connection. */
+  /** Besides Content-Length, Date and Connection. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
 }
 
-/** Serves a family of documents. */
 export interface PageHandler {
-  /** Whether the path is this handler's. Looks at the request alone. */
+  /** Whether this handler serves the path. Depends only on the request. */
   readonly serves: (request: PageRequest) => boolean
-  /** Whether callers have to give credentials, where there are any. */
+  /** Whether callers need credentials, if any are configured. */
   readonly authenticated: boolean
   /** Cannot fail: a failure is a document too. */
   readonly answer: (request: PageRequest) => Effect.Effect<PageAnswer>
 }
 
-/** The documents there are. The listener asks the handlers in their order; the first that serves a request answers. */
+/** The installed handlers. The listener tries them in order; the first that serves a request answers it. */
 export class Pages extends Context.Tag("svcd/Pages")<Pages, {
   readonly handlers: () => ReadonlyArray<PageHandler>
-  /** Says which handlers there are, in place of those said before: once the services that they need are there. */
+  /** Replaces the handlers: called once the services that they need are built. */
   readonly install: (handlers: ReadonlyArray<PageHandler>) => Effect.Effect<void>
 }>() {}
 
@@ -51,7 +50,6 @@ export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
 
 const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i
 
-/** Reads a request's target and Accept header. */
 export const pageRequest = (target: string, accept: string | undefined): PageRequest => {
   const mark = target.indexOf("?")
   return {

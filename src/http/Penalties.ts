@@ -1,4 +1,4 @@
-/** Milliseconds between two lines of the log about wrong credentials. */
+/** Milliseconds between two log lines about wrong credentials. */
 const LOG_INTERVAL = 1_000
 
 /** Addresses remembered as those of clients that had the right credentials. */
@@ -9,54 +9,51 @@ interface Suspect {
   readonly judge: () => void
 }
 
-/** Whose credentials are judged: a connection. */
 export interface Guesser {
-  /** What counts as one client. */
+  /** The identity of its client. */
   readonly key: string
   readonly client: { readonly text: string }
 }
 
-/** What the log says of wrong credentials: who gave them last, and how many others there were since the line before. */
+/** The log entry about wrong credentials: the last client with them, and the number of others since the last line. */
 export interface Guesses {
   readonly peer: string
   readonly others?: number
 }
 
 /**
- * Who may have credentials judged when. Wrong ones hold a place for their time, whether or not the client waits for the
- * answer, so that bounds how many guesses a second has room for. There is a place for each connection
- * that may be open: right ones are judged at once as long as others wait for their answers. Where all places are held,
- * by clients that left without waiting, nobody's are judged, or a guess could be tested by how soon it is answered. Two
- * rules keep clients at other addresses out of that: of those who wait, who has the fewest places is next; and an
- * address that had the right credentials before and now holds no place does not wait at all.
+ * Decides when credentials are checked. Wrong ones hold a place for their time, even if the client disconnects; so the
+ * number of places limits the guesses a second. There is a place for each possible connection: right credentials are
+ * checked at once as long as the other clients wait for their answers. If clients that disconnected hold all places, no
+ * credentials are checked: otherwise the time until the answer would reveal a right guess. Two rules protect clients at
+ * other addresses from that. Of the waiting connections, that of the address with the fewest places is next. An address
+ * that had the right credentials before and holds no place now does not wait at all.
  */
 export class Penalties {
   readonly #places: number
   readonly #time: number
   readonly #log: (guesses: Guesses) => void
-  /** Places held, by address. */
   readonly #held = new Map<string, number>()
   readonly #known = new Set<string>()
-  /** At most one a connection. */
+  /** Connections that wait for their check, at most one entry each. */
   readonly #suspects = new Set<Suspect>()
   #total = 0
   #logged = Number.NEGATIVE_INFINITY
-  /** The last of the wrong credentials that the log does not tell of yet, and how many there are. */
+  /** The last wrong credentials that are not logged yet, and their number. */
   #unlogged = { peer: "", count: 0 }
 
-  /** `time`: how long wrong credentials are not answered, in milliseconds (reference/rpc.md 1.4). */
+  /** `time`: by how much the answer to wrong credentials is delayed, in milliseconds (reference/rpc.md 1.4). */
   constructor(places: number, time: number, log: (guesses: Guesses) => void) {
     this.#places = places
     this.#time = time
     this.#log = log
   }
 
-  /** Whether anybody serves time. */
   get any(): boolean {
     return this.#total > 0
   }
 
-  /** Judges now or in its turn. Returns what takes it back, for a client that goes. */
+  /** Calls `judge` now or in its turn. Returns a function that cancels the wait, for a client that disconnects. */
   await(key: string, judge: () => void): (() => void) | undefined {
     if (this.#total < this.#places || (this.#known.has(key) && !this.#held.has(key))) {
       judge()
@@ -67,7 +64,7 @@ export class Penalties {
     return () => void this.#suspects.delete(suspect)
   }
 
-  /** An address had the right credentials. */
+  /** Records that an address had the right credentials. */
   admitted(key: string): void {
     if (this.#known.has(key)) return
     this.#known.add(key)
@@ -78,7 +75,7 @@ export class Penalties {
     }
   }
 
-  /** Has a client serve its time for wrong credentials, then calls `served` and judges who waited for that. */
+  /** Starts a penalty for wrong credentials; after it calls `served` and checks the waiting connections. */
   serve({ client, key }: Guesser, served: () => void): void {
     this.#unlogged = { peer: client.text, count: this.#unlogged.count + 1 }
     if (performance.now() - this.#logged >= LOG_INTERVAL) this.#writeLog()

@@ -1,29 +1,29 @@
 import type { ClientAddress } from "./clientAddress.ts"
 
-/** Requests a minute for clients on other hosts where nothing is configured. Loopback clients are not limited then. */
+/** Default requests a minute for clients on other hosts. Loopback clients are not limited by default. */
 const DEFAULT_LIMIT = 6_000
 
-/** Clients remembered at once. With more, those who have been quiet longest are forgotten. */
+/** Clients remembered at once. Beyond that, the least recently active are forgotten. */
 const MAX_CLIENTS = 10_000
 
 const MINUTE = 60_000
 
-/** Requests. A bucket that was filled up in several steps may be this short of what one step would have given. */
+/** Requests. A bucket that was filled in several steps may lack this much compared to one step. */
 const ROUNDING = 1e-6
 
 interface Bucket {
-  /** Requests that may come at once; below zero after a batch larger than the limit. */
+  /** Available requests; below zero after a batch larger than the limit. */
   tokens: number
-  /** When `tokens` was right, in milliseconds. */
+  /** The time of `tokens`, in milliseconds. */
   at: number
 }
 
 /**
  * Limits the requests a minute of each client (reference/rpc.md 1.11). A bucket holds the requests of one minute and
- * fills up steadily. A batch takes as many as it has members; one that is larger than the limit is let through by a
- * full bucket, and the client waits for longer afterwards.
+ * fills steadily. A batch takes one request for each member. A full bucket admits a batch larger than the limit, and
+ * the client waits longer afterwards.
  *
- * Times are milliseconds of a clock that does not go back.
+ * Times are milliseconds of a monotonic clock.
  */
 export class RateLimiter {
   readonly #setting: number
@@ -39,7 +39,7 @@ export class RateLimiter {
     return this.#use(client, count, count, now)
   }
 
-  /** The seconds that a client has to wait before any call of his is let through. */
+  /** The seconds until the client's next call is admitted. */
   wait(client: ClientAddress, now: number): number | undefined {
     return this.#use(client, 1, 0, now)
   }
@@ -59,7 +59,7 @@ export class RateLimiter {
     return this.#setting < 0 || client.loopback ? undefined : DEFAULT_LIMIT
   }
 
-  /** A client's bucket, filled up to now and moved to the end of the map: the front is who was quiet longest. */
+  /** A client's bucket, filled up to now and moved to the end of the map: the least recently active is in front. */
   #bucketOf(key: string, limit: number, now: number): Bucket {
     const bucket = this.#buckets.get(key) ?? { tokens: limit, at: now }
     bucket.tokens = Math.min(limit, bucket.tokens + ((now - bucket.at) / MINUTE) * limit)

@@ -13,24 +13,24 @@ import { Health } from "./health.ts"
 import { HttpService } from "./HttpService.ts"
 import { Pages } from "./Pages.ts"
 
-/** The RPC listener (reference/rpc.md 1): plain Node where every request passes, one Effect where an answer is made. */
+/** The RPC listener (reference/rpc.md 1): plain Node for every request, one Effect for each answer. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
-  /** Where it listens; with the port that was found where 0 was asked for. */
+  /** Where it listens, with the actual port if port 0 was configured. */
   readonly address: Address
-  /** Takes no more requests and waits, within a time, for those that run: before what they need is closed. */
+  /** Takes no more requests and waits, up to a time, for running ones, before their services are closed. */
   readonly drain: Effect.Effect<void>
 }>() {}
 
 export interface RpcServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** `undefined`: no credentials are asked for. */
+  /** `undefined`: no credentials are required. */
   readonly credentials: Credentials | undefined
   /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
   readonly maxRequestSize: number
-  /** Is told the status of each request that was turned away before it came to the dispatcher. */
+  /** Called with the status of each request that is refused before it reaches the dispatcher. */
   readonly onRefused?: (status: number) => void
   /** For tests. */
   readonly limits?: Partial<RpcLimits>
@@ -38,20 +38,20 @@ export interface RpcServerConfig {
   readonly fastLane?: boolean
 }
 
-/** Bounds that nobody has to configure. Times are in milliseconds. */
+/** Limits without a setting. Times are in milliseconds. */
 export interface RpcLimits {
-  /** When there are so many, the one that was used least lately goes for a new one. */
+  /** Beyond this a new connection closes the least recently used one. */
   readonly connections: number
-  /** Requests that are being carried out. Nearly all end in the turn that they begin in. */
+  /** Running requests. Nearly all end in the turn in which they begin. */
   readonly concurrentRequests: number
   /** Between two requests of a connection, and without progress of an answer. */
   readonly idleTimeout: number
   readonly headersTimeout: number
   /** For a whole request. */
   readonly requestTimeout: number
-  /** Until wrong credentials are answered. */
+  /** Until the answer to wrong credentials. */
   readonly penalty: number
-  /** How long requests that run when the node stops have to end. */
+  /** Time that running requests get when the node stops. */
   readonly stopTimeout: number
 }
 
@@ -70,10 +70,10 @@ const DEFAULT_MAX_REQUEST_SIZE = 33_554_432
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
 
-/** How often Node looks for connections whose time is up, in milliseconds. */
+/** How often Node checks connections for timeouts, in milliseconds. */
 const CHECK_INTERVAL = 5_000
 
-/** For answers that are on their way when the listener closes, in milliseconds. */
+/** For answers on their way when the listener closes, in milliseconds. */
 const LAST_MOMENT = 500
 
 const make = (config: RpcServerConfig) =>
@@ -118,13 +118,13 @@ const make = (config: RpcServerConfig) =>
       listenOn(server, config.listen, "RPC"),
       () => Effect.zipRight(drain, close(server, service))
     )
-    // Such as too many open files; the listener goes on, and who could not connect tries again.
+    // Such as too many open files. The listener goes on, and clients that could not connect try again.
     server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOrName(error) })))
     yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
     return RpcServer.of({ address, drain })
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))
 
-/** Frees the port; gives answers that are on their way a moment, then ends what connections are left. */
+/** Frees the port; gives answers on their way a moment, then closes the remaining connections. */
 const close = (server: Server, service: HttpService): Effect.Effect<void> =>
   Effect.async((resume) => {
     const timer = setTimeout(() => service.closeAll(), LAST_MOMENT)
@@ -136,8 +136,8 @@ const close = (server: Server, service: HttpService): Effect.Effect<void> =>
   })
 
 /**
- * The listener. It answers from the moment it is built, -28 until the lifecycle says that the node is running. When
- * it is released, requests that run are finished, within a time, before the port is freed.
+ * The listener. It answers as soon as it is built, with -28 until the lifecycle reports that the node is running. On
+ * release it finishes running requests, up to a time, before it frees the port.
  */
 export const layer = (
   config: RpcServerConfig

@@ -5,49 +5,49 @@ import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
 
-/** Requests that may wait on one connection behind the one that is served. A chunk off the wire can hold hundreds. */
+/** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
 const MAX_WAITING = 1_000
 
-/** Requests of one connection after which others have their turn. */
+/** Requests of one connection in a row, before other connections have their turn. */
 const MAX_IN_ROW = 32
 
-/** Bytes that may be on their way to a client, uncounted, when its next request is taken. */
+/** Most uncounted unsent bytes to a client when its next request is taken. */
 const MAX_UNSENT = 32_768
 
-/** What a request that waits takes, in bytes: its head, and Node's objects for it and its answer. */
+/** Bytes that a waiting request takes: its head, and Node's objects for it and its answer. */
 const WAITING_BYTES = 4_096
 
 /**
- * One client connection. Its requests are served one after the other: what a client sends without waiting happens
- * in the order in which it was sent, and a client that does not read its answers gets no more of them.
+ * One client connection. It serves requests one after the other: pipelined requests are carried out in the order in
+ * which they were sent, and a client that does not read its answers gets no more of them.
  */
 export class Session implements HttpConnection {
   readonly client: ClientAddress
-  /** What is held for it, as far as that counts. */
+  /** The counted memory held for it. */
   readonly memory: CallerMemory
   /** The `Authorization` header that the connection was admitted with. */
   credentials: string | undefined
-  /** Whether a call of it is being carried out that takes longer than a turn. */
+  /** Whether a call of it is running that takes longer than a turn. */
   working = false
-  /** Whether it is in the fast lane, where Node's server does not know of it. */
+  /** Whether it is in the fast lane, unknown to Node's server. */
   inLane = true
-  /** The answer to the request of which the head was read last. */
+  /** The response of the newest request with a parsed head. */
   newest: ServerResponse | undefined
-  /** The answer to the request that is served, or was served last. */
+  /** The response of the current or last request. */
   #current: ServerResponse | undefined
-  /** The one before it, which may still be on its way. */
+  /** The response before it, which may still be on its way. */
   #previous: ServerResponse | undefined
-  /** Whether something came that is no HTTP: nothing behind it is read. */
+  /** Whether it sent something that is no HTTP: the rest is not read. */
   isMisread = false
   readonly #socket: Socket
   readonly #stallTimeout: number
   readonly #waiting: Array<() => void> = []
   #busy = false
-  /** How many were taken without a pause. */
+  /** Number of requests served without a pause. */
   #inRow = 0
   #onGone: (() => void) | undefined
 
-  /** `stallTimeout`: milliseconds without progress after which a client that does not read is let go. */
+  /** `stallTimeout`: milliseconds without progress after which a client that does not read is disconnected. */
   constructor(socket: Socket, stallTimeout: number, budget: MemoryBudget) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
@@ -72,17 +72,17 @@ export class Session implements HttpConnection {
     this.#socket.destroy()
   }
 
-  /** Ends it once what it was answered is written. */
+  /** Closes it once its answers are written. */
   close(): void {
     this.#socket.destroySoon()
   }
 
-  /** Whether the body of the request that is served is on its way. */
+  /** Whether the body of the current request is incomplete. */
   get isReading(): boolean {
     return this.#busy && this.#current?.req.complete === false
   }
 
-  /** Begins to serve a request, now or when it is its turn. Lets a client go that sends far too many. */
+  /** Serves a request, now or in its turn. Disconnects a client that sends far too many. */
   enter(response: ServerResponse, begin: () => void): void {
     this.newest = response
     const serve = (): void => {
@@ -101,15 +101,15 @@ export class Session implements HttpConnection {
     } else this.#socket.destroy()
   }
 
-  /** Whether a body is on its way, of the request that is served or of the newest. */
+  /** Whether the body of the current or the newest request is incomplete. */
   get isCut(): boolean {
     return this.isReading || this.newest?.req.complete === false
   }
 
-  /** Ends the connection behind the answers to the requests that came whole: one whose body broke off gets none. */
+  /** Calls `end` after the answers to all complete requests. A request with a broken-off body gets no answer. */
   conclude(end: () => void): void {
     if (this.isReading) return behind(this.#previous, end)
-    // It waits for its turn in vain.
+    // The request with the broken-off body is dropped from the queue.
     if (this.isCut) this.#waiting.pop()
     const last = (): void => behind(this.#current, end)
     if (this.#busy) this.#waiting.push(last)
@@ -120,8 +120,8 @@ export class Session implements HttpConnection {
   }
 
   /**
-   * Ends to serve a request whose response was ended; takes the next when the client has taken most of it. After the
-   * `last` answer of a connection nothing is carried out that nobody would get an answer to.
+   * Ends a request whose response was ended; takes the next one when the client has read most of the answer. After the
+   * `last` answer of a connection no request is carried out: it could not be answered.
    */
   leave(response: ServerResponse, last: boolean): void {
     this.#onGone = undefined
@@ -136,12 +136,12 @@ export class Session implements HttpConnection {
     })
   }
 
-  /** Ends the connection where its client does not read for a while. */
+  /** Closes the connection if its client does not read for a while. */
   awaitReader(response: ServerResponse): void {
     response.setTimeout(this.#stallTimeout, () => this.#socket.destroy())
   }
 
-  /** What to do if the client goes away before `leave`. */
+  /** Sets what to do if the client disconnects before `leave`. */
   whenGone(then: () => void): void {
     if (this.#socket.destroyed) then()
     else this.#onGone = then
@@ -153,12 +153,12 @@ export class Session implements HttpConnection {
       this.#busy = false
       this.#inRow = 0
     } else if (++this.#inRow % MAX_IN_ROW === 0) setImmediate(begin)
-    // Not here and now: answers that are ready at once would nest.
+    // Deferred: answers that are ready at once would nest.
     else queueMicrotask(begin)
   }
 }
 
-/** Goes on when an answer was written: Node keeps each until the one before it was, and then may end the connection. */
+/** Continues after a response is written: Node delays each until the one before it is written. */
 const behind = (response: ServerResponse | undefined, then: () => void): void => {
   if (response === undefined || response.writableFinished) setImmediate(then)
   else response.once("finish", then)

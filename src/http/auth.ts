@@ -12,9 +12,8 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const digest = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest()
 
 /**
- * Returns a judge of `Authorization` headers. Without credentials everybody is admitted, whatever they send. The time
- * it takes tells nothing about how much of a password was right: digests of a fixed length are compared, in constant
- * time.
+ * Returns a check of `Authorization` headers. Without credentials it admits every caller, whatever the header. Its
+ * duration does not reveal how much of a password was right: it compares digests of a fixed length in constant time.
  */
 export const admission = (credentials: Credentials | undefined): (header: string | undefined) => Authorization => {
   if (credentials === undefined) return () => "admitted"

@@ -1,16 +1,16 @@
 import { isIP } from "node:net"
 
 /**
- * Requests that web pages make browsers send (docs/rpc.md, "Browsers"). Any page can have a browser POST a text to an
- * address of its choice, this node's among them, with the credentials that the browser knows for it; and a page whose
- * name is made to lead to this machine counts as one of ours to the browser. The reference node has to fear neither: it
- * never serves a page, and never goes without credentials.
+ * Requests that web pages make browsers send (docs/rpc.md, "Browsers"). Any page can make a browser POST a text to an
+ * address of its choice, such as this node's, with the credentials that the browser has for it. And a page whose name
+ * resolves to this machine counts as one of ours to the browser. Neither concerns the reference node: it never serves a
+ * page, and never runs without credentials.
  */
 
 export interface BrowserHeaders {
   readonly host?: string | undefined
   readonly origin?: string | undefined
-  /** How the page that asks is related to us, in the browser's words. */
+  /** The relation of the requesting page to this server, as the browser reports it. */
   readonly "sec-fetch-site"?: string | ReadonlyArray<string> | undefined
 }
 
@@ -21,8 +21,8 @@ const hostOf = (authority: string): string => {
 }
 
 /**
- * Whether a Host header cannot be one that a stranger has let lead here: addresses, names of this machine or without
- * a dot, and the name that the node listens on. A program that sends none is no browser.
+ * Whether a Host header cannot be a foreign name that resolves to this machine: an address, a name of this machine or
+ * without a dot, or the name that the node listens on. A program without the header is no browser.
  */
 export const isLocalName = (host: string | undefined, ownName: string): boolean => {
   if (host === undefined) return true
@@ -33,13 +33,13 @@ export const isLocalName = (host: string | undefined, ownName: string): boolean 
 export interface BrowserRule {
   /** The name or address that the node listens on. */
   readonly ownName: string
-  /** Whether nobody is asked for credentials. */
+  /** Whether no credentials are required. */
   readonly open: boolean
 }
 
 /**
- * Whether a request names a host that is not ours, where no credentials say who asks: then only the name tells whose page
- * it is, and not every browser marks its requests in another way.
+ * Whether a request names a foreign host while no credentials are required. Then only the name shows which page sent
+ * the request, and not every browser marks its requests in another way.
  */
 export const isForeignHost = (host: string | undefined, { open, ownName }: BrowserRule): boolean =>
   open && !isLocalName(host, ownName)

@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net"
 
-/** Who a connection comes from, as far as limits and logs are concerned. */
+/** The source of a connection, for limits and logs. */
 export interface ClientAddress {
-  /** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  /** The identity of a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly key: string
   readonly loopback: boolean
   /** Address and port, for logs. */
@@ -12,8 +12,8 @@ export interface ClientAddress {
 const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
- * Returns who a socket's remote end is. One household has a whole IPv6 /64: single addresses of it are free for the
- * asking, so they share a limit.
+ * Returns the address of a socket's remote end. One household has a whole IPv6 /64 and can use any address of it, so
+ * these share a limit.
  */
 export const clientAddress = (address = "", port = 0): ClientAddress => {
   const plain = IPV4_MAPPED.exec(address)?.[1] ?? address
@@ -27,7 +27,7 @@ const networkOf = (address: string): string => {
   const [head = "", tail] = withoutZone.split("::")
   const front = head === "" ? [] : head.split(":")
   const back = tail === undefined || tail === "" ? [] : tail.split(":")
-  // A group with dots stands for two.
+  // A group with dots counts as two.
   const length = front.length + back.length + (back.at(-1)?.includes(".") === true ? 1 : 0)
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - length)
   const groups = [...front, ...Array.from({ length: zeros }, () => "0"), ...back]

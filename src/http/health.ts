@@ -3,28 +3,25 @@ import type * as Effect from "effect/Effect"
 import { encodeJson } from "../rpc/json/encodeJson.ts"
 import type { Doubt } from "../storage/DataHealth.ts"
 
-/** How the node is. */
 export interface HealthReport {
-  /** Whether the node still starts: it answers -28 to everything. */
+  /** Whether the node is still starting: it answers -28 to every call. */
   readonly initializing: boolean
-  /** Whether blocks that it knows of are still missing. */
+  /** Whether known blocks are still missing. */
   readonly syncing: boolean
   /** Height of the tip; 0 while unknown. */
   readonly blockHeight: number
-  /** Connected peers. */
   readonly peers: number
-  /** What on disk is damaged and under repair, so that answers may be wrong or missing. */
+  /** Damaged data under repair, which may make answers wrong or missing. */
   readonly doubts: ReadonlyArray<Doubt>
-  /** What the operator is to know and what makes no answer wrong. */
+  /** What the operator should know, without an effect on answers. */
   readonly notices: ReadonlyArray<Doubt>
 }
 
-/** Knows how the node is. */
 export class Health extends Context.Tag("svcd/Health")<Health, {
   readonly report: Effect.Effect<HealthReport>
 }>() {}
 
-/** Doubts or notices as they are shown; nothing where there are none. */
+/** Doubts or notices for display; `undefined` if there are none. */
 const shown = (doubts: ReadonlyArray<Doubt>) =>
   doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
 

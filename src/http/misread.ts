@@ -3,8 +3,8 @@ import { PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 
 /**
- * Answers what Node cannot read as HTTP, what does not come in time, and what nothing here is asked by (CONNECT; without
- * an `error`), behind the answers to what came before it.
+ * Answers invalid HTTP, requests that time out, and CONNECT (without an `error`), after the answers to earlier
+ * requests.
  */
 export const misread = (
   error: NodeJS.ErrnoException | undefined,
@@ -13,10 +13,10 @@ export const misread = (
   onRefused: ((status: number) => void) | undefined
 ): void => {
   if (session === undefined || !socket.writable) return void socket.destroy()
-  // Whatever comes behind it is an error again.
+  // Everything behind it is an error again.
   if (session.isMisread) return
   session.isMisread = true
-  // A body that breaks off: text in the middle of an answer would help no client.
+  // A broken-off body: a text in the middle of an answer would help no client.
   const silent = error !== undefined && session.isCut
   session.conclude(() => {
     if (silent) return void socket.destroy()

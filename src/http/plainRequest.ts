@@ -1,13 +1,12 @@
 /**
- * The commonest form of a request: POST, HTTP/1.1, a body of a stated length, a connection that stays. Nearly all
- * requests have it, and reading it takes a fraction of what reading any request takes. Whatever else HTTP knows is
- * not read here, right or wrong: Node's own parser gets it.
+ * The most common form of a request: POST, HTTP/1.1, a body of a stated length, a persistent connection. Nearly all
+ * requests have it, and parsing it takes a fraction of the time for general requests. All other forms, valid or not, go
+ * to Node's own parser.
  */
 
 export interface PlainHead {
   /** As it was sent. */
   readonly target: string
-  /** Bytes of the body. */
   readonly length: number
   readonly authorization: string | undefined
   readonly host: string | undefined
@@ -20,7 +19,7 @@ const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)$/
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** Without spaces and tabs at its ends. In one pass, where an expression for the end of it would begin at each blank. */
+/** Trims spaces and tabs in one pass; a regular expression for the end would start at each blank. */
 const trimmed = (text: string): string => {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text.charCodeAt(from))) from++
@@ -28,12 +27,12 @@ const trimmed = (text: string): string => {
   return text.slice(from, to)
 }
 
-/** Node's parser takes spaces behind the digits, and no tab. */
+/** Node's parser allows spaces behind the digits, and no tab. */
 const LENGTH = /^[ \t]*[0-9]{1,15} *$/
 
 /**
- * Reads the head of a request, without the empty line behind it, one character a byte. `undefined` for everything that
- * is not of the plain form, and for what a browser sends: both take the long way.
+ * Parses the head of a request, without the empty line behind it, one character a byte. `undefined` for every other
+ * form, and for requests of browsers: both go to Node's server.
  */
 export const readPlainHead = (text: string): PlainHead | undefined => {
   const [first = "", ...lines] = text.split("\r\n")
@@ -60,7 +59,7 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
         host = value
         break
       case "connection":
-      // Node's parser takes the two for the same.
+      // Node's parser treats the two as the same.
       case "proxy-connection":
         if (value.toLowerCase() !== "keep-alive") return undefined
         break

@@ -1,20 +1,20 @@
-/** How the listener turns requests away before the dispatcher sees them (reference/rpc.md 1.1). */
+/** Refusals of the listener before the dispatcher gets a request (reference/rpc.md 1.1). */
 
 export const PLAIN_TEXT = "text/plain; charset=utf-8"
 
 /**
- * A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final
+ * A request that HTTP alone refuses. The text is not JSON: indexers take JSON as final
  * (reference/rpc.md 1.11).
  */
 export interface HttpRefusal {
   readonly status: number
   readonly text: string
   readonly headers?: ReadonlyArray<string>
-  /** Whether the connection ends with it. */
+  /** Whether the connection closes after it. */
   readonly close?: boolean
 }
 
-/** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
+/** How long a client may continue to send a refused body, in milliseconds, so that it can read the answer. */
 export const LINGER = 500
 
 export const STOPPING: HttpRefusal = { status: 503, text: "Shutting down", close: true }

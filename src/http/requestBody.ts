@@ -2,34 +2,32 @@ import type { Readable } from "node:stream"
 import { fewATurn } from "../base/fewATurn.ts"
 import type { CallerMemory } from "../rpc/CallerMemory.ts"
 
-/** What came of reading a body. */
 export type Body =
   /** It stays counted until `release` is called. */
   | { readonly _tag: "Complete"; readonly bytes: Uint8Array; readonly release: () => void }
   | { readonly _tag: "TooLarge" }
-  /** There is no memory for it: this caller, or all together, fill what there is for bodies. */
+  /** No memory for it: this caller, or all callers together, use up the budget for bodies. */
   | { readonly _tag: "NoRoom" }
 
 const EMPTY = new Uint8Array(0)
 
-/** Bytes of a body for which there is always room: nobody keeps ordinary requests out by sending large ones slowly. */
+/** Bytes of a body that are never counted, so that slow large requests cannot keep ordinary ones out. */
 const SMALL = 16_384
 
-/** How long a caller who holds much is not read from while room is short, in milliseconds. */
+/** Pause before more is read from a caller with large bodies while memory is short, in milliseconds. */
 const PAUSE = 20
 
-/** Pieces of a body that are kept as they came: one of a byte takes as much memory as one of a few hundred. */
+/** Chunks of a body before they are joined: one of a byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 256
 
-/** Long bodies of which a piece is read in one turn of the event loop: each piece is 64 kB. */
+/** Long bodies of which a chunk is read in one turn of the event loop: each chunk is 64 kB. */
 const PIECES_A_TURN = 4
 
-/** What counts the bytes of bodies. */
 export type BodyMemory = Pick<CallerMemory, "take" | "give" | "isTight">
 
 /**
- * Reads bodies, each up to a size, and as many as there is memory for. Long ones are read in turns, a few pieces in each
- * turn of the event loop: a hundred callers who send all that they can would keep short requests waiting.
+ * Reads bodies, each up to a size, and as many as fit into the memory budget. Reads long ones a few chunks in each turn
+ * of the event loop: otherwise a hundred callers with full uploads would delay short requests.
  */
 export class BodyReader {
   readonly #maxSize: number
@@ -39,12 +37,11 @@ export class BodyReader {
     this.#maxSize = maxSize
   }
 
-  /** Whether a body of a size that was announced is too large. */
   isTooLarge(announced: string | undefined): boolean {
     return announced !== undefined && Number(announced) > this.#maxSize
   }
 
-  /** Calls `done` once, as soon as it is clear what the body is; never if the client goes away before. */
+  /** Calls `done` once, as soon as the result is known; never if the client disconnects before. */
   read(request: Readable, memory: BodyMemory, done: (body: Body) => void): void {
     const joined: Array<Uint8Array> = []
     let pieces: Array<Uint8Array> = []
@@ -61,7 +58,7 @@ export class BodyReader {
       if (body?._tag !== "Complete") release()
       if (body !== undefined) done(body)
     }
-    /** Counts what is beyond the first bytes, which come in one piece and go at once for nearly all bodies. */
+    /** Counts the bytes beyond the first ones, which for nearly all bodies arrive in one chunk and leave at once. */
     const hasRoom = (): boolean => {
       const beyond = size - counted - SMALL
       if (beyond <= 0) return true

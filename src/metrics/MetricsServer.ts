@@ -10,30 +10,28 @@ import { type BindFailed, codeOrName, listenOn } from "../base/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
-/** The endpoint that a collector reads: GET /metrics on an address of its own, without credentials (docs/metrics.md). */
+/** The endpoint for a collector: GET /metrics on its own address, without credentials (docs/metrics.md). */
 export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServer, {
-  /** Where it listens; with the port that was found where 0 was asked for. */
+  /** The address of the listener, with the actual port if port 0 was configured. */
   readonly address: Address
 }>() {}
 
 export interface MetricsServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** What is shown, and nothing else that is in the registry. */
+  /** The exported metrics; other metrics of the registry are not exported. */
   readonly table: Table
-  /** Runs before each answer: for what is cheaper to look up then than to record when it changes. */
+  /** Runs before each answer, for values that are cheaper to read then than to record at each change. */
   readonly sample?: Effect.Effect<void>
   /** For tests. */
   readonly limits?: Partial<MetricsLimits>
 }
 
-/** Bounds that nobody has to configure. */
 export interface MetricsLimits {
-  /** At one time. A collector needs one. */
+  /** Simultaneous connections. A collector needs one. */
   readonly connections: number
   /**
-   * For a request's headers, for a whole request, between two requests, and without progress of an answer; in
-   * milliseconds.
+   * Milliseconds for a request's headers, for a whole request, between two requests, and without progress of an answer.
    */
   readonly timeout: number
 }
@@ -43,10 +41,10 @@ const LIMITS: MetricsLimits = { connections: 32, timeout: 5_000 }
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
 
-/** How often Node looks for connections whose time is up, in milliseconds. */
+/** Interval of Node's check for connections that time out, in milliseconds. */
 const CHECK_INTERVAL = 1_000
 
-/** Frees the port and ends every connection: a collector that misses an answer comes back. */
+/** Frees the port and closes every connection: a collector that misses an answer retries. */
 const close = (server: Server): Effect.Effect<void> =>
   Effect.async((resume) => {
     server.close(() => resume(Effect.void))
@@ -59,7 +57,6 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What has no metrics in it. */
 const refusal = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status,
   body: `${text}\n`,
@@ -72,7 +69,7 @@ const FAILED = refusal(500, "Internal error")
 
 const isMetrics = (url: string): boolean => url === "/metrics" || url.startsWith("/metrics?")
 
-/** Sends a reply. A request that brings a body is the connection's last: nobody reads it. */
+/** Sends a reply. A request with a body is the connection's last: the server does not read the body. */
 const send = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
   if (response.destroyed) return
   const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"]) > 0
@@ -93,7 +90,7 @@ const serve = (server: Server, run: Run, scrape: Effect.Effect<string>): void =>
     run(scrape.pipe(
       Effect.tap((body) => Effect.logDebug("metrics served", { characters: body.length })),
       Effect.map((body): Reply => ({ status: 200, body, headers: { "Content-Type": CONTENT_TYPE } })),
-      Effect.catchAllCause((cause) => Effect.as(Effect.logError("metrics could not be served", cause), FAILED)),
+      Effect.catchAllCause((cause) => Effect.as(Effect.logError("metrics request failed unexpectedly", cause), FAILED)),
       Effect.map((reply) => send(request, response, reply))
     ))
   })
@@ -103,7 +100,7 @@ const make = (
   { limits, listen: address, sample = Effect.void, table }: MetricsServerConfig
 ): Effect.Effect<typeof MetricsServer.Service, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    // Answers that are on their way when the scope closes are given up.
+    // Answers in progress are interrupted when the scope closes.
     const run = yield* FiberSet.makeRuntime<never, void>()
     const one = yield* Effect.makeSemaphore(1)
     const scrape = one.withPermits(1)(Effect.zipRight(sample, exposition(table)))
@@ -119,12 +116,11 @@ const make = (
     server.setTimeout(timeout, (socket) => socket.destroy())
     serve(server, run, scrape)
     const bound = yield* Effect.acquireRelease(listenOn(server, address, "metrics"), () => close(server))
-    // Such as too many open files; the listener goes on, and who could not connect tries again.
+    // Such as too many open files. The listener continues, and clients that could not connect retry.
     server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOrName(error) })))
     yield* Effect.logInfo("metrics listening", { address: formatHostPort(bound) })
     return MetricsServer.of({ address: bound })
   }).pipe(Effect.annotateLogs("subsystem", "metrics"))
 
-/** The endpoint, for as long as the layer lives. */
 export const layer = (config: MetricsServerConfig): Layer.Layer<MetricsServer, BindFailed> =>
   Layer.scoped(MetricsServer, make(config))

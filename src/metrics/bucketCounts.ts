@@ -1,22 +1,22 @@
 import type * as MetricKey from "effect/MetricKey"
 
-/** Effect's histograms (3.22) keep the count of a bucket in 32 bits, and begin anew at 0 behind that. */
+/** Effect's histograms (3.22) keep the count of a bucket in 32 bits, which wraps to 0. */
 const WRAP = 2 ** 32
 
 interface Seen {
-  /** What each bucket had when it was last looked at, in 32 bits. */
+  /** The count of each bucket at the last read, in 32 bits. */
   readonly last: Array<number>
-  /** What its wraps come to. */
+  /** The sum of its wraps. */
   readonly wrapped: Array<number>
 }
 
-/** By the registry's own key of the series, so that it ends with it. */
+/** By the registry's own key of the series, so that both are freed together. */
 const seen = new WeakMap<MetricKey.MetricKey.Untyped, Seen>()
 
 /**
- * Returns the cumulative counts of a series' buckets as they would be without that limit: a method that is called ten
- * thousand times a second reaches it in five days, and a counter must not fall. Right as long as it is asked for more
- * often than a bucket wraps.
+ * Returns the cumulative counts of a series' buckets without the 32-bit limit: a method that is called ten thousand
+ * times a second reaches it in five days, and a counter must not fall. Correct as long as the reads are more frequent
+ * than the wraps.
  */
 export const unwrapped = (key: MetricKey.MetricKey.Untyped, cumulative: ReadonlyArray<number>): Array<number> => {
   const known: Seen = seen.get(key) ?? { last: [], wrapped: [] }

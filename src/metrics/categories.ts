@@ -15,5 +15,4 @@ const CATEGORIES = [
 
 type Category = typeof CATEGORIES[number]
 
-/** What there is to know of a metric. */
 export const facts = (category: Category, name: string, help: string): Facts => ({ category, name, help })

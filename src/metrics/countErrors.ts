@@ -6,13 +6,12 @@ import * as LogLevel from "effect/LogLevel"
 import { errors } from "./metrics.ts"
 
 /**
- * Counts the log's entries of level error. Whatever goes wrong by our own fault is logged with its cause, so this is
- * the one place that all of it passes; nobody has to remember to count.
+ * Counts the log entries of level error. Every internal error is logged with its cause, so this single place counts
+ * them all.
  */
 const countingLogger = Logger.make<unknown, void>(({ cause, logLevel }) => {
   if (LogLevel.lessThan(logLevel, LogLevel.Error)) return
   errors.of(Chunk.isEmpty(Cause.defects(cause)) ? "failure" : "defect").increase()
 })
 
-/** Adds the counting to the loggers that there are. */
 export const layer: Layer.Layer<never> = Layer.suspend(() => Logger.add(countingLogger))

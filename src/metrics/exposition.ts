@@ -6,17 +6,14 @@ import * as MetricState from "effect/MetricState"
 import { unwrapped } from "./bucketCounts.ts"
 import type { MetricFamily, Table } from "./families.ts"
 
-/** The registry as text, in the exposition format 0.0.4 that Prometheus reads. */
+/** The registry as text, in the exposition format 0.0.4 of Prometheus. */
 
-/** The media type of the text. */
 export const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 const LABEL_ESCAPES: ReadonlyMap<string, string> = new Map([["\\", "\\\\"], ["\"", "\\\""], ["\n", "\\n"]])
 
-/** A label's value as it stands between its quotes. */
 export const escapeLabel = (value: string): string => value.replace(/[\\"\n]/g, (char) => LABEL_ESCAPES.get(char) ?? "")
 
-/** A help text as it stands on its line. */
 export const escapeHelp = (help: string): string => help.replace(/[\\\n]/g, (char) => LABEL_ESCAPES.get(char) ?? "")
 
 const formatValue = (value: number | bigint): string => {
@@ -37,7 +34,7 @@ interface Series {
   readonly state: MetricState.MetricState.Untyped
 }
 
-/** The lines of one series; none for a state of another kind than the family has. */
+/** The lines of one series; empty if the kind of its state is not the family's. */
 const seriesLines = ({ kind, name }: MetricFamily, { key, labels, state }: Series): Array<string> => {
   if (kind === "counter" && MetricState.isCounterState(state)) return [sample(name, labels, state.count)]
   if (kind === "gauge" && MetricState.isGaugeState(state)) return [sample(name, labels, state.value)]
@@ -65,8 +62,8 @@ const familyLines = (family: MetricFamily, series: ReadonlyArray<Series>): Array
 }
 
 /**
- * Returns the text of the families of a table, in its order, with series in the order of their labels. The registry
- * belongs to the process: what a host, or another part of svcd, keeps in it is left out.
+ * Returns the text of the families of a table in its order, with series in the order of their labels. The registry
+ * belongs to the process: metrics of the host or of other parts of svcd are omitted.
  */
 export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyped>): string => {
   const found = new Map<string, Array<Series>>(table.map(({ name }) => [name, []]))
@@ -80,7 +77,7 @@ export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyp
   return `${table.flatMap((family) => familyLines(family, found.get(family.name) ?? [])).join("\n")}\n`
 }
 
-/** The text of the families of a table as they are now. Those that nobody recorded yet are there, too. */
+/** The current text of the families of a table, including families without a recorded value. */
 export const exposition = (table: Table): Effect.Effect<string> =>
   Effect.sync(() => {
     for (const family of table) family.register()

@@ -4,60 +4,56 @@ import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 
 /**
- * Families of metrics over Effect's `Metric`: what is recorded here stands in the registry of the process, so that a
- * host finds it among its own. A series is looked up once, when the family is made or a label value is first seen;
- * recording is then a plain call (some 20 ns), without a fiber.
+ * Families of metrics over Effect's `Metric`: values recorded here are in the registry of the process, so that a host
+ * finds them with its own. A series is looked up once, when the family is made or a label value first occurs. Recording
+ * is then a plain call (about 20 ns), without a fiber.
  */
 
 export type MetricKind = "counter" | "gauge" | "histogram"
 
-/** All that a collector and a reader of the documents are told of a metric. */
+/** The description of a metric for collectors and documents. */
 export interface MetricFamily {
   readonly name: string
   readonly kind: MetricKind
-  /** What it is about, such as `network`: the documents are ordered by it. */
+  /** The subject, such as `network`: the documents are ordered by it. */
   readonly category: string
   /** One sentence: what the number counts, and what a change in it means. */
   readonly help: string
-  /** The name of the one label that its series differ in; `undefined` where there is one series. */
+  /** The name of the single label of its series; `undefined` for a single series. */
   readonly label: string | undefined
-  /** The values of that label where they are known beforehand: their series are there from the start, at 0. */
+  /** The values of that label, if they are known in advance: their series start at 0. */
   readonly values: ReadonlyArray<string> | undefined
-  /** Upper bounds of a histogram's buckets, ascending, the infinite one left out. */
+  /** Upper bounds of a histogram's buckets, ascending, without the infinite one. */
   readonly buckets: ReadonlyArray<number> | undefined
-  /** Brings the series that are known beforehand into the registry. A metric that nobody touched is not in it. */
+  /** Registers the series that are known in advance. The registry lacks a metric that was never used. */
   readonly register: () => void
 }
 
-/** What is exported together. */
+/** The metrics that are exported together. */
 export type Table = ReadonlyArray<MetricFamily>
 
-/** Counts what happens. */
 export interface Counter {
   /** Adds to the count; a negative amount changes nothing. */
   readonly increase: (amount?: number) => void
   readonly value: () => number
 }
 
-/** Shows what is. */
 export interface Gauge {
   readonly set: (value: number) => void
   readonly value: () => number
 }
 
-/** Counts values by size; of durations, in seconds. */
+/** Counts values by size; durations in seconds. */
 export interface Histogram {
   readonly observe: (value: number) => void
-  /** How many values there were. */
   readonly count: () => number
 }
 
-/** A family of one series. */
 export type Single<Series> = MetricFamily & Series
 
 /**
- * A family with a series for each value of its label. The values have to be a closed set, never something that a remote
- * party says: a series stays for as long as the process lives.
+ * A family with a series for each value of its label. The values must be a closed set, never text from a remote party:
+ * a series lives as long as the process.
  */
 export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
@@ -69,13 +65,13 @@ export interface Facts {
   readonly help: string
 }
 
-/** A label and, where the compiler knows them, all its values. */
+/** A label and, if the compiler knows them, all its values. */
 export interface LabelFacts<Value extends string> {
   readonly label: string
   readonly values?: ReadonlyArray<Value>
 }
 
-/** Makes the series with these labels, which is none where there is one series. */
+/** Makes the series with these labels; the labels are empty for a single series. */
 type MakeSeries<Series> = (labels: ReadonlyArray<MetricLabel.MetricLabel>) => Series & { readonly register: () => void }
 
 const counterOf = ({ help, name }: Facts): MakeSeries<Counter> => (labels) => {

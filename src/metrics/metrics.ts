@@ -4,12 +4,12 @@ import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table 
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 
 /**
- * The 39 metrics of svcd, and where each is recorded. Names and labels of seventeen were given by the first user; the others
- * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
- * table, and the unions below.
+ * The 39 metrics of svcd, and where each is recorded. The first user defined names and labels of seventeen; the others
+ * extend their categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the
+ * method table, and the unions below.
  *
- * Gauges and the bytes of the network are looked up when somebody scrapes, and every quarter of a minute for a host's
- * registry (`node/nodeMetrics.ts`). The rest is recorded where it happens.
+ * Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
+ * (`node/nodeMetrics.ts`). The others are recorded where the event happens.
  */
 
 // Block processing
@@ -20,7 +20,10 @@ export const blockchainHeight = gauge(facts(
   "Height of the last block whose transactions are connected."
 ))
 
-/** The spec gives it no label: one number tells whether two nodes agree, and a label would leave a series a block. */
+/**
+ * The spec gives it no label: one number shows whether two nodes agree, and a label would leave one series for each
+ * block.
+ */
 export const blockchainBestHash = gauge(facts(
   "block processing",
   "svcd_blockchain_best_hash",
@@ -30,19 +33,19 @@ export const blockchainBestHash = gauge(facts(
 export const blockchainDifficulty = gauge(facts(
   "block processing",
   "svcd_blockchain_difficulty",
-  "Difficulty of the last connected block, as a multiple of the least."
+  "Difficulty of the last connected block, as a multiple of the minimum."
 ))
 
 export const blockchainHeaders = gauge(facts(
   "block processing",
   "svcd_blockchain_headers_height",
-  "Height of the best header known: where it is above svcd_blockchain_height, blocks are still to come."
+  "Height of the best known header: if it is above svcd_blockchain_height, blocks are missing."
 ))
 
 export const blockchainSyncing = gauge(facts(
   "block processing",
   "svcd_blockchain_syncing",
-  "1 while blocks that are known of or to be expected are missing, as on /ready; 0 once the node is at the tip."
+  "1 while known or expected blocks are missing, as on /ready; 0 at the tip."
 ))
 
 export const blockchainTipTime = gauge(facts(
@@ -57,7 +60,7 @@ export const blocks = counterBy({
   ...facts(
     "block processing",
     "svcd_blocks_total",
-    "Blocks connected to the best chain, and blocks disconnected from it by a reorganisation."
+    "Blocks connected to the best chain, and blocks disconnected from it by a reorg."
   ),
   label: "change",
   values: BLOCK_CHANGES
@@ -77,7 +80,7 @@ export const blockConnectDuration = histogram({
 export const nameDbNames = gauge(facts(
   "name operations",
   "svcd_namedb_names_count",
-  "Names in names.db that are not expired."
+  "Unexpired names in names.db."
 ))
 
 export const NAME_OPERATIONS = ["name_new", "name_firstupdate", "name_update"] as const
@@ -111,7 +114,7 @@ export const bytesSent = counter(facts(
 export const misbehavingPeers = counter(facts(
   "network",
   "svcd_network_misbehaving_peers_total",
-  "Connections ended because the peer broke the protocol or sent what is invalid."
+  "Connections closed because the peer violated the protocol or sent invalid data."
 ))
 
 // Transactions
@@ -119,13 +122,13 @@ export const misbehavingPeers = counter(facts(
 export const mempoolTransactions = gauge(facts(
   "transactions",
   "svcd_mempool_transactions",
-  "Transactions that wait for a block."
+  "Unconfirmed transactions in the mempool."
 ))
 
 export const mempoolSize = gauge(facts(
   "transactions",
   "svcd_mempool_size_bytes",
-  "Virtual bytes of the transactions that wait for a block."
+  "Virtual bytes of the transactions in the mempool."
 ))
 
 export const TRANSACTION_EVENTS = [
@@ -145,7 +148,7 @@ export const transactions = counterBy({
   ...facts(
     "transactions",
     "svcd_transactions_total",
-    "Transactions accepted to the mempool, relayed to a first peer, and taken out of the mempool, by the reason."
+    "Transactions accepted to the mempool, relayed to a first peer, and removed from the mempool, by the reason."
   ),
   label: "event",
   values: TRANSACTION_EVENTS
@@ -172,7 +175,7 @@ export const validationErrors = counterBy({
   ...facts(
     "validation errors",
     "svcd_validation_errors_total",
-    "Headers, blocks and transactions that were refused, transactions by what is wrong with them."
+    "Refused headers, blocks and transactions, transactions by the kind of refusal."
   ),
   label: "type",
   values: VALIDATION_ERRORS
@@ -190,7 +193,7 @@ export const nameDbReadLatency = histogram({
   ...facts(
     "database performance",
     "svcd_namedb_read_latency_seconds",
-    "Time of a read from names.db, one row or a page of a list. What the cache of records answers is no read."
+    "Time of a read from names.db, one row or a page of a list. Hits in the cache of records do not count."
   ),
   buckets: [0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.001, 0.01, 0.1, 1]
 })
@@ -208,7 +211,7 @@ export const chainstateFlushDuration = histogram({
   ...facts(
     "database performance",
     "svcd_chainstate_flush_duration_seconds",
-    "Time to store coins, name claims and block index. Nothing else is done meanwhile."
+    "Time to store coins, name claims and block index. It blocks all other work."
   ),
   buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
 })
@@ -240,7 +243,7 @@ export const rpcDuration = histogramBy({
   ...facts(
     "RPC performance",
     "svcd_rpc_duration_seconds",
-    "Time that the method of an RPC call took by itself, its answer not encoded yet."
+    "Time of the method of an RPC call, without the encoding of its answer."
   ),
   label: "method",
   buckets: RPC_BUCKETS
@@ -257,7 +260,7 @@ export const rpcInFlight = gauge(facts(
   "RPC calls that wait for something: a disk, a peer, a new block."
 ))
 
-/** `other` is for what HTTP may add. */
+/** `other` is for statuses that HTTP may add. */
 export const REFUSALS = ["400", "401", "403", "404", "405", "408", "413", "429", "500", "501", "503", "other"] as const
 
 export type RefusalStatus = typeof REFUSALS[number]
@@ -266,7 +269,7 @@ export const rpcRefused = counterBy({
   ...facts(
     "RPC performance",
     "svcd_rpc_refused_total",
-    "HTTP requests turned away before they came to a method, by status."
+    "HTTP requests refused before they reached a method, by status."
   ),
   label: "status",
   values: REFUSALS
@@ -295,7 +298,7 @@ export const errors = counterBy({
   ...facts(
     "error breakdown",
     "svcd_errors_total",
-    "Errors by type: of RPC calls by their code, and log entries of level error, defects of svcd itself apart."
+    "Errors by type: RPC calls by error code, and log entries of level error, defects of svcd as a separate type."
   ),
   label: "type",
   values: ERROR_TYPES
@@ -313,7 +316,7 @@ export const memoryBudget = gaugeBy({
   ...facts(
     "runtime",
     "svcd_memory_budget_bytes",
-    "Memory held for peers and RPC callers, by what it holds. Each kind has a limit of its own; above it svcd refuses and drops."
+    "Memory held for peers and RPC callers, by kind. Above the limit of a kind, svcd refuses and disconnects."
   ),
   label: "kind",
   values: BUDGET_KINDS
@@ -323,7 +326,7 @@ export const memoryRefused = counterBy({
   ...facts(
     "runtime",
     "svcd_memory_refused_total",
-    "Messages, requests and answers that were refused because their peer or caller held too much memory."
+    "Messages, requests and answers refused because their peer or caller held too much memory."
   ),
   label: "kind",
   values: BUDGET_KINDS
@@ -333,7 +336,7 @@ export const memoryEvicted = counterBy({
   ...facts(
     "runtime",
     "svcd_memory_evicted_total",
-    "Peers and callers dropped because they held the most memory of a kind whose limit was reached."
+    "Peers and callers disconnected because they held the most memory of a kind that reached its limit."
   ),
   label: "kind",
   values: BUDGET_KINDS
@@ -342,19 +345,18 @@ export const memoryEvicted = counterBy({
 export const processStart = gauge(facts(
   "runtime",
   "svcd_process_start_time_seconds",
-  "When the process started, in seconds since 1970."
+  "Start time of the process, in seconds since 1970."
 ))
 
 export const eventLoopLag = histogram({
   ...facts(
     "runtime",
     "svcd_event_loop_lag_seconds",
-    "How late a timer of half a second came: how long whoever had the event loop kept it."
+    "Delay of a half-second timer: how long other work blocked the event loop."
   ),
   buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 })
 
-/** All of them, category by category. */
 export const METRICS: Table = [
   blockchainHeight,
   blockchainBestHash,

@@ -2,16 +2,16 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { eventLoopLag, processStart, residentMemory } from "./metrics.ts"
 
-/** How often the event loop is looked at, in milliseconds. */
+/** Milliseconds between two measurements of the event loop. */
 const INTERVAL = 500
 
-/** Records what the process is at. Takes some 20 µs. */
+/** Records the state of the process. Takes about 20 µs. */
 export const sampleProcess: Effect.Effect<void> = Effect.sync(() => {
   residentMemory.set(process.memoryUsage.rss())
   processStart.set(performance.timeOrigin / 1000)
 })
 
-/** Measures, while the scope lives, how late timers come. Keeps no process alive. */
+/** Measures the delay of timers until the scope closes. The timer does not keep the process alive. */
 export const watchEventLoop: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
   Effect.sync(() => {
     let due = performance.now() + INTERVAL

@@ -9,7 +9,7 @@ export const storageDamage = counterBy({
   ...facts(
     "error breakdown",
     "svcd_storage_damage_total",
-    "Pages and records on disk that were not what had been written, by store; indexes of wallets count as wallet.db."
+    "Damaged pages and records on disk, by store; indexes of wallets count as wallet.db."
   ),
   label: "store",
   values: STORES
@@ -19,7 +19,7 @@ export const storageChecked = counterBy({
   ...facts(
     "error breakdown",
     "svcd_storage_checked_total",
-    "Pages and blocks on disk that the background check has compared with what had been written, by store."
+    "Pages and blocks on disk that the background check has verified, by store."
   ),
   label: "store",
   values: STORES
@@ -29,7 +29,7 @@ export const storagePasses = counterBy({
   ...facts(
     "error breakdown",
     "svcd_storage_check_passes_total",
-    "How often the background check has seen all of a store, by store."
+    "Complete passes of the background check, by store."
   ),
   label: "store",
   values: STORES
@@ -38,5 +38,5 @@ export const storagePasses = counterBy({
 export const storageDoubts = gauge(facts(
   "error breakdown",
   "svcd_storage_doubts",
-  "Stores that are damaged and under repair just now: while there is one, /ready is 503."
+  "Damaged stores under repair: above 0, /ready returns 503."
 ))

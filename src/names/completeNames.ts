@@ -45,7 +45,7 @@ export const completeNames = (
     const health = yield* DataHealth
     const missing = syncing ?? status.syncing
 
-    /** The tip, if names.db is complete there. The chain's tip is the one that the followers have been notified of. */
+    /** The tip, if names.db is complete there. Waits while followers are about to be notified of a block. */
     const position: Effect.Effect<Cursor | undefined, StorageFailure> = Effect.gen(function*() {
       if ((yield* health.doubts).length > 0 || (yield* missing)) return undefined
       const tip = yield* chain.toldTip

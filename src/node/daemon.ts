@@ -86,7 +86,6 @@ const noteCalls = (switches: Logging.DebugSwitches) =>
     })
   }))
 
-/** The log control of the method `logging`. */
 const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
   Layer.succeed(LogControl, {
     path: logFile ?? "",
@@ -107,7 +106,6 @@ class Sampling {
   }
 }
 
-/** The metrics endpoint, if configured. */
 const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, BindFailed> =>
   metrics === undefined
     ? Layer.empty

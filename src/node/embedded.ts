@@ -26,7 +26,6 @@ const UNLOCK_SECONDS = 100_000_000
 
 const tell = (step: string): Effect.Effect<void> => Effect.logDebug("starting", { step })
 
-/** Prepares the wallet that the configuration names. */
 const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
   Effect.gen(function*() {
     const wallets = yield* Wallets
@@ -108,7 +107,6 @@ const make = (config: DecodedConfig, settings: Settings) =>
     })
   })
 
-/** Converts a node's failures at the start to those of a client. */
 const openFailure = (
   failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | OpenFailure
 ): OpenFailure => {

@@ -45,7 +45,6 @@ export const make = ({ ask, complete }: CompleteNames) =>
       return said
     }
 
-    /** Height and sync state at one moment. */
     const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
       const synced = yield* complete
       const cursor = yield* names.cursor
@@ -64,7 +63,6 @@ export const make = ({ ask, complete }: CompleteNames) =>
       return made
     }
 
-    /** The answer to a lookup, found or not. */
     const answer = (
       bytes: Bytes,
       stored: NameEntry | undefined,

@@ -34,7 +34,6 @@ const MATURITY = 12
 /** Interval of checks without an event: a step can happen between a check and the subscription. */
 const LOOK_EVERY = "1 second"
 
-/** Converts a wallet's failure to one of the client. */
 const operationFailure = (name: string) => (failure: NameFailure): OperationFailure => {
   switch (failure._tag) {
     case "KeysLocked":

@@ -3,13 +3,11 @@ import * as Schedule from "effect/Schedule"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportProgress } from "../chain/import/ImportRun.ts"
 
-/** The terminal for the progress bar. */
 export interface ProgressTerminal {
   readonly columns: number
   readonly write: (text: string) => void
 }
 
-/** A summary of the progress. */
 export interface Summary {
   readonly height: number
   readonly blocks: number

@@ -8,11 +8,10 @@ import { shownPath } from "../base/safeText.ts"
 import type { LogOutput } from "./logText.ts"
 
 /**
- * The log in a file. Each line is written at once, so that the last entries of a node are there however it ended. A file
- * that cannot be written does not end the node: lines are then lost, and counted.
+ * The log in a file. Each line is written at once, so that the last entries of a node are there however it ended. A
+ * file that cannot be written does not end the node: lines are then lost, and counted.
  */
 
-/** The log file cannot be opened. */
 export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
   path: Schema.String,
   reason: Schema.String
@@ -33,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "a part of the path is not a directory",
   ENOENT: "the system does not allow its directory to be made",
-  ENXIO: "nobody reads from it",
+  ENXIO: "no process reads from the pipe",
   ENAMETOOLONG: "the path is too long",
   ELOOP: "the path goes round in circles"
 }
@@ -116,8 +115,8 @@ export class LogFile implements LogOutput {
   }
 
   /**
-   * Opens the path again, as after a rotation of logs: later lines go to the file that has the name now, or to a new one.
-   * Returns why it cannot be opened; lines then go to the old file.
+   * Opens the path again, as after a rotation of logs: later lines go to the file that has the name now, or to a new
+   * one. Returns why it cannot be opened; lines then go to the old file.
    */
   reopen(): string | undefined {
     try {

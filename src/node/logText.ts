@@ -144,6 +144,5 @@ export const textLine = (event: LogEvent, colours: boolean): string => {
   return words.join(" ")
 }
 
-/** The writer of a format's lines. */
 export const lineOf = (format: LogFormat, colours: boolean): (event: LogEvent) => string =>
   format === "json" ? jsonLine : (event) => textLine(event, colours)

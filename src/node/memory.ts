@@ -59,7 +59,6 @@ const observed = Effect.gen(function*() {
   )
 })
 
-/** Updates the metrics of the budget. */
 export const sampleMemory: Effect.Effect<Effect.Effect<void>, never, Budget> = Effect.map(
   Budget,
   (budget) =>

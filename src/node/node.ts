@@ -28,8 +28,8 @@ import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
 
 /**
- * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the embedded
- * client add an interface to it.
+ * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the
+ * embedded client add an interface to it.
  */
 
 /** Receives the steps of the node's start. */

@@ -18,7 +18,6 @@ import { sampleMemory } from "./memory.ts"
 
 /** Updates the metrics that are sampled instead of recorded on change. */
 export class NodeMetrics extends Context.Tag("svcd/NodeMetrics")<NodeMetrics, {
-  /** Samples them now. */
   readonly sample: Effect.Effect<void>
 }>() {}
 

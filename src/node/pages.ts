@@ -21,7 +21,6 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
     ])
   })).pipe(Layer.provideMerge(Pages.layer))
 
-/** Makes the handlers from the services of a node. */
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []

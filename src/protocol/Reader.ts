@@ -3,10 +3,7 @@ import { type Bytes, EMPTY } from "./bytes.ts"
 /** Largest CompactSize that announces a length (protocol): 32 MiB, as in upstream `serialize.h`, `MAX_SIZE`. */
 export const MAX_SIZE = 0x02000000
 
-/**
- * The bytes do not have the expected format. The protocol code throws no other error. The code that receives bytes
- * catches it.
- */
+/** The bytes do not have the expected format. The protocol code throws no other error. */
 export class DecodeError extends Error {
   readonly _tag = "DecodeError"
   readonly field: string
@@ -108,10 +105,7 @@ export class Reader {
     return value
   }
 
-  /**
-   * The number of entries that follow, each at least `smallest` bytes long. A number that the remaining bytes cannot
-   * hold is refused at once.
-   */
+  /** The number of entries. A number is refused at once if entries of `smallest` bytes do not fit the rest. */
   count(field: string, smallest: number): number {
     const count = this.compactSize(field)
     if (count * smallest > this.remaining) {

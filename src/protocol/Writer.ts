@@ -1,6 +1,5 @@
 import type { Bytes } from "./bytes.ts"
 
-/** The size in bytes of a CompactSize with this value. */
 export const compactSizeLength = (value: number): number =>
   value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
 
@@ -93,7 +92,6 @@ export class Writer {
     return this.buffer.subarray(0, this.length)
   }
 
-  /** A copy of the bytes written so far. */
   toBytes(): Uint8Array {
     return this.buffer.slice(0, this.length)
   }

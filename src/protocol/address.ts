@@ -44,10 +44,7 @@ const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined 
   return script.subarray(head.length, end)
 }
 
-/**
- * A version opcode and one direct push that fills the rest of the script (BIP 141). Version 0 allows certain lengths
- * only.
- */
+/** A version opcode and one direct push to the end (BIP 141). Version 0 has certain lengths only. */
 const witnessOf = (script: Bytes): Destination | undefined => {
   const opcode = script[0] ?? -1
   if (opcode !== 0 && (opcode < OP_1 || opcode > OP_16)) return undefined
@@ -70,7 +67,7 @@ export const destinationOf = (script: Bytes): Destination | undefined => {
   return witnessOf(script)
 }
 
-/** Returns the output script that pays to a destination. The inverse of `destinationOf`. */
+/** The inverse of `destinationOf`. */
 export const scriptOf = (destination: Destination): Uint8Array => {
   switch (destination.kind) {
     case "pubkeyhash":
@@ -84,7 +81,6 @@ export const scriptOf = (destination: Destination): Uint8Array => {
   }
 }
 
-/** Returns the address of a destination on a network. */
 export const encodeAddress = (network: Network, destination: Destination): string => {
   switch (destination.kind) {
     case "pubkeyhash":
@@ -96,7 +92,6 @@ export const encodeAddress = (network: Network, destination: Destination): strin
   }
 }
 
-/** Returns the address of an output script on a network, or `undefined` if it has none. */
 export const addressOf = (network: Network, script: Bytes): string | undefined => {
   const destination = destinationOf(script)
   return destination === undefined ? undefined : encodeAddress(network, destination)

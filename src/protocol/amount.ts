@@ -3,11 +3,9 @@
  * 2.1 × 10^15, below 2^53.
  */
 
-/** The number of smallest units in one NMC. */
 export const COIN = 100_000_000
 
 /** The upper limit of each amount and of each sum of amounts (consensus). */
 export const MAX_MONEY = 21_000_000 * COIN
 
-/** Whether an amount is from 0 to `MAX_MONEY`. */
 export const isMoney = (amount: number): boolean => amount >= 0 && amount <= MAX_MONEY

@@ -10,7 +10,6 @@ import { Writer } from "./Writer.ts"
  * read.
  */
 export interface Auxpow {
-  /** The proof as it was received. */
   readonly bytes: Bytes
   readonly coinbase: Transaction
   /** Merkle branch from the parent coinbase to the parent's merkle root. */
@@ -29,7 +28,7 @@ const readBranch = (reader: Reader, field: string): ReadonlyArray<Bytes> => {
   return branch
 }
 
-/** Reads a merged-mining proof. Throws `DecodeError` if the bytes are not a proof. */
+/** Throws `DecodeError`. */
 export const readAuxpow = (reader: Reader): Auxpow => {
   const start = reader.offset
   const coinbase = readTransaction(reader)
@@ -53,7 +52,6 @@ export const writeAuxpow = (writer: Writer, auxpow: Omit<Auxpow, "bytes">): Writ
   return writer.i32(auxpow.chainIndex).bytes(auxpow.parent.bytes)
 }
 
-/** Makes a proof from its parts. */
 export const makeAuxpow = (parts: Omit<Auxpow, "bytes">): Auxpow => ({
   ...parts,
   bytes: writeAuxpow(new Writer(1024), parts).toBytes()

@@ -13,10 +13,7 @@ const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(Str
 
 const CHECKSUM_BYTES = 4
 
-/**
- * Longest text that is decoded, surrounding white space included. An extended key, the longest in use, has 112
- * characters.
- */
+/** Longest decoded text, white space included. An extended key, the longest in use, has 112 characters. */
 export const MAX_BASE58_LENGTH = 1000
 
 /** Returns bytes as Base58 text: a `1` for each leading zero byte, then the other bytes as one big-endian number. */

@@ -6,10 +6,8 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
-/** Groups of characters that are joined at a time. */
 const PIECE = 1024
 
-/** Returns bytes as base64. */
 export const encodeBase64 = (bytes: Bytes): string => {
   const pieces: Array<string> = []
   let text = ""

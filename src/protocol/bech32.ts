@@ -1,9 +1,6 @@
 import type { Bytes } from "./bytes.ts"
 
-/**
- * Bech32 (BIP 173) and bech32m (BIP 350): base-32 text after a human-readable prefix, with a checksum of six
- * characters. Also the segwit addresses in this encoding.
- */
+/** Bech32 (BIP 173), bech32m (BIP 350), and the segwit addresses in these encodings. */
 
 /** The constant of the checksum: bech32 for witness version 0, bech32m for all others. */
 export type Bech32Variant = "bech32" | "bech32m"
@@ -15,14 +12,12 @@ export interface Bech32 {
   readonly values: Uint8Array
 }
 
-/** The content of a segwit address. */
 export interface Segwit {
   readonly hrp: string
   readonly version: number
   readonly program: Uint8Array
 }
 
-/** The 32 characters of the data part, by value. */
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
 /** The value of each character by its code, in either case; -1 for characters that are not digits. */
@@ -34,7 +29,6 @@ const VALUES = Int8Array.from(
 /** Longest valid text, in characters (BIP 173). */
 export const MAX_BECH32_LENGTH = 90
 
-/** Characters of the checksum. */
 export const CHECKSUM_LENGTH = 6
 
 /** The remainder of a valid text, for each variant (BIP 173, BIP 350). */
@@ -60,7 +54,6 @@ export const remainder = (hrp: string, values: Bytes): number => {
   return result
 }
 
-/** The value of a character of the data part, or -1. */
 export const dataValue = (code: number): number => VALUES[code] ?? -1
 
 /** One to 83 printable ASCII characters without upper case. */
@@ -149,10 +142,7 @@ const programBytes = (values: Bytes): Uint8Array | undefined => {
 export const isProgramLength = (version: number, length: number): boolean =>
   version === 0 ? length === 20 || length === 32 : version <= 16 && length >= 2 && length <= 40
 
-/**
- * Returns the segwit address of a witness program. Throws `RangeError` for a version or length outside BIP 141, which
- * is a mistake of the caller.
- */
+/** Throws `RangeError` for a version or length outside BIP 141, which is a mistake of the caller. */
 export const encodeSegwit = (hrp: string, version: number, program: Bytes): string => {
   if (!Number.isInteger(version) || version < 0 || !isProgramLength(version, program.length)) {
     throw new RangeError(`no witness program: version ${version}, ${program.length} bytes`)
@@ -160,10 +150,7 @@ export const encodeSegwit = (hrp: string, version: number, program: Bytes): stri
   return encodeBech32(version === 0 ? "bech32" : "bech32m", hrp, segwitValues(version, program))
 }
 
-/**
- * Reads decoded data as a segwit address. Returns errors in the reference node's words, in its order (namecoin-core
- * `key_io.cpp`, `DecodeDestination`).
- */
+/** Errors have the reference node's words and order (namecoin-core `key_io.cpp`, `DecodeDestination`). */
 export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly error: string } => {
   const version = values[0]
   if (version === undefined) return { error: "Empty Bech32 data section" }

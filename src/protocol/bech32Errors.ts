@@ -79,10 +79,7 @@ const checksumError = (hrp: string, values: Bytes, textLength: number): Bech32Er
   return best
 }
 
-/**
- * Returns why `decodeBech32` refused a text. Source of the words and of their order: namecoin-core `bech32.cpp`,
- * `LocateErrors`.
- */
+/** Returns why `decodeBech32` refused a text. Source: namecoin-core `bech32.cpp`, `LocateErrors`. */
 export const locateErrors = (text: string): Bech32Error => {
   const codes = new TextEncoder().encode(text.slice(0, MAX_EXAMINED_LENGTH))
   if (codes.length > MAX_BECH32_LENGTH) {

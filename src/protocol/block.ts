@@ -39,12 +39,11 @@ export class Block implements BlockHeader {
     this.transactions = transactions
   }
 
-  /** The block hash, wire order. */
+  /** Wire order. */
   get hash(): Uint8Array {
     return this.header.hash
   }
 
-  /** Size in bytes with witnesses and proof. */
   get size(): number {
     return this.bytes.length
   }
@@ -64,7 +63,6 @@ export class Block implements BlockHeader {
     return 3 * this.strippedSize + this.size
   }
 
-  /** The merkle root of the txids, computed once. */
   get merkle(): MerkleRoot {
     return this.knownMerkle ??= merkleRoot(this.transactions.map((transaction) => transaction.txid))
   }
@@ -96,9 +94,7 @@ export class BlockReading {
     this.transactions = new Array<Transaction>(reader.count("transactions", SMALLEST_TRANSACTION))
   }
 
-  /**
-   * Reads transactions of about this many bytes. Returns them, and the block when it is complete. Throws `DecodeError`.
-   */
+  /** Reads about this many bytes of transactions. Returns the block when it is complete. Throws `DecodeError`. */
   step(bytes: number): { readonly read: ReadonlyArray<Transaction>; readonly block: Block | undefined } {
     const { reader, transactions } = this
     const first = this.done
@@ -120,7 +116,7 @@ export class BlockReading {
   }
 }
 
-/** Reads a block in one step. Throws `DecodeError`. */
+/** Throws `DecodeError`. */
 export const readBlock = (reader: Reader): Block => {
   const reading = new BlockReading(reader)
   for (;;) {
@@ -129,12 +125,9 @@ export const readBlock = (reader: Reader): Block => {
   }
 }
 
-/**
- * Reads the block at the start of `bytes`. Bytes after it are ignored, as in the reference node. Throws `DecodeError`.
- */
+/** Trailing bytes are ignored, as in the reference node. Throws `DecodeError`. */
 export const decodeBlock = (bytes: Bytes): Block => readBlock(new Reader(bytes))
 
-/** Makes a block from its parts. */
 export const makeBlock = (
   { auxpow, header }: BlockHeader,
   transactions: ReadonlyArray<Transaction>

@@ -3,7 +3,6 @@
  * `displayHash` and `parseDisplayHash` reverse the order.
  */
 
-/** Bytes that do not change after their creation. */
 export type Bytes = Uint8Array
 
 export const EMPTY: Uint8Array = new Uint8Array(0)
@@ -25,7 +24,6 @@ export const compare = (a: Bytes, b: Bytes): number => {
   return a.length - b.length
 }
 
-/** Joins byte strings. */
 export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array => {
   let length = 0
   for (const part of parts) length += part.length
@@ -62,7 +60,6 @@ const joinedDigits = (bytes: Bytes): string => {
 /** Up to this many bytes, joining the digits is faster. A longer text would be a chain of as many pieces. */
 const FEW = 16
 
-/** Lower-case hexadecimal digits. */
 export const toHex: (bytes: Bytes) => string = hexSlice === undefined
   ? joinedDigits
   : (bytes) => bytes.length > FEW ? hexSlice.call(bytes, 0, bytes.length) : joinedDigits(bytes)
@@ -81,7 +78,6 @@ export const fromHex = (text: string): Uint8Array | undefined => {
   return bytes
 }
 
-/** A copy in reverse order. */
 export const reversed = (bytes: Bytes): Uint8Array => Uint8Array.from(bytes).reverse()
 
 /** Returns a hash in its displayed form: the reversed bytes in hexadecimal. */
@@ -96,7 +92,6 @@ export const binaryString: (bytes: Bytes) => string = latin1Slice === undefined
   ? (bytes) => String.fromCharCode(...bytes)
   : (bytes) => latin1Slice.call(bytes, 0, bytes.length)
 
-/** The bytes of a string made by `binaryString`. */
 export const fromBinaryString = (text: string): Uint8Array => {
   const bytes = new Uint8Array(text.length)
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i)

@@ -9,7 +9,6 @@ import { isPrivateKey } from "./wif.ts"
  * child number, chain code and key. The wallet derives keys. No error here contains a key or its text.
  */
 
-/** A key and the chain code that derives its children. */
 export interface ExtendedKey {
   readonly kind: "public" | "private"
   /** Steps from the master key, 0 to 255. */
@@ -18,7 +17,6 @@ export interface ExtendedKey {
   readonly parentFingerprint: Bytes
   /** Index among the parent's children, hardened from 2^31; 0 for a master key. */
   readonly childNumber: number
-  /** 32 bytes. */
   readonly chainCode: Bytes
   /** Compressed public key, 33 bytes, or private key, 32 bytes big-endian. */
   readonly key: Bytes
@@ -26,10 +24,7 @@ export interface ExtendedKey {
 
 export type ExtendedKeyError =
   | "not a Base58Check text of 78 bytes"
-  /**
-   * A key of another network, or not an extended key. Mainnet's versions are Bitcoin's: the two cannot be
-   * distinguished.
-   */
+  /** Mainnet's versions are Bitcoin's: the two cannot be distinguished. */
   | "not an extended key of this network"
   | "depth 0 with a parent fingerprint"
   | "depth 0 with a child number"
@@ -40,7 +35,6 @@ export type ExtendedKeyError =
 
 const SERIALIZED_BYTES = 78
 
-/** Offsets of the fields. */
 const DEPTH = 4
 const FINGERPRINT = 5
 const CHILD_NUMBER = 9
@@ -83,10 +77,7 @@ const fits = ({ chainCode, childNumber, depth, key, kind, parentFingerprint }: E
   chainCode.length === KEY - CHAIN_CODE &&
   key.length === (kind === "public" ? SERIALIZED_BYTES - KEY : SERIALIZED_BYTES - KEY - 1)
 
-/**
- * Returns the text of an extended key on a network. Throws `RangeError` for invalid fields, which are a mistake of the
- * caller.
- */
+/** Throws `RangeError` for invalid fields, which are a mistake of the caller. */
 export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): string => {
   const { chainCode, childNumber, depth, key, kind, parentFingerprint } = extendedKey
   if (!fits(extendedKey)) throw new RangeError("a field of the extended key has a wrong size")

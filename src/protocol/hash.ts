@@ -55,10 +55,8 @@ const native = (algorithm: string, size: number, noble: Digest): Digest => {
   }
 }
 
-/** SHA-256. 32 bytes. */
 export const sha256: Digest = native("sha256", 32, nobleSha256)
 
-/** Starts a SHA-256 of input that arrives in parts. */
 export const createSha256: () => StreamingDigest = (() => {
   const crypto = nativeCrypto()
   return crypto === undefined ? () => nobleSha256.create() : () => crypto.createHash("sha256")

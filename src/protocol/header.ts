@@ -9,13 +9,11 @@ export const HEADER_SIZE = 80
 /** The version bit that announces a merged-mining proof (reference/protocol.md 2.2). */
 export const AUXPOW_FLAG = 0x100
 
-/** A signed 32-bit number, little-endian. */
 const i32 = (bytes: Bytes, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
 /** The fields of the 80 bytes of a header. The hash covers these bytes only, never the proof after them. */
 export class Header {
-  /** 80 bytes. */
   readonly bytes: Bytes
   /** Signed 32-bit. */
   readonly version: number
@@ -23,7 +21,6 @@ export class Header {
   readonly prevHash: Bytes
   /** Seconds since 1970. */
   readonly time: number
-  /** The target in compact form. */
   readonly bits: number
   readonly nonce: number
   private knownHash: Uint8Array | undefined
@@ -44,21 +41,19 @@ export class Header {
     return this.bytes.subarray(36, 68)
   }
 
-  /** The block hash, wire order. */
+  /** Wire order. */
   get hash(): Uint8Array {
     return this.knownHash ??= hash256(this.bytes)
   }
 
-  /** Whether the version announces a merged-mining proof. */
   get hasAuxpowFlag(): boolean {
     return (this.version & AUXPOW_FLAG) !== 0
   }
 }
 
-/** Reads the 80 bytes of a header. Throws `DecodeError` if fewer bytes are left. */
+/** Throws `DecodeError`. */
 export const readHeader = (reader: Reader): Header => new Header(reader.bytes(HEADER_SIZE, "header"))
 
-/** Makes a header from its parts. */
 export const makeHeader = (parts: {
   readonly version: number
   readonly prevHash: Bytes

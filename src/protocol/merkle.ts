@@ -17,10 +17,7 @@ const sameNodes = (nodes: Bytes, offset: number): boolean => {
   return true
 }
 
-/**
- * Computes the merkle root of hashes in wire order; 32 zero bytes for none.
- * Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`.
- */
+/** 32 zero bytes for an empty list. Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`. */
 export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
   const count = hashes.length
   if (count === 0) return { root: new Uint8Array(32), mutated: false }

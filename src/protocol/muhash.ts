@@ -128,7 +128,6 @@ export class MuHash {
     return this.#numerator
   }
 
-  /** The product of the removed members. */
   get denominator(): bigint {
     return this.#denominator
   }

@@ -25,7 +25,6 @@ export interface NameUpdate {
 /** The operation in the prefix of a name script. Byte strings are views of the script. */
 export type NameOperation = NameNew | NameFirstUpdate | NameUpdate
 
-/** An operation that sets the record of a name. */
 export type NameSetting = NameFirstUpdate | NameUpdate
 
 /** The parts of a name script: the operation, and the address script after it (rule S6). */
@@ -84,10 +83,7 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
   return operation === undefined ? undefined : { operation, address: script.subarray(end - 1) }
 }
 
-/**
- * Returns where upstream's reader stops in a truncated push: after the opcode and, if they are complete, the length
- * bytes.
- */
+/** The end of a truncated push for upstream's reader: after the opcode and complete length bytes. */
 const truncatedPushEnd = (script: Bytes, at: number): number => {
   const opcode = script[at] ?? 0
   const left = script.length - at - 1

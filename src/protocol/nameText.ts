@@ -82,7 +82,6 @@ const ALL_DIGITS = /^[0-9]+$/
 const isDomainLabel = (label: string): boolean =>
   label.length <= MAX_DOMAIN_LABEL && DOMAIN_LABEL.test(label) && !ALL_DIGITS.test(label)
 
-/** Splits a name's text after the first slash. */
 const split = (text: string): { readonly namespace: string; readonly label: string } | undefined => {
   const slash = text.indexOf("/")
   return slash === -1 ? undefined : { namespace: text.slice(0, slash + 1), label: text.slice(slash + 1) }

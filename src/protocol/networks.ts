@@ -15,14 +15,12 @@ export interface Network {
   /** First four bytes of every message and of every record in a block file, in wire order. */
   readonly magic: Bytes
   readonly defaultP2pPort: number
-  /** The default port of the reference node. */
   readonly defaultRpcPort: number
   /** Version bytes of Base58Check addresses and private keys. */
   readonly base58: { readonly p2pkh: number; readonly p2sh: number; readonly wif: number }
   /** Version of BIP 32 public keys. Mainnet's and testnet's are Bitcoin's. */
   readonly extendedPublic: number
   readonly extendedPrivate: number
-  /** Prefix of segwit addresses. */
   readonly bech32Hrp: string
   /** Second step of derivation paths (BIP 44, 49, 84 and 86), without the hardening bit. */
   readonly coinType: number
@@ -36,7 +34,6 @@ export interface Network {
   readonly fixedSeeds: ReadonlyArray<string>
 }
 
-/** Parses a constant of this file. */
 const constant = (hex: string): Uint8Array => {
   const bytes = fromHex(hex)
   if (bytes === undefined) throw new TypeError(`not hexadecimal: ${hex}`)
@@ -45,7 +42,6 @@ const constant = (hex: string): Uint8Array => {
 
 const HEADER_BYTES = 80
 
-/** The fields that follow from a genesis block. */
 const genesis = (hex: string): Pick<Network, "genesisBlock" | "genesisHash"> => {
   const genesisBlock = constant(hex)
   return { genesisBlock, genesisHash: hash256(genesisBlock.subarray(0, HEADER_BYTES)) }

@@ -124,7 +124,7 @@ export const Op = {
 /** Longest script that can be executed (consensus). */
 export const MAX_SCRIPT_SIZE = 10_000
 
-/** Longest stack element that a script may push (consensus). */
+/** Longest stack element from a push (consensus). */
 export const MAX_SCRIPT_ELEMENT_SIZE = 520
 
 /**

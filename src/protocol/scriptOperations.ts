@@ -9,10 +9,7 @@ const NUMBER_BYTES = 4
 /** The highest opcode with a meaning in legacy scripts (upstream `script/script.h`, `MAX_OPCODE`). */
 const MAX_OPCODE = Op.OP_NOP10
 
-/**
- * Returns the number in at most four pushed bytes: little-endian, the top bit is the sign. It may be longer than
- * necessary.
- */
+/** The number in at most four pushed bytes: little-endian, with a sign bit on top; any form. */
 export const pushedNumber = (data: Bytes): number => {
   const { length } = data
   if (length === 0) return 0
@@ -68,5 +65,4 @@ export const isKeySized = (key: Bytes): boolean => {
   return (first === 0x04 || first === 0x06 || first === 0x07) && key.length === 65
 }
 
-/** Like `isKeySized`, for the compressed form only. */
 export const isCompressedKey = (key: Bytes): boolean => isKeySized(key) && key.length === 33

@@ -41,7 +41,6 @@ const witnessTemplate = (version: number, whole: Bytes, script: Bytes): ScriptTe
   return isAnchor(whole) ? { type: "anchor" } : { type: "witness_unknown", version, program }
 }
 
-/** The key of a script that consists of one direct push of a key and OP_CHECKSIG. */
 const payToPubkey = (script: Bytes): Bytes | undefined => {
   const size = script.length - 2
   if (script[0] !== size || script[size + 1] !== Op.OP_CHECKSIG) return undefined

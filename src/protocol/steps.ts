@@ -1,7 +1,6 @@
 /** Work on data that may be large. It pauses regularly, and the caller may do something else between two steps. */
 export type Steps<A> = Generator<void, A, void>
 
-/** Runs all steps at once. */
 export const runSteps = <A>(steps: Steps<A>): A => {
   for (;;) {
     const { done, value } = steps.next()

@@ -10,7 +10,7 @@ export const LOCKTIME_THRESHOLD = 500_000_000
 export const OUTPOINT_SIZE = 36
 
 export interface TransactionInput {
-  /** The spent outpoint as on the wire: 36 bytes. */
+  /** 36 bytes, as on the wire. */
   readonly prevout: Bytes
   readonly scriptSig: Bytes
   readonly sequence: number
@@ -30,7 +30,6 @@ export const NO_WITNESS: ReadonlyArray<Bytes> = []
 /** The txid in an outpoint: a view of 32 bytes. */
 export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 32)
 
-/** The output index in an outpoint. */
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
 
@@ -54,10 +53,7 @@ export const isNullPrevout = (prevout: Bytes): boolean => {
   return prevoutIndex(prevout) === 0xffffffff
 }
 
-/**
- * A transaction as a view of its bytes, made by `readTransaction` or `makeTransaction`. Nothing is copied. Hashes are
- * computed at the first access and kept.
- */
+/** A view of a transaction's bytes, made by `readTransaction` or `makeTransaction`. Hashes are computed once. */
 export class Transaction {
   /** The serialization, with witnesses if there are any. */
   readonly bytes: Bytes
@@ -101,7 +97,6 @@ export class Transaction {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
 
-  /** The txid as a key for maps. */
   get txidKey(): string {
     return this.knownKey ??= binaryString(this.txid)
   }
@@ -115,7 +110,6 @@ export class Transaction {
     return this.bytes.length
   }
 
-  /** Weight units (BIP 141). */
   get weight(): number {
     return 3 * this.strippedSize + this.size
   }
@@ -251,7 +245,6 @@ export const decodeTransaction = (bytes: Bytes, witness = true): Transaction => 
   return transaction
 }
 
-/** Makes a transaction from its parts. */
 export const makeTransaction = (parts: {
   readonly version: number
   readonly inputs: ReadonlyArray<TransactionInput>
@@ -278,6 +271,5 @@ export const makeTransaction = (parts: {
   return new Transaction({ ...parts, bytes: writer.toBytes(), hasWitness, witnessSize })
 }
 
-/** Bytes of an output on the wire. */
 export const outputSize = (output: TransactionOutput): number =>
   8 + compactSizeLength(output.script.length) + output.script.length

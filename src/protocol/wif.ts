@@ -18,7 +18,6 @@ export type WifError =
   | "not a Base58Check text"
   /** Base58Check of other data, such as an address, or an unknown flag at the end. */
   | "not a private key"
-  /** A private key of another network. */
   | "not a private key of this network"
   /** Zero, or not below the order of the curve. */
   | "private key out of range"
@@ -39,10 +38,7 @@ const CURVE_ORDER = Uint8Array.of(
 export const isPrivateKey = (bytes: Bytes): boolean =>
   bytes.length === KEY_BYTES && compare(bytes, CURVE_ORDER) < 0 && bytes.some((byte) => byte !== 0)
 
-/**
- * Returns the text of a private key on a network. Throws `RangeError` for an invalid key, which is a mistake of the
- * caller.
- */
+/** Throws `RangeError` for an invalid key, which is a mistake of the caller. */
 export const encodeWif = (network: Network, { compressed, privateKey }: ImportedKey): string => {
   if (!isPrivateKey(privateKey)) throw new RangeError("not a private key of secp256k1")
   const flag = compressed ? Uint8Array.of(COMPRESSED) : EMPTY

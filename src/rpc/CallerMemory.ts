@@ -8,12 +8,10 @@ const LIGHT = 16_384
 
 const nothing = (): void => {}
 
-/** Bytes of a kind that one caller may hold. */
 export const callerLimit = (budget: MemoryBudget, kind: BudgetKind): number => Math.floor(budget.limit(kind) * SHARE)
 
 /** The memory that one caller's answers may take until the caller has read them. */
 export interface AnswerMemory {
-  /** The most bytes that the caller may hold. */
   readonly limit: number
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
@@ -33,7 +31,6 @@ export class CallerMemory {
   #account: MemoryAccount | undefined
   #closed = false
   #evicted = false
-  /** Counted calls in progress. */
   #calls = 0
 
   constructor(budget: MemoryBudget, owner: string, end: () => void) {

@@ -29,7 +29,6 @@ import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
 import { SlowLane } from "./SlowLane.ts"
 
-/** What the transport knows about the caller. */
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
   /** Counts the bytes of a long answer; without it they are not counted. */
   readonly memory?: AnswerMemory
@@ -56,13 +55,11 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   readonly read: (body: Uint8Array | string) => Call
   /** The same for a body of any length. Long bodies share turns with other costly work, one body at a time. */
   readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
-  /** Replaces the table of methods. */
   readonly install: (methods: MethodTable) => Effect.Effect<void>
   /** The number of calls that have begun and not ended. */
   readonly inFlight: () => number
 }>() {}
 
-/** A request that was executed. */
 export interface ObservedCall {
   /** The method; `unknown` for every method that does not exist. */
   readonly method: string
@@ -76,7 +73,6 @@ export interface ObservedCall {
 export interface DispatchOptions {
   /** The methods from the start. `installed` adds the ones that need services which are not ready yet. */
   readonly methods?: ReadonlyArray<Method>
-  /** Called for each executed request. */
   readonly observe?: (call: ObservedCall) => void
   /** Called for each malformed request: not JSON, or not the form of a call. */
   readonly observeMalformed?: (error: RpcError) => void
@@ -89,13 +85,10 @@ export interface DispatchOptions {
 /** JSON values in one body. A batch of 100,000 calls has fewer; this many take up to 200 MB of memory. */
 const MAX_VALUES = 1_000_000
 
-/** Bytes of one parsed value. */
 const VALUE_BYTES = 200
 
-/** Requests in one batch. */
 const MAX_BATCH = 100_000
 
-/** The default of `maxBatchReply`. */
 const MAX_BATCH_REPLY = 2 ** 25
 
 /** Heavy calls at one time: enough for one to run while others wait for the disk. */
@@ -109,14 +102,12 @@ const LARGE = 500_000
 
 interface Around {
   readonly memory: AnswerMemory | undefined
-  /** Whether the request came in a large body. */
   readonly large: boolean
 }
 
 /** Bytes up to which a body is read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
 
-/** The result of reading a body that is not text. */
 const NO_JSON: ReadJson = { read: undefined, values: 0 }
 
 const textOf = (body: Uint8Array): string | undefined =>
@@ -344,7 +335,6 @@ const make = (options: DispatchOptions) =>
 /** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"
 
-/** The reply to an executed request. */
 const replyOf = (request: Request, result: string | LongText): string | LongText => {
   if (typeof result === "string") return encodeResult(request, result)
   const [before, behind] = aroundResult(request)

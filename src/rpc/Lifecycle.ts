@@ -24,7 +24,6 @@ export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {
   readonly running: Effect.Effect<void>
   /** Begins to stop, from any phase. Only the first call counts. */
   readonly stop: Effect.Effect<void>
-  /** Waits until `stop` was called. */
   readonly stopRequested: Effect.Effect<void>
 }>() {}
 

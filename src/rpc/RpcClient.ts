@@ -14,7 +14,6 @@ import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import { parseJson } from "./json/readJson.ts"
 import { RPC_CODE } from "./method/RpcError.ts"
 
-/** No daemon answers at the address. */
 export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   /** `host:port` that was called. */
   readonly address: string
@@ -23,7 +22,6 @@ export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   /** Whether a connection existed, so that the daemon may have received the request. */
   readonly wasSent: boolean
 }> {
-  /** The reason as text. */
   get reason(): string {
     return REASONS.get(this.code) ?? (this.code.startsWith(NO_HTTP) ? "the server does not speak HTTP" : this.code)
   }
@@ -51,7 +49,6 @@ export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ reado
   }
 }
 
-/** The daemon answered with an error. */
 export class RpcFailure extends Data.TaggedError("RpcFailure")<{
   readonly code: number
   readonly message: string
@@ -119,7 +116,6 @@ export interface RpcClientOptions {
 
 const TIMEOUT = 900_000
 
-/** Maximum bytes of a reply. */
 const MAX_REPLY = 2 ** 28
 
 /** Simultaneous connections to the daemon. */
@@ -130,7 +126,6 @@ interface HttpReply {
   readonly text: string
 }
 
-/** Converts an HTTP reply to its result or its error. */
 const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<Json, RpcClientError> => {
   if (status === 401) return new RpcUnauthorized({ address })
   const reply = parseJson(text)

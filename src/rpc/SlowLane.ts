@@ -6,7 +6,6 @@ const TURN = 5
 /** Milliseconds up to which a call counts as a short one. */
 const SHORT = 20
 
-/** The turns of one costly call in the slow lane. */
 export interface CallTurns {
   /** Whether the costly calls have used up their time in this turn of the event loop. */
   readonly isOver: () => boolean
@@ -41,7 +40,6 @@ export class SlowLane {
     this.#now = now
   }
 
-  /** Adds a call to the lane. */
   open(): CallTurns {
     let taken = 0
     let began: number | undefined

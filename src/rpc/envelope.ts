@@ -20,7 +20,6 @@ export interface Request extends RpcEnvelope {
   readonly params: GivenParams
 }
 
-/** A request that cannot be executed. */
 export interface Malformed extends RpcEnvelope {
   readonly error: RpcError
 }
@@ -69,7 +68,6 @@ export const encodeResult = (envelope: RpcEnvelope, result: string): string => {
 /** Maximum characters of a message. Many messages repeat the caller's text, which may have 32 MiB. */
 const MAX_MESSAGE = 10_000
 
-/** Returns the reply to a request that failed. */
 export const encodeError = ({ id, version }: RpcEnvelope, { code, message }: RpcError): string => {
   const text = message.length > MAX_MESSAGE
     ? `${message.slice(0, MAX_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`

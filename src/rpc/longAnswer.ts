@@ -52,7 +52,6 @@ export class PieceWriter {
     return this.#flush() ? new LongText(this.#pieces) : undefined
   }
 
-  /** Releases all pieces. */
   drop(): void {
     this.#memory.give(this.#taken)
     this.#taken = 0
@@ -78,7 +77,6 @@ const isArray = (value: object): value is ReadonlyArray<JsonValue> => Array.isAr
 
 const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value instanceof Map
 
-/** Whether a result must be encoded in pieces. */
 export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (isArray(value)) return value.length > MANY
@@ -102,7 +100,6 @@ const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | und
   return Object.entries(value)
 }
 
-/** The text of a value, in parts of any length. */
 function* textsOf(value: JsonValue): Generator<string> {
   if (!isLong(value) || value instanceof LongText) return yield encodeJson(value)
   let between = ""
@@ -125,7 +122,6 @@ function* textsOf(value: JsonValue): Generator<string> {
   yield "}"
 }
 
-/** The error for an answer without memory. */
 export const noMemory = (): RpcError =>
   new RpcError({
     code: RPC_CODE.outOfMemory,

@@ -67,10 +67,8 @@ const TYPES: ReadonlyMap<number, ErrorType> = new Map(
   Object.entries(RPC_CODE).flatMap(([name, code]) => isName(name) ? [[code, TYPE_OF[name]] as const] : [])
 )
 
-/** Returns the label value for an error code. */
 export const errorTypeOf = (code: number): ErrorType => TYPES.get(code) ?? "rpc_other"
 
-/** The metrics of one method. */
 interface MethodSeries {
   readonly requests: Counter
   readonly errors: Counter
@@ -105,7 +103,6 @@ export const recordCall = ({ error, method, ownSeconds, seconds }: ObservedCall)
   errors.of(errorTypeOf(error.code)).increase()
 }
 
-/** Counts a body that is not a JSON-RPC call. */
 export const recordMalformed = ({ code }: RpcError): void => errors.of(errorTypeOf(code)).increase()
 
 const STATUSES: ReadonlyMap<string, RefusalStatus> = new Map(REFUSALS.map((status) => [status, status]))

@@ -171,7 +171,7 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
     const finding = yield* inspect(inspected)
     if (finding.type === "unsealed") {
       const reason = finding.reason === "missing" ? "they are missing" : "the file of sums is unreadable"
-      yield* Effect.logInfo(`page checksums of ${what} are created: ${reason}; the database is undamaged`)
+      yield* Effect.logInfo(`page checksums of ${what} are created: ${reason}; the database is intact`)
     }
     if (finding.type === "absent") rmSync(sumsFile(filename), { force: true })
     if (finding.type !== "damaged") return undefined

@@ -18,35 +18,33 @@ import type {
 } from "./errors.ts"
 import type { SigningProvider } from "./signing/SigningProvider.ts"
 
-/** The kinds of address that a wallet gives out, in the reference node's words. */
+/** The address types that a wallet gives out, under the reference node's names. */
 export type AddressType = "legacy" | "p2sh-segwit" | "bech32" | "bech32m"
 
-/** A script that a wallet watches, and what it knows of it. */
+/** A script that a wallet watches, with its metadata. */
 export interface OwnScript {
   /** The scriptPubKey without a name prefix. */
   readonly script: Bytes
-  /** As people write it; `undefined` for scripts that have no address. */
+  /** The address; `undefined` for scripts without one. */
   readonly address: string | undefined
   readonly type: AddressType | "other"
-  /** Whether it was made for change. */
   readonly change: boolean
-  /** Whether the wallet can sign for it, once it is unlocked. */
+  /** Whether the wallet can sign for it, once unlocked. */
   readonly spendable: boolean
-  /** Compressed or not, as the script has it; `undefined` where there is more than one key, or none. */
+  /** Compressed or not, as in the script; `undefined` unless the script has exactly one key. */
   readonly publicKey: Bytes | undefined
-  /** From the master key, as `m/44h/7h/0h/0/0`. */
+  /** The path from the master key, such as `m/44h/7h/0h/0/0`. */
   readonly path: string | undefined
   readonly masterFingerprint: Bytes | undefined
-  /** Output descriptor with checksum, for this script alone and for the range that it belongs to. */
+  /** The descriptors with checksum of this script alone, and of its range. */
   readonly descriptor: string
   readonly parentDescriptor: string | undefined
   readonly redeemScript: Bytes | undefined
   readonly witnessScript: Bytes | undefined
-  /** Seconds since 1970 from which on it may have been used. */
+  /** Seconds since 1970: the script may have been used from this time on. */
   readonly timestamp: number
 }
 
-/** Where a transaction of the wallet stands. */
 export type WalletTxState =
   | {
     readonly type: "confirmed"
@@ -57,29 +55,28 @@ export type WalletTxState =
   }
   /** In the mempool. */
   | { readonly type: "pending" }
-  /** Ours, and not in the mempool: offered again now and then. */
+  /** The wallet's own, and not in the mempool: the wallet offers it again from time to time. */
   | { readonly type: "inactive"; readonly abandoned: boolean }
-  /** A confirmed transaction spends what it spends, since a height. */
+  /** A transaction confirmed at this height spends one of its coins. */
   | { readonly type: "conflicted"; readonly height: number }
 
 /** A transaction that pays to the wallet or from it. */
 export interface WalletTx {
   readonly transaction: Transaction
   readonly state: WalletTxState
-  /** When the wallet saw it first, seconds since 1970. */
+  /** The time when the wallet first saw it, seconds since 1970. */
   readonly time: number
-  /** Counts the wallet's transactions in the order in which they came. */
+  /** Its number in the order in which the wallet's transactions arrived. */
   readonly order: number
   readonly comment: string | undefined
   readonly commentTo: string | undefined
-  /** Txids as people see them. */
+  /** Txids in display byte order. */
   readonly replaces: string | undefined
   readonly replacedBy: string | undefined
-  /** By input: what the wallet's own coin was worth there, with its script; `undefined` for inputs of others. */
+  /** By input: the wallet's own coin that it spends; `undefined` for inputs of others. */
   readonly spent: ReadonlyArray<TransactionOutput | undefined>
 }
 
-/** An output of the wallet. */
 export interface WalletCoin {
   /** As `outpointKey`. */
   readonly outpoint: string
@@ -88,107 +85,103 @@ export interface WalletCoin {
   readonly output: TransactionOutput
   readonly own: OwnScript
   readonly name: NameScript | undefined
-  /** Of the block that made it; `undefined` while it is pending. */
+  /** Height of the block that created it; `undefined` while it is unconfirmed. */
   readonly height: number | undefined
   readonly coinbase: boolean
-  /** Whether it is confirmed, or pending change of our own, so that it can be counted on. */
+  /** Whether it is confirmed, or unconfirmed change of the wallet itself, so that the wallet can rely on it. */
   readonly trusted: boolean
-  /** Set by `lockunspent`: not to be chosen. */
+  /** Set by `lockunspent`: coin selection skips it. */
   readonly locked: boolean
-  /** Whether the name in it has expired, so that the coin is gone. */
+  /** Whether its name has expired, so that the coin is gone. */
   readonly expired: boolean
 }
 
-/** Sums in smallest units; coins that hold names do not count. */
+/** Sums in smallest units, without the coins that hold names. */
 export interface Balances {
   readonly trusted: number
   readonly untrustedPending: number
   readonly immature: number
 }
 
-/** How fees are to be found. */
+/** How to choose the fee rate. */
 export interface FeeChoice {
-  /** Smallest units a kvB; by estimate where it is left out. */
+  /** Smallest units per kvB; estimated if omitted. */
   readonly feeRate?: number
-  /** Blocks in which it is to be mined. */
+  /** Confirmation target in blocks. */
   readonly target?: number
   readonly conservative?: boolean
 }
 
-/** What is to be paid. */
 export interface PaymentRequest extends FeeChoice {
   readonly outputs: ReadonlyArray<TransactionOutput>
-  /** Indexes of outputs that the fee is taken from. */
+  /** Indexes of the outputs that pay the fee. */
   readonly subtractFeeFrom?: ReadonlyArray<number>
-  /** Coins that have to be among the inputs, in this order; with sequence numbers where they are to differ. */
+  /** Coins that must be inputs, in this order, with an optional sequence number. */
   readonly inputs?: ReadonlyArray<{ readonly outpoint: string; readonly sequence?: number }>
-  /** Whether more coins may be added; yes, where it is left out. */
+  /** Whether coin selection may add coins; true by default. */
   readonly addInputs?: boolean
-  /** 2 where it is left out; name operations need `NAME_TX_VERSION`. */
+  /** 2 by default; name operations need `NAME_TX_VERSION`. */
   readonly version?: number
   readonly lockTime?: number
-  /** Whether inputs signal that they may be replaced (BIP 125); yes, where it is left out. */
+  /** Whether the inputs signal replaceability (BIP 125); true by default. */
   readonly replaceable?: boolean
   readonly changeScript?: Bytes
   readonly changeType?: AddressType
   readonly changePosition?: number
   readonly minConfirmations?: number
   readonly maxConfirmations?: number
-  /** Whether coins that nobody can count on may be spent. */
+  /** Whether untrusted coins may be spent. */
   readonly includeUnsafe?: boolean
   readonly comment?: string
   readonly commentTo?: string
-  /** A transaction of the wallet (its txid as people see it) whose inputs may be named: this one takes its place. */
+  /** The txid, in display byte order, of a wallet transaction that this one replaces; `inputs` may name its inputs. */
   readonly replaces?: string
 }
 
-/** A transaction that is paid for, signed as far as the wallet can. */
+/** A funded transaction, signed as far as the wallet can. */
 export interface Funded {
   readonly transaction: Transaction
   /** Smallest units. */
   readonly fee: number
-  /** -1 for no change. */
+  /** -1 without a change output. */
   readonly changePosition: number
-  /** What its inputs spend, in their order. */
+  /** The coins that its inputs spend, in their order. */
   readonly coins: ReadonlyArray<TransactionOutput>
-  /** Why the fee is what it is, in the reference node's words. */
+  /** How the fee was chosen, in the reference node's words. */
   readonly feeReason: string
 }
 
-/** Why money cannot be spent. */
+/** Why coins cannot be spent. */
 export type SpendFailure = FundsMissing | InvalidWalletRequest | KeysLocked | WalletWatchOnly | StorageFailure
 
 /** Why a name operation cannot be sent. */
 export type NameFailure = SpendFailure | NameOperationRefused | TransactionRejected
 
-/** What the name methods have in common. */
 export interface NameOptions extends FeeChoice {
-  /** The script that is to own the name, without prefix; a fresh address of the wallet where it is left out. */
+  /** The script of the name's owner, without prefix; by default a new address of the wallet. */
   readonly destination?: Bytes
-  /** Plain outputs that are paid in the same transaction. */
+  /** Additional outputs of the same transaction. */
   readonly sendCoins?: ReadonlyArray<TransactionOutput>
 }
 
-/** Where a registration stands. */
 export type RegistrationStep =
-  /** NAME_NEW is made, and not in a block. */
+  /** NAME_NEW is made, and unconfirmed. */
   | "committed"
-  /** NAME_NEW is in a block; NAME_FIRSTUPDATE waits until it is old enough. */
+  /** NAME_NEW is in a block; NAME_FIRSTUPDATE waits for its maturity. */
   | "maturing"
   /** NAME_FIRSTUPDATE is sent. */
   | "revealed"
-  /** The name is registered. */
   | "done"
-  /** It cannot be finished: somebody else has the name, or the owner called it off. */
+  /** It cannot complete: another owner has registered the name, or the owner cancelled the registration. */
   | "failed"
 
-/** A registration from its first step to its last; kept in wallet.json. */
+/** A registration from its first step to its last; stored in wallet.json. */
 export interface Registration {
   readonly name: Bytes
   readonly rand: Bytes
-  /** What the name is to be set to; `undefined` for a lone `name_new`, which is not carried on by itself. */
+  /** The value of the name; `undefined` for a `name_new` alone, which the wallet does not continue. */
   readonly value: Bytes | undefined
-  /** Wire order. */
+  /** In wire order. */
   readonly newTxid: Bytes
   readonly newVout: number
   readonly firstUpdateTxid: Bytes | undefined
@@ -198,11 +191,11 @@ export interface Registration {
   readonly createdAt: number
 }
 
-/** One wallet: its keys, what it owns, and what it does. Every change is on disk before anything is told or sent. */
+/** One wallet: its keys, its coins and its operations. Every change is on disk before it is returned or sent. */
 export interface Wallet {
   /** `""` for the default wallet. */
   readonly name: string
-  /** Of its file. */
+  /** The path of its file. */
   readonly path: string
 
   // Keys and scripts
@@ -211,14 +204,14 @@ export interface Wallet {
     readonly label: string
   }) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
   readonly newChangeAddress: (type: AddressType) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
-  /** What the wallet knows of a scriptPubKey, with or without a name prefix. */
+  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
   readonly hasPrivateKeys: boolean
   readonly isBlank: () => boolean
-  /** For `getwalletinfo`: unused addresses that are watched ahead, outside and for change. */
+  /** For `getwalletinfo`: the number of unused watched addresses, receive and change. */
   readonly keypool: () => { readonly receive: number; readonly change: number }
   readonly birthday: number
-  /** Adds a key or descriptors, and scans the chain for them from a time on. */
+  /** Imports a key or descriptors, and rescans the chain for them from a time on. */
   readonly importDescriptor: (request: {
     readonly descriptor: string
     readonly label: string
@@ -240,7 +233,7 @@ export interface Wallet {
     }>,
     KeysLocked | WalletWatchOnly
   >
-  /** Keys and scripts to sign with. */
+  /** The keys and scripts for signing. */
   readonly signer: Effect.Effect<SigningProvider, KeysLocked | WalletWatchOnly>
 
   // Labels
@@ -252,7 +245,7 @@ export interface Wallet {
 
   // Passphrase
   readonly encryption: () => "none" | "locked" | "unlocked"
-  /** Seconds since 1970; 0 while it is locked. */
+  /** Seconds since 1970; 0 while the wallet is locked. */
   readonly unlockedUntil: () => number
   readonly encrypt: (
     passphrase: Redacted.Redacted<string>
@@ -267,24 +260,24 @@ export interface Wallet {
     next: Redacted.Redacted<string>
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | StorageFailure>
 
-  // What it owns
+  // Balances, coins and transactions
   readonly balances: Effect.Effect<Balances>
-  /** Everything that is not spent, names and immature coins included. */
+  /** All unspent coins, including names and immature coins. */
   readonly coins: () => ReadonlyArray<WalletCoin>
-  /** In the order in which they came. */
+  /** In the order in which they arrived. */
   readonly transactions: () => ReadonlyArray<WalletTx>
   /** By `txidKey`. */
   readonly transaction: (txid: string) => WalletTx | undefined
-  /** Txids (as people see them) of transactions of the wallet that spend what this one spends. */
+  /** The txids, in display byte order, of wallet transactions that spend the same coins. */
   readonly conflictsOf: (txid: string) => ReadonlyArray<string>
   readonly lockCoins: (
     outpoints: ReadonlyArray<string>,
     lock: boolean,
     persistent: boolean
   ) => Effect.Effect<void, StorageFailure>
-  /** The last block that the wallet has seen. */
+  /** The last block that the wallet has processed. */
   readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
-  /** `undefined` where no scan is running; else for how long, in seconds, and how far, from 0 to 1. */
+  /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
   readonly rescan: (
     from: number,
@@ -293,21 +286,22 @@ export interface Wallet {
 
   // Payments
   /**
-   * Holds back other payments until the effect has ended: for one that funds first and then keeps what it funded, as two
-   * that fund at once choose the same coins. `pay` and `bump` do it themselves and must not be called inside.
+   * Delays other payments until the effect has ended. A caller that funds first and stores the result later needs this,
+   * because two concurrent payments choose the same coins. `pay` and `bump` do it themselves and must not be called
+   * inside.
    */
   readonly exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
-  /** Funds, signs, keeps and offers a payment. */
+  /** Funds, signs, stores and offers a payment. */
   readonly pay: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure | TransactionRejected>
-  /** Keeps and offers a transaction that is complete; refuses one whose coins another of the wallet spends. */
+  /** Stores and offers a complete transaction. Refuses one whose coins another wallet transaction spends. */
   readonly commit: (
     transaction: Transaction,
     notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: string }
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
-  /** Forgets a transaction of ours that is not in the mempool, so that its coins can be spent again. */
+  /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
   readonly abandon: (txid: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Replaces a transaction of ours by one that pays more. */
+  /** Replaces an own transaction with one that pays a higher fee. */
   readonly bump: (
     txid: string,
     fee: FeeChoice
@@ -322,7 +316,7 @@ export interface Wallet {
     request: NameOptions & {
       readonly name: Bytes
       readonly rand: Bytes | undefined
-      /** Of the NAME_NEW, wire order. */
+      /** Txid of the NAME_NEW, in wire order. */
       readonly txid: Bytes | undefined
       readonly value: Bytes
       readonly allowActive?: boolean
@@ -331,7 +325,7 @@ export interface Wallet {
   readonly nameUpdate: (
     request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }
   ) => Effect.Effect<Transaction, NameFailure>
-  /** Carries a registration through both steps, whatever happens in between. Returns once the first is sent. */
+  /** Runs both steps of a registration, across restarts. Returns once the first step is sent. */
   readonly register: (
     name: Bytes,
     value: Bytes,
@@ -339,24 +333,23 @@ export interface Wallet {
   ) => Effect.Effect<Registration, NameFailure>
   readonly registrations: () => ReadonlyArray<Registration>
   readonly cancelRegistration: (name: Bytes) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Names whose last confirmed operation is in a transaction of the wallet, by the bytes of the name. */
+  /** Names whose last confirmed operation is in a wallet transaction, by the bytes of the name. */
   readonly names: () => ReadonlyArray<WalletName>
-  /** Which names are renewed before they expire; all, where `name` is left out. */
+  /** Sets whether a name is renewed before it expires; without `name`, whether all names are. */
   readonly setRenewal: (name: Bytes | undefined, on: boolean) => Effect.Effect<void, StorageFailure>
   readonly renewal: () => { readonly all: boolean; readonly names: ReadonlyArray<Bytes> }
 
-  // Transactions that wait for their time
+  // Queued transactions
   readonly queue: () => ReadonlyArray<Transaction>
   readonly enqueue: (transaction: Transaction) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   readonly dequeue: (txid: string) => Effect.Effect<boolean, StorageFailure>
 
-  /** Copies the file, whole. */
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
   readonly follower: Follower
   readonly changes: Stream.Stream<WalletEvent>
 }
 
-/** A name as the wallet last had to do with it. */
+/** A name in its last operation that the wallet has. */
 export interface WalletName {
   readonly name: Bytes
   readonly operation: NameOperation
@@ -364,11 +357,10 @@ export interface WalletName {
   readonly vout: number
   readonly script: Bytes
   readonly height: number
-  /** Whether the wallet holds it, as far as this transaction goes. */
+  /** Whether the wallet owns the name after this transaction. */
   readonly mine: boolean
 }
 
-/** What happened in a wallet. */
 export type WalletEvent =
   | { readonly _tag: "TransactionAdded"; readonly txid: Bytes }
   | { readonly _tag: "RegistrationMoved"; readonly registration: Registration }

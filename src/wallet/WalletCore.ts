@@ -10,8 +10,8 @@ import type { WalletDocument } from "./keys/WalletDocument.ts"
 import type { Wallet } from "./Wallet.ts"
 
 /**
- * What the parts of a wallet share. Money and keys go through the same doors as everybody's: a part that registers
- * names pays as whoever pays.
+ * The functions that the parts of a wallet share. The part that registers names pays and gets addresses through the
+ * same functions as every other caller.
  */
 export interface WalletCore extends
   Pick<
@@ -32,10 +32,9 @@ export interface WalletCore extends
   readonly mempool: typeof Mempool.Service
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
-  /** What wallet.json holds now. */
   readonly document: () => WalletDocument
   /** Changes wallet.json; ends when the change is on disk. */
   readonly update: (change: (document: WalletDocument) => WalletDocument) => Effect.Effect<void, StorageFailure>
-  /** The private key of a script of one key, for salts; `undefined` where the wallet has none. */
+  /** The private key of a script with one key, for salts; `undefined` if the wallet has none. */
   readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, KeysLocked>
 }

@@ -39,25 +39,23 @@ export interface WalletOptions {
   /** `""` for the default wallet. */
   readonly name: string
   readonly file: WalletFile
-  /** Of the index. */
   readonly indexFile: string
   readonly pageSize: number
-  /** Whether its keys were made just now. */
+  /** Whether the wallet's keys are new. */
   readonly fresh: boolean
-  /** Operations of ours on one name that may wait for a block at once. */
+  /** Maximum number of unconfirmed operations of this node on one name. */
   readonly limitNameChains: number
 }
 
-/** What a wallet works with. */
 export type WalletServices = Chain | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth
 
-/** Events that a slow listener may be behind by; it then misses the oldest. */
+/** Maximum number of events that a subscriber may be behind; a slow subscriber misses the oldest. */
 const EVENT_BACKLOG = 1_024
 
-/** How often what the mempool lost is offered again, whether or not blocks come. */
+/** Interval of offering again the transactions that the mempool lost, with or without new blocks. */
 const OFFER_INTERVAL = "30 minutes"
 
-/** How often it is asked at the start whether the mempool has loaded. */
+/** Interval of checking at the start whether the mempool has loaded. */
 const LOADED_INTERVAL = "200 millis"
 
 const lockedCoin = (key: string): LockedCoin => {
@@ -70,7 +68,7 @@ const keyOfLocked = ({ txid, vout }: LockedCoin): string => {
   return key === undefined ? "" : outpointKey(outpoint(fromBinaryString(key), vout))
 }
 
-/** Coins that are not to be chosen, over a restart where it is asked for. */
+/** Locks coins against coin selection; persistent locks survive a restart. */
 const makeLockCoins = (parts: LiveParts): Wallet["lockCoins"] => (outpoints, lock, persistent) =>
   Effect.suspend(() => {
     const touched = new Set(outpoints)
@@ -108,7 +106,7 @@ const makeAbandon = (parts: LiveParts): Wallet["abandon"] => (txid) =>
     ledger.abandon(entry.key)
   }).pipe(Effect.uninterruptible)
 
-/** Checks what a rescan is asked to look through. */
+/** Validates the range of a rescan. */
 const makeRescan = ({ ledger }: LiveParts, index: WalletIndex.WalletIndex): Wallet["rescan"] => (from, to) =>
   Effect.suspend(() => {
     const { height } = ledger.tip
@@ -119,7 +117,7 @@ const makeRescan = ({ ledger }: LiveParts, index: WalletIndex.WalletIndex): Wall
     return index.rescan(from, to)
   })
 
-/** Copies the file; that there is one already is the destination's fault as well. */
+/** Copies the file. An existing destination is reported as a storage failure as well. */
 const makeBackup = ({ file }: LiveParts): Wallet["backup"] => (destination) =>
   Effect.catchTag(
     file.backup(destination),
@@ -127,7 +125,7 @@ const makeBackup = ({ file }: LiveParts): Wallet["backup"] => (destination) =>
     ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
   )
 
-/** Tells the log what the wallet tells its listeners. What moves a registration is said where it is moved. */
+/** Logs the events of the wallet. The code that moves a registration logs it itself. */
 const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
   event._tag === "TransactionAdded"
     ? Effect.logDebug("wallet transaction", { txid: displayHash(event.txid) }).pipe(
@@ -135,7 +133,7 @@ const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
     )
     : Effect.void
 
-/** Puts a wallet together, for as long as the scope lives. Its follower is yet to be registered with the chain. */
+/** Builds a wallet for the lifetime of the scope. The caller has to register its follower with the chain. */
 export const make = (
   options: WalletOptions
 ): Effect.Effect<Wallet, WalletDamaged | StorageFailure, WalletServices | Scope.Scope> =>
@@ -149,7 +147,7 @@ export const make = (
     const events = yield* PubSub.sliding<WalletEvent>(EVENT_BACKLOG)
     const publish = (event: WalletEvent): Effect.Effect<void> =>
       Effect.zipRight(PubSub.publish(events, event), noteEvent(name, event))
-    /** Somebody asked to look after what waits; one such call is as good as many. */
+    /** Requests for maintenance; a pending request stands for all. */
     const calls = yield* Queue.sliding<void>(1)
 
     const ring = yield* KeyRing.make(file.document)
@@ -210,9 +208,9 @@ export const make = (
     })
 
     const said = Effect.catchAll((failure: StorageFailure) =>
-      Effect.logError("wallet changes could not be saved", { reason: failure.message })
+      Effect.logError("wallet changes cannot be saved", { reason: failure.message })
     )
-    /** What goes wrong unexpectedly is logged, and the next block is another try: registrations must not stop for good. */
+    /** Logs unexpected failures; the next block retries. Registrations must not stop for good. */
     const surviving = (work: Effect.Effect<void>): Effect.Effect<void> =>
       Effect.catchAllCause(work, (cause) =>
         Cause.isInterrupted(cause)
@@ -226,7 +224,7 @@ export const make = (
     const loaded = Effect.suspend(() => mempool.info().loaded ? Effect.succeed(true) : Effect.succeed(false))
     const ready = Effect.zipWith(loaded, status.loading, (pool, loading) => pool && !loading)
     const untilReady = Effect.repeat(ready, { until: (is) => is, schedule: Schedule.spaced(LOADED_INTERVAL) })
-    // Forked fibers are as interruptible as who forks them, and these have to end with the scope.
+    // Forked fibers inherit interruptibility, and these have to end with the scope.
     yield* untilReady.pipe(
       Effect.zipRight(lookAfter),
       Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls), lookAfter))),
@@ -265,7 +263,7 @@ export const make = (
       encryption: vault.encryption,
       unlockedUntil: vault.unlockedUntil,
       encrypt: vault.encrypt,
-      // What waited for the passphrase goes on at once.
+      // Operations that wait for the passphrase continue at once.
       unlock: (passphrase, seconds) => Effect.zipLeft(vault.unlock(passphrase, seconds), Queue.offer(calls, undefined)),
       lock: vault.lock,
       changePassphrase: vault.changePassphrase,

@@ -20,11 +20,11 @@ import { readStartList, withWallet, writeStartList } from "./startList.ts"
 import type { Wallet } from "./Wallet.ts"
 import * as WalletLive from "./WalletLive.ts"
 
-/** The wallets of a node: the default one in wallet.json, named ones in wallets/. */
+/** The wallets of a node: the default wallet in wallet.json, named wallets in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
-  /** Whether there are wallets at all (`-disablewallet`). */
+  /** Whether the node has wallets at all (`-disablewallet`). */
   readonly enabled: boolean
-  /** Those that are loaded, in the order in which they were. */
+  /** The loaded wallets, in the order of their loading. */
   readonly loaded: () => ReadonlyArray<Wallet>
   readonly get: (name: string) => Wallet | undefined
   /** Names of the wallets on disk. */
@@ -34,7 +34,7 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     readonly privateKeys: boolean
     readonly blank: boolean
     readonly passphrase: Redacted.Redacted<string> | undefined
-    /** Whether it is to be loaded at each start; `undefined` leaves that as it is. */
+    /** Whether to load it at each start; `undefined` leaves the setting unchanged. */
     readonly loadOnStart: boolean | undefined
   }) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
   readonly load: (
@@ -57,11 +57,11 @@ export interface WalletsOptions {
   readonly directory: string
   readonly chainstateDirectory: string
   readonly enabled: boolean
-  /** Whether the default wallet is loaded, and made where there is none. */
+  /** Whether to load the default wallet, and to create it if it is missing. */
   readonly loadDefault: boolean
-  /** Of the indexes, bytes. */
+  /** Page size of the indexes, in bytes. */
   readonly pageSize: number
-  /** Operations of a wallet on one name that may wait for a block at once. */
+  /** Maximum number of unconfirmed operations of a wallet on one name. */
   readonly limitNameChains: number
 }
 
@@ -72,7 +72,7 @@ interface Loaded {
   readonly scope: Scope.CloseableScope
 }
 
-/** Letters, digits and few signs, none of which means something in a path. */
+/** Letters, digits and a few signs that have no meaning in a path. */
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
 const LONGEST_NAME = 80
 
@@ -84,15 +84,15 @@ const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWall
 const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
   const bytes = new TextEncoder().encode(name).length
   if (name === "" || (bytes <= LONGEST_NAME && NAME.test(name))) return Effect.void
-  const reason = `a wallet's name has letters, digits, spaces and ._- alone, and at most ${LONGEST_NAME} bytes`
+  const reason = `a wallet's name has only letters, digits, spaces and ._-, and at most ${LONGEST_NAME} bytes`
   return refuse("missing", reason)
 }
 
-/** Named wallets have a folder of their own. */
+/** Named wallets are in a folder of their own. */
 const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
 
-const DISABLED = refuse("missing", "there are no wallets in this node: it runs with -disablewallet")
+const DISABLED = refuse("missing", "wallets are disabled: the node runs with -disablewallet")
 
 const disabled: Context.Tag.Service<Wallets> = {
   enabled: false,
@@ -105,7 +105,7 @@ const disabled: Context.Tag.Service<Wallets> = {
   restore: () => DISABLED
 }
 
-/** The document of a wallet that is made now; with a passphrase its secrets are sealed before they are ever written. */
+/** The document of a new wallet. With a passphrase its secrets are sealed before the first write. */
 const made = (
   network: WalletDocument["network"],
   request: {
@@ -137,14 +137,14 @@ const makeEnabled = (
 
     const pathOf = (name: string): string =>
       name === "" ? join(options.directory, "wallet.json") : join(folder, `${name}${FILE_SUFFIX}`)
-    /** The same on all file systems, whatever they think of upper and lower case. */
+    /** The same name on all file systems, case-sensitive or not. */
     const indexOf = (name: string): string =>
       join(
         options.chainstateDirectory,
         name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`
       )
 
-    /** Opens what lies on disk, and keeps it up with the chain. */
+    /** Opens a wallet from its file and lets it follow the chain. */
     const start = (
       name: string,
       file: WalletFile.WalletFile,
@@ -152,7 +152,7 @@ const makeEnabled = (
     ): Effect.Effect<Wallet, WalletDamaged | StorageFailure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
-        // The last that ends: what the parts of the wallet still write is to be on disk.
+        // This finalizer runs last: it writes the last changes of the wallet's parts to disk.
         yield* Scope.addFinalizer(own, file.close())
         const open = WalletLive.make({
           name,
@@ -210,7 +210,7 @@ const makeEnabled = (
         (there) => there ? refuse("exists", `${pathOf(name)} exists already`) : Effect.void
       )
 
-    /** What is loaded at the start. A named wallet that is gone is said, and costs the others nothing. */
+    /** Loads the wallets of the start list. A named wallet that is missing is logged, and the others load. */
     const loadAtStart = Effect.gen(function*() {
       const { load, withoutDefault } = yield* readStartList(listFile, onDisk)
       if (options.loadDefault && !withoutDefault) {
@@ -296,8 +296,8 @@ const make = (
   options.enabled ? makeEnabled(options) : Effect.succeed(disabled)
 
 /**
- * The wallets in a data directory. Those that the layer loads are yet to be registered with the chain
- * (`Wallet.follower`), before the mempool; those that are loaded later are registered here.
+ * The wallets in a data directory. The caller has to register the wallets that the layer loads with the chain
+ * (`Wallet.follower`), before the mempool. Wallets that are loaded later are registered here.
  */
 export const layer = (
   options: WalletsOptions

@@ -1,46 +1,45 @@
 import * as Schema from "effect/Schema"
 
-/** The wallet's secrets are sealed, and nobody has given the passphrase. */
+/** The wallet is encrypted and locked. */
 export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {}) {
   override get message(): string {
     return "the wallet is locked"
   }
 }
 
-/** The wallet watches and has no keys. */
+/** The wallet is watch-only: it has no private keys. */
 export class WalletWatchOnly extends Schema.TaggedError<WalletWatchOnly>()("WalletWatchOnly", {}) {
   override get message(): string {
     return "the wallet has no private keys"
   }
 }
 
-/** The passphrase opens nothing. */
 export class WrongPassphrase extends Schema.TaggedError<WrongPassphrase>()("WrongPassphrase", {}) {
   override get message(): string {
     return "the passphrase is wrong"
   }
 }
 
-/** There is not enough to spend. */
+/** The wallet has not enough spendable coins. */
 export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissing", {
-  /** What is to be paid without the fee, smallest units. */
+  /** The amount of the payment without the fee, smallest units. */
   needed: Schema.Number,
-  /** What can be spent. */
+  /** The spendable amount. */
   available: Schema.Number,
-  /** The fee, where the payment alone could be made. */
+  /** The fee, if the payment without it could be made. */
   fee: Schema.optional(Schema.Number),
-  /** A coin that was asked for and is not there to be spent, as `outpointKey`. */
+  /** A requested coin that is not spendable, as `outpointKey`. */
   missing: Schema.optional(Schema.String)
 }) {
   override get message(): string {
     const lacking = (this.needed + (this.fee ?? 0) - this.available) / 1e8
     return this.missing === undefined
       ? `${lacking.toFixed(8)} NMC are missing`
-      : "a coin that was asked for is not there to be spent"
+      : "a requested coin is not spendable"
   }
 }
 
-/** Something is asked of the wallet that makes no sense for it. `code` tells what, for whoever has words of his own. */
+/** A request is invalid for the wallet. `code` identifies the reason for callers with texts of their own. */
 export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletRequest>()("InvalidWalletRequest", {
   code: Schema.Literal(
     "no-keys",
@@ -69,7 +68,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
   }
 }
 
-/** A name operation that the state of the name forbids. `reason` is the reference node's text. */
+/** The state of the name forbids the operation. `reason` is the reference node's text. */
 export class NameOperationRefused extends Schema.TaggedError<NameOperationRefused>()("NameOperationRefused", {
   code: Schema.Literal("exists", "registering", "pending", "unknown", "no-new", "too-long", "mismatch"),
   reason: Schema.String
@@ -79,7 +78,7 @@ export class NameOperationRefused extends Schema.TaggedError<NameOperationRefuse
   }
 }
 
-/** A wallet's file does not read, or contradicts itself. It is left as it is. */
+/** A wallet's file is unreadable or contradicts itself. It stays unchanged. */
 export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDamaged", {
   file: Schema.String,
   found: Schema.String

@@ -12,7 +12,7 @@ import type { WalletFile } from "./keys/WalletFile.ts"
 import type { Ledger } from "./ledger/Ledger.ts"
 import type { WalletEvent } from "./Wallet.ts"
 
-/** What the parts of one wallet work on. */
+/** The shared state of the parts of one wallet. */
 export interface LiveParts {
   readonly file: WalletFile
   readonly ring: KeyRing
@@ -23,11 +23,11 @@ export interface LiveParts {
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
   readonly publish: (event: WalletEvent) => Effect.Effect<void>
-  /** Outpoint keys that are not to be chosen. */
+  /** Outpoint keys that coin selection skips. */
   readonly locked: Set<string>
 }
 
-/** Changes the file, and does not tell what came of it. */
+/** Changes the file and drops the result. */
 export const update = (
   { file }: Pick<LiveParts, "file">,
   change: (document: WalletDocument) => WalletDocument
@@ -35,12 +35,12 @@ export const update = (
 
 const DISPLAYED = 64
 
-/** The key of a txid, which may also be given as people see it; `undefined` for a text that is neither. */
+/** The key of a txid, given as a key or in display byte order; `undefined` for any other text. */
 export const keyOfTxid = (txid: string): string | undefined => {
   if (txid.length !== DISPLAYED) return txid
   const hash = parseDisplayHash(txid)
   return hash === undefined ? undefined : binaryString(hash)
 }
 
-/** A txid as people see it, of its key. */
+/** The txid of a key, in display byte order. */
 export const shownTxid = (key: string): string => displayHash(fromBinaryString(key))

@@ -7,12 +7,12 @@ import { checksummed, checkText } from "../base/checksum.ts"
 import { codeOf } from "../base/errorCode.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 
-/** Which wallets are loaded when the node starts. */
+/** The list of the wallets that the node loads at its start. */
 const StartList = Schema.Struct({
   version: Schema.Literal(1),
-  /** Names of further wallets, in the order in which they are loaded. */
+  /** Names of further wallets, in the order of loading. */
   load: Schema.Array(Schema.String.pipe(Schema.maxLength(200))).pipe(Schema.maxItems(10_000)),
-  /** Whether somebody said that the default wallet is not to be loaded. */
+  /** Whether a caller disabled the loading of the default wallet. */
   withoutDefault: Schema.Boolean
 })
 export type StartList = typeof StartList.Type
@@ -30,8 +30,8 @@ const parsed = (whole: string): StartList | undefined => {
 }
 
 /**
- * Reads the list; an empty one where there is no file. A damaged one is put aside, and all wallets that are there take
- * its place: one that is loaded without need costs little, and one that is not does not renew its names.
+ * Reads the list; without a file it is empty. A damaged file is renamed, and the new list has all wallets on disk: an
+ * unnecessary loaded wallet costs little, but a wallet that is not loaded does not renew its names.
  */
 export const readStartList = (
   path: string,
@@ -57,13 +57,13 @@ export const readStartList = (
     return all
   })
 
-/** Writes the list: whole, or not at all. */
+/** Replaces the file atomically. */
 export const writeStartList = (path: string, list: StartList): Effect.Effect<void, StorageFailure> =>
   io(path, "writing", () => replaceFile(path, [checksummed(`${JSON.stringify(list, undefined, 2)}\n`)])).pipe(
     Effect.uninterruptible
   )
 
-/** The list after somebody said whether a wallet is to be loaded. */
+/** The list after a change of one wallet's setting. */
 export const withWallet = (list: StartList, name: string, load: boolean): StartList => {
   if (name === "") return { ...list, withoutDefault: !load }
   const others = list.load.filter((each) => each !== name)

@@ -12,20 +12,20 @@ export interface BlockChange {
   readonly op: NameSetting["op"]
 }
 
-/** What of a block is shown in lists. */
+/** The part of a block that lists show. */
 export interface BlockContent {
   readonly transactions: number
   /** Bytes. */
   readonly size: number
   /** Name outputs, NAME_NEW included. */
   readonly operations: number
-  /** The last ones of them that set records, the newest first. */
+  /** The last name outputs that set records, newest first. */
   readonly changes: ReadonlyArray<BlockChange>
 }
 
 export interface BlockSummary {
   readonly info: HeaderInfo
-  /** `undefined` where the block is not stored, or not readable. */
+  /** `undefined` for a block that is not stored or not readable. */
   readonly content: BlockContent | undefined
 }
 
@@ -56,7 +56,7 @@ const contentOf = (block: Block): BlockContent => {
   }
 }
 
-/** Looks into the last blocks of the chain, each one once. */
+/** Summaries of the last blocks of the chain; it reads each block once. */
 export class BlockSummaries {
   readonly #chain: typeof Chain.Service
   readonly #known = new Map<string, BlockContent>()
@@ -84,13 +84,13 @@ export class BlockSummaries {
     )
   }
 
-  /** The blocks of the best chain from a height downwards, as many as asked for or as there are. */
+  /** The blocks of the best chain from a height downwards: the requested number, or fewer at the genesis block. */
   readonly newest = (from: number, count: number): Effect.Effect<ReadonlyArray<BlockSummary>> =>
     Effect.gen(this, function*() {
       const found: Array<BlockSummary> = []
       for (let height = from; height >= 0 && found.length < count; height--) {
         const info = yield* this.#chain.headerAt(height)
-        // Taken back meanwhile.
+        // Disconnected meanwhile.
         if (info === undefined) continue
         found.push({ info, content: yield* this.#content(info.hash) })
       }

@@ -1,19 +1,19 @@
-/** Milliseconds that the speed is measured over. */
+/** Milliseconds over which the speed is measured. */
 const WINDOW = 60_000
 
-/** Milliseconds that two samples are apart at least: so there are few of them however often somebody looks. */
+/** Least milliseconds between two samples: this limits their number, however often the page is requested. */
 const STEP = 1_000
 
-/** Milliseconds after which a speed says something. */
+/** Milliseconds after which a speed is meaningful. */
 const LEAST = 2_000
 
 interface Sample {
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly at: number
   readonly height: number
 }
 
-/** Blocks a second, as seen by who looks now and then. */
+/** Blocks a second, measured from irregular requests. */
 export class SyncSpeed {
   #samples: ReadonlyArray<Sample>
 
@@ -21,12 +21,12 @@ export class SyncSpeed {
     this.#samples = [first]
   }
 
-  /** Notes the height. Returns the blocks a second since about a minute ago; `undefined` while nobody can tell. */
+  /** Records the height. Returns the blocks a second since about a minute ago; `undefined` while it is unknown. */
   note(sample: Sample): number | undefined {
     const last = this.#samples.at(-1)
     if (last !== undefined && sample.at - last.at >= STEP) {
       const recent = this.#samples.filter(({ at }) => sample.at - at <= WINDOW)
-      // Whoever did not look for long is told the speed since then.
+      // After a long time without a request the speed counts from the last sample.
       this.#samples = [...(recent.length === 0 ? [last] : recent), sample]
     }
     const [first] = this.#samples

@@ -1,13 +1,12 @@
 import { type Html, html } from "./html.ts"
 
-/** Numbers and times as people read them. */
+/** Numbers and times for display. */
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 })
 
 /** `12,345`. */
 export const count = (value: number): string => whole.format(value)
 
-/** A number with its noun: `1 block`, `2 blocks`. */
 export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const
@@ -23,7 +22,7 @@ export const size = (bytes: number): string => {
   return `${unit === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit] ?? ""}`
 }
 
-/** Units of time with their seconds, the longest first. The script of the pages goes by the same. */
+/** Units of time in seconds, the longest first. The script of the pages uses the same. */
 export const TIME_UNITS = [
   ["year", 31_557_600],
   ["month", 2_629_800],
@@ -38,7 +37,7 @@ export const NOW_SECONDS = 5
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" })
 
-/** How far a moment is from now, in the largest unit that fits once: `3 min. ago`, `in 2 days`. */
+/** The distance of a moment from now, in the largest unit that fits once: `3 min. ago`, `in 2 days`. */
 export const distance = (seconds: number): string => {
   const length = Math.abs(seconds)
   if (length < NOW_SECONDS) return "now"
@@ -48,7 +47,7 @@ export const distance = (seconds: number): string => {
 
 const long = (value: number, unit: string): string => counted(value, unit)
 
-/** How long something takes, in its two largest units: `2 hours 5 minutes`. */
+/** A duration, in its two largest units: `2 hours 5 minutes`. */
 export const duration = (seconds: number): string => {
   let left = Math.max(0, Math.round(seconds))
   const parts: Array<string> = []
@@ -70,7 +69,7 @@ const isoOf = (seconds: number): string => new Date(1000 * Math.min(Math.max(0, 
 /** `2026-11-21 18:39 UTC`. */
 export const moment = (seconds: number): string => `${isoOf(seconds).slice(0, -8).replace("T", " ")} UTC`
 
-/** A day, for what is not known to the minute: `21 Nov 2026`. */
+/** A day, for times that are not known to the minute: `21 Nov 2026`. */
 export const day = (seconds: number): string =>
   new Date(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT)).toLocaleDateString("en-GB", {
     day: "numeric",
@@ -79,11 +78,11 @@ export const day = (seconds: number): string =>
     timeZone: "UTC"
   })
 
-/** A moment by its distance from now, with the date on request. Seconds since 1970. */
+/** A moment as its distance from now, with the date on request. Seconds since 1970. */
 export const ago = (seconds: number, now: number): Html =>
   html`<time datetime="${isoOf(seconds)}" title="${moment(seconds)}">${distance(seconds - now)}</time>`
 
-/** The beginning of a hash or a txid, whole on request; copied whole where it is selected. */
+/** The start of a hash or a txid, expandable; a selection copies all of it. */
 export const shortHash = (display: string): Html =>
   html`<code class="hash" title="${display}">${display.slice(0, 12)}…</code>`
 

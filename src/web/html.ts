@@ -1,10 +1,10 @@
 /**
- * HTML that cannot be broken out of. What is put into a template is escaped, unless it is `Html` itself; and the
- * templates are looked at once, so that nothing can be put where escaping would not help: into an attribute without
- * quotes, a handler of events, a style or a script.
+ * HTML that inserted text cannot break out of. A template escapes every value that is not `Html` itself. Each template
+ * is checked once, so that no value can stand where escaping would not help: in an attribute without quotes, an event
+ * handler, a style or a script.
  */
 
-/** Markup. Made by `html` alone; no text that came from outside is one. */
+/** Markup. Only `html` makes it, never from outside text. */
 export class Html {
   readonly #text: string
 
@@ -17,7 +17,7 @@ export class Html {
   }
 }
 
-/** What can be put into a template. `undefined` and `false` leave nothing behind; lists follow without anything between. */
+/** A value in a template. `undefined` and `false` become nothing; lists are joined without a separator. */
 export type Part = Html | string | number | undefined | false | ReadonlyArray<Part>
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -29,16 +29,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "`": "&#96;"
 }
 
-/** Returns text as it has to stand in HTML, between tags or in the quotes of an attribute. */
+/** Escapes text for HTML, between tags or in the quotes of an attribute. */
 export const escape = (text: string): string => text.replaceAll(/[&<>"'`]/g, (character) => ESCAPES[character] ?? "")
 
-/** Where in a template something is put. */
+/** The place of a value in a template. */
 type Place = "text" | "attribute" | "address"
 
-/** Attributes whose value the browser goes to. */
+/** Attributes with an address that the browser loads. */
 const ADDRESSES = new Set(["action", "formaction", "href", "src"])
 
-/** Attributes whose value the browser runs or obeys. */
+/** Attributes whose value the browser executes or obeys. */
 const FORBIDDEN = /^(on.*|style|srcdoc)$/
 
 const FORBIDDEN_TAG = /<(?:script|style|iframe|object|embed|base|!--)/i
@@ -53,7 +53,7 @@ const attributePlace = (name: string, isWhole: boolean): Place => {
   return isWhole ? "address" : wrong(`an address is put into ${name} as a whole`)
 }
 
-/** Reads the fixed parts of a template; returns where what stands between them is put. */
+/** Parses the fixed parts of a template; returns the place of each value. */
 const placesOf = (strings: ReadonlyArray<string>): ReadonlyArray<Place> => {
   const places: Array<Place> = []
   let state: "text" | "tag" | "value" = "text"
@@ -106,8 +106,8 @@ const textOf = (part: Part): string => {
 }
 
 /**
- * A template of HTML. Attributes have double quotes; addresses (`href`, `action`) lead to this page, with another
- * query or not. Throws `TypeError` for a template that breaks these rules.
+ * A template of HTML. Attributes have double quotes; addresses (`href`, `action`) lead to this page, with or without
+ * another query. Throws `TypeError` for a template that breaks these rules.
  */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
   let places = known.get(strings)
@@ -124,5 +124,4 @@ export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part
   return new Html(text)
 }
 
-/** Nothing. */
 export const NOTHING: Html = html``

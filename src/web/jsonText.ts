@@ -1,17 +1,17 @@
 import { JsonObject } from "../rpc/json/json.ts"
 import { parseJson } from "../rpc/json/readJson.ts"
 
-/** Arrays and objects within each other that are still indented. */
+/** Depth of nested arrays and objects that are still indented. */
 const MAX_DEPTH = 24
 
-/** Characters of a text that is indented; the rules allow a value some thousand. */
+/** Longest text that is indented, in characters; the rules allow a value some thousand. */
 const MAX_LENGTH = 16_384
 
 const INDENT = "  "
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
 
-/** Puts every member and item on a line of its own. The tokens stay as they were written. */
+/** Puts every member and item on a line of its own. The tokens stay unchanged. */
 const indent = (text: string): string | undefined => {
   const tokens = text.match(TOKENS) ?? []
   let out = ""
@@ -30,8 +30,8 @@ const indent = (text: string): string | undefined => {
 }
 
 /**
- * A JSON object or array as people read it: indented, and otherwise exactly as it was written, numbers, escapes and
- * repeated members included. `undefined` for a text that is neither, or is too long or too deep.
+ * Formats a JSON object or array: indented, and otherwise unchanged, with its numbers, escapes and repeated members.
+ * `undefined` for any other text, or one that is too long or too deep.
  */
 export const indentedJson = (text: string): string | undefined => {
   if (text.length > MAX_LENGTH) return undefined

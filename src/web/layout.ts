@@ -7,12 +7,12 @@ import { HOME } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
-/** The frame of all pages, and the headers they are sent with. */
+/** The frame of all pages, and their headers. */
 
 const hashOf = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
 
 /**
- * Nothing is loaded, run or sent but what is named here: the one style and the one script by their hashes, the icon
+ * The browser loads, runs and sends only what is named here: the one style and the one script by their hashes, the icon
  * within the page, requests to this server. No frame shows the page.
  */
 const POLICY = [
@@ -38,7 +38,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Vary": "Accept"
 }
 
-/** An icon within the page: a browser would ask for one. */
+/** An icon within the page: otherwise a browser would request one. */
 const ICON = "data:image/svg+xml," + encodeURIComponent(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a56a5'/>" +
     "<path d='M5 12V4l6 8V4' fill='none' stroke='#fff' stroke-width='2' stroke-linejoin='round'/></svg>"
@@ -48,15 +48,14 @@ export interface PageContent {
   readonly status: number
   readonly title: string
   readonly main: Html
-  /** `undefined` where nobody knows it yet. */
+  /** `undefined` while the network is unknown. */
   readonly network: string | undefined
-  /** What stands in the search field. */
   readonly searched?: string
-  /** Seconds since 1970: from when distances in time are counted. */
+  /** Seconds since 1970: the reference for distances in time. */
   readonly now: number
-  /** Whether the script keeps the page up to date. */
+  /** Whether the script updates the page. */
   readonly live?: boolean
-  /** Seconds after which a browser without script asks again. */
+  /** Seconds after which a browser without script reloads. */
   readonly reloadAfter?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -77,14 +76,13 @@ const main = ({ live = false, main, now }: PageContent): Html =>
     ? html`<main id="main" data-now="${now}" data-refresh="1">${main}</main>`
     : html`<main id="main" data-now="${now}">${main}</main>`
 
-/** Returns a page as it is sent. */
 export const page = (content: PageContent): PageAnswer => {
   const { headers, reloadAfter, status, title } = content
   const body = html`${top(content)}${main(content)}${foot(content)}`
   return {
     status,
     headers: { ...HEADERS, ...headers },
-    // The style and the script are our own constants: what the policy knows by their hashes.
+    // The style and the script are constants: the policy names their hashes.
     body: "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
       (reloadAfter === undefined ? "" : `<meta http-equiv="refresh" content="${reloadAfter}">\n`) +
@@ -95,7 +93,7 @@ export const page = (content: PageContent): PageAnswer => {
   }
 }
 
-/** Leads to another page. The address is one of `links.ts`: nothing in it has to be escaped. */
+/** Redirects to another page. The address is one of `links.ts`: nothing in it needs escaping. */
 export const redirect = (address: string): PageAnswer => ({
   status: 303,
   headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8", "Location": address },

@@ -1,18 +1,16 @@
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
 import { decodeText, encodeText } from "../protocol/nameText.ts"
 
-/** The addresses of the pages: all have the path of the overview, so that they work behind a proxy's prefix as well. */
+/** The addresses of the pages: all have the path of the overview, so that they also work behind a proxy's prefix. */
 
-/** What a query asks for. */
 export type Wanted =
   | { readonly _tag: "Overview" }
-  /** What somebody typed, and the pages may guess at. */
+  /** A text from the search field, for which the page guesses the name. */
   | { readonly _tag: "Search"; readonly text: string }
-  /** A name by its exact bytes. */
   | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
   | { readonly _tag: "Wrong"; readonly reason: string }
 
-/** Pages of history that can be asked for: 20,000 operations. */
+/** Most pages of history: 20,000 operations. */
 const MAX_PAGE = 1_000
 
 const PAGE = /^[1-9][0-9]{0,3}$/
@@ -22,7 +20,6 @@ const bytesOf = (query: URLSearchParams): Bytes | undefined => {
   return hex === null ? decodeText(query.get("name") ?? "", "utf8") : fromHex(hex)
 }
 
-/** Reads the query of a request. */
 export const wanted = (query: URLSearchParams): Wanted => {
   if (query.has("name") || query.has("hex")) {
     const name = bytesOf(query)
@@ -37,17 +34,16 @@ export const wanted = (query: URLSearchParams): Wanted => {
   return text.trim() === "" ? { _tag: "Overview" } : { _tag: "Search", text }
 }
 
-/** The address of the overview. */
 export const HOME = "./"
 
 export interface NameLinkOptions {
   /** Page of the history, from 1 on. */
   readonly page?: number
-  /** Whether a long value is shown whole. */
+  /** Whether a long value is shown in full. */
   readonly full?: boolean
 }
 
-/** The address of a name's page. `wanted` leads back. */
+/** The address of a name's page, the inverse of `wanted`. */
 export const nameLink = (name: Bytes, { full = false, page = 1 }: NameLinkOptions = {}): string => {
   const text = encodeText(name, "utf8")
   const which = text === undefined ? `hex=${toHex(name)}` : `name=${encodeURIComponent(text)}`

@@ -14,70 +14,68 @@ import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { namesMeant } from "./nameSearch.ts"
 
-/** An operation on a name that waits for a block. */
 export interface PendingOperation {
   readonly op: NameSetting["op"]
   readonly value: Bytes
   readonly txid: Bytes
-  /** When it came, seconds since 1970. */
+  /** Time of arrival, seconds since 1970. */
   readonly time: number
 }
 
-/** An operation on a name, with what was before it. */
+/** An operation on a name, with the one before it. */
 export interface HistoryRow {
   readonly entry: NameHistoryEntry
-  /** Of its block, seconds since 1970; `undefined` where the chain is still without it. */
+  /** Of its block, seconds since 1970; `undefined` while the chain lacks the block. */
   readonly time: number | undefined
-  /** The operation before, if there was one. */
+  /** The operation before, if any. */
   readonly before: NameHistoryEntry | undefined
 }
 
-/** When names are judged, and by which rules. */
+/** The moment, and the rules, for which the state of names is shown. */
 export interface Moment {
   /** Seconds since 1970. */
   readonly now: number
   readonly tipHeight: number
   readonly params: ConsensusParams
-  /** Whether names are not known up to the tip: a name that is missing or expired here may exist all the same. */
+  /** Whether names are behind the tip: a name that is missing or expired here may exist all the same. */
   readonly syncing: boolean
 }
 
-/** A name with all that its page shows. */
+/** A name with all data of its page. */
 export interface NameFound extends Moment {
   readonly record: NameEntry
   readonly history: ReadonlyArray<HistoryRow>
-  /** Operations in the whole history. */
+  /** Number of operations in the whole history. */
   readonly total: number
   readonly page: number
   readonly pages: number
   readonly pending: ReadonlyArray<PendingOperation>
 }
 
-/** Some of the names that begin like what was asked for. */
+/** Some of the names that begin like the requested one. */
 export interface Suggestions {
   readonly records: ReadonlyArray<NameEntry>
-  /** Whether there are others. */
+  /** Whether there are more. */
   readonly more: boolean
 }
 
-/** What there is instead of a name that nobody registered. */
+/** The data of the page of an unregistered name. */
 export interface NameMissing extends Moment {
   readonly pending: ReadonlyArray<PendingOperation>
   readonly suggestions: Suggestions
 }
 
-/** What came of a search. */
 export interface SearchFound extends Moment {
-  /** Names that the text stands for. */
+  /** Names that the text may mean. */
   readonly exact: ReadonlyArray<NameEntry>
   readonly suggestions: Suggestions
 }
 
-/** Operations on a page of history, and operations that wait. */
+/** Operations on a page of history, and unconfirmed operations. */
 const HISTORY_ROWS = 20
 const PENDING_ROWS = 10
 
-/** Names that are suggested, in all and for each thing that a text may mean. */
+/** Suggested names, in total and for each meaning of a text. */
 const SUGGESTIONS = 20
 const SUGGESTIONS_EACH = 10
 
@@ -90,7 +88,7 @@ export interface NameReader {
   readonly search: (text: string) => Effect.Effect<SearchFound, StorageFailure>
 }
 
-/** Makes what reads names for their pages. */
+/** Makes the reader of names for their pages. */
 export const makeNameReader: Effect.Effect<
   NameReader,
   never,
@@ -103,7 +101,7 @@ export const makeNameReader: Effect.Effect<
     const { complete } = yield* completeNames()
     const { params } = chain
 
-    /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
+    /** The moment of the name index: it may be ahead of a chain that is being rebuilt. */
     const moment: Effect.Effect<Moment, StorageFailure> = Effect.gen(function*() {
       const cursor = yield* names.cursor
       return {
@@ -122,14 +120,14 @@ export const makeNameReader: Effect.Effect<
           : [{ op: operation.op, value: operation.value, txid: transaction.txid, time }]
       })
 
-    /** Names that begin with one of the texts, each once, without those that are known already. */
+    /** Names that begin with one of the texts, each once, without known ones. */
     const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameEntry>) =>
       Effect.gen(function*() {
         const seen = new Set(known.map(({ name }) => binaryString(name)))
         const records: Array<NameEntry> = []
         let more = false
         for (const prefix of prefixes) {
-          // The prefix itself is a name that begins so, and one more tells whether there are others.
+          // The prefix itself may be a found name, and one more shows whether there are others.
           const some = Chunk.toReadonlyArray(
             yield* Stream.runCollect(names.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
           ).filter(({ name }) => !seen.has(binaryString(name)))
@@ -163,7 +161,7 @@ export const makeNameReader: Effect.Effect<
     const found = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
       Effect.gen(function*() {
         const record = yield* names.resolve(name)
-        // One more, which tells what the last of them changed.
+        // One more, which shows what the last of them changed.
         const { entries, total } = yield* names.historyPage(name, {
           skip: (page - 1) * HISTORY_ROWS,
           count: HISTORY_ROWS + 1

@@ -22,11 +22,11 @@ import { listedName, visible, wholeName } from "./visible.ts"
 
 /** The pages about names, as HTML. */
 
-/** Blocks that a name has left; zero or less for an expired one. */
+/** Blocks until a name expires; zero or less for an expired one. */
 const blocksLeft = ({ height }: NameEntry, { params, tipHeight }: Moment): number =>
   height + expirationDepth(tipHeight, params) - tipHeight
 
-/** Blocks within which a name that nobody renews should be looked after: a month, or a sixth of a life where that is shorter. */
+/** Whether a name expires soon: within a month, or within a sixth of its lifetime if that is shorter. */
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
   left <= Math.min(4_320, expirationDepth(tipHeight, params) / 6)
 
@@ -46,7 +46,6 @@ const KINDS: Readonly<Record<NameClass, string>> = {
   "nonstandard": "Name"
 }
 
-/** What a name is, in words. */
 const kindOf = (name: Bytes): Html => {
   const domain = bitDomainOf(name)
   return domain === undefined ? html`${KINDS[classify(name)]}` : html`Domain <b>${visible(domain)}</b>`
@@ -65,10 +64,10 @@ const expiry = (record: NameEntry, moment: Moment): Html => {
   if (left <= 0) {
     return html`${left === 0 ? "with the last block" : `${counted(-left, "block")} ago`}, at block ${
       count(at)
-    }. Anybody can register the name again.`
+    }. The name can be registered again.`
   }
   const seconds = left * moment.params.targetSpacing
-  // No date can be told where blocks come on demand, and none yet while the tip is not from now.
+  // There is no date while the network makes blocks on demand, or while the tip is old.
   const date = moment.params.noRetargeting || moment.syncing
     ? ""
     : `, about ${day(moment.now + seconds)} (${distance(seconds)})`
@@ -126,7 +125,7 @@ const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html
 <h2 id="pending-title">Waiting for a block</h2>
 <ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
 
-/** What an operation did, as seen from the one before. */
+/** The effect of an operation, compared to the one before. */
 const deed = ({ before, entry }: HistoryRow): string => {
   if (entry.op === "name_firstupdate") return before === undefined ? "registered" : "registered again"
   if (before === undefined) return "updated"
@@ -197,12 +196,11 @@ const absent = (moment: Moment): Html =>
     } registers this name. The node is still syncing: it may be in a later one.</p>`
     : html`<p>No block up to ${count(moment.tipHeight)} registers this name.</p>`
 
-/** A name that nobody registered. */
 export const missingView = (name: Bytes, missing: NameMissing): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
 <section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
 
-/** What was found for a text, unless that is one name. */
+/** The result of a search, unless it is a single name. */
 export const searchView = (text: string, found: SearchFound): Html =>
   html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
 ${

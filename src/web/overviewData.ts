@@ -15,15 +15,13 @@ import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
 import { statusWords, type SyncWords } from "./syncWords.ts"
 
-/** An operation that waits for a block. */
 export interface PendingChange {
   readonly name: Bytes
   readonly op: NameSetting["op"]
-  /** When it came, seconds since 1970. */
+  /** Time of arrival, seconds since 1970. */
   readonly time: number
 }
 
-/** An operation in a block. */
 export interface ConfirmedChange {
   readonly name: Bytes
   readonly op: NameSetting["op"]
@@ -32,20 +30,18 @@ export interface ConfirmedChange {
   readonly time: number
 }
 
-/** All that the overview shows. */
 export interface Overview {
   /** Seconds since 1970. */
   readonly now: number
   readonly words: SyncWords
   readonly tip: HeaderInfo
-  /** Height of the best header. */
   readonly headers: number
-  /** `undefined` while blocks come too fast to count names after each. */
+  /** `undefined` while blocks connect too fast to count names after each. */
   readonly names: NameStats | undefined
   readonly mempool: MempoolInfo
   readonly blocks: ReadonlyArray<BlockSummary>
   readonly changes: ReadonlyArray<ConfirmedChange>
-  /** The newest operations that wait, and how many there are in all. */
+  /** The newest unconfirmed operations, and their total number. */
   readonly pending: { readonly newest: ReadonlyArray<PendingChange>; readonly total: number }
   /** The first of the peers. */
   readonly peers: ReadonlyArray<PeerInfo>
@@ -54,16 +50,16 @@ export interface Overview {
   readonly traffic: { readonly sent: number; readonly received: number }
 }
 
-/** Blocks, operations and peers that are listed. */
+/** Blocks, operations and peers in the lists. */
 const BLOCKS = 10
 const CHANGES = 10
 const PENDING = 5
 const PEERS = 30
 
-/** Blocks in which operations are looked for: six hours of a public network. */
+/** Blocks that are searched for operations: six hours of a public network. */
 const SEARCHED_BLOCKS = 36
 
-/** The operation that a waiting transaction does, unless nobody can read its name yet. */
+/** The operation of an unconfirmed transaction; `undefined` if its name is not revealed yet. */
 const pendingOf = ({ name, time }: PoolEntry): PendingChange | undefined => {
   const operation = name?.script.operation
   return operation === undefined || operation.op === "name_new"
@@ -95,11 +91,11 @@ const changesIn = (blocks: ReadonlyArray<BlockSummary>): ReadonlyArray<Confirmed
   return changes
 }
 
-/** Our own calls first, then those who have been here longest. */
+/** Outbound connections first, then the oldest connections. */
 const byStanding = (a: PeerInfo, b: PeerInfo): number =>
   Number(a.peer.inbound) - Number(b.peer.inbound) || a.peer.connectedAt - b.peer.connectedAt || a.peer.id - b.peer.id
 
-/** Makes what gathers the overview. It remembers blocks and heights from one time to the next. */
+/** Makes the effect that gathers the overview. It remembers blocks and heights between requests. */
 export const makeOverview: Effect.Effect<
   Effect.Effect<Overview, StorageFailure>,
   never,
@@ -140,7 +136,7 @@ export const makeOverview: Effect.Effect<
     const moving = behind || importing !== undefined
     const blocks = yield* summaries.newest(tip.height, BLOCKS)
     const recent = changesIn(blocks)
-    // Many blocks are looked into only where they will still be the last ones next time.
+    // Many blocks are read only if they will still be the last ones at the next request.
     const searched = recent.length < CHANGES && !moving
       ? changesIn(yield* summaries.newest(tip.height, SEARCHED_BLOCKS))
       : recent

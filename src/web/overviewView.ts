@@ -7,7 +7,7 @@ import { nameLink } from "./links.ts"
 import type { ConfirmedChange, Overview, PendingChange } from "./overviewData.ts"
 import { listedName, visible } from "./visible.ts"
 
-/** The overview as HTML. Sections have ids, by which the script finds what to replace. */
+/** The overview as HTML. The ids of its sections show the script what to replace. */
 
 const status = ({ words: { detail, progress, title, tone } }: Overview): Html =>
   html`<section id="status" class="status ${tone}" aria-labelledby="status-title">

@@ -1,12 +1,12 @@
 import { NOW_SECONDS, TIME_UNITS } from "./format.ts"
 
-/** Milliseconds between two looks at the overview. */
+/** Milliseconds between two updates of the overview. */
 const REFRESH_MS = 5_000
 
 /**
- * What the pages do beside being read; they work without it. It keeps the distance of times from now right, and brings
- * the overview up to date while somebody looks at it: section by section, and only those that changed, so that focus,
- * scroll position and what is unfolded stay. It waits while text is selected.
+ * The script of the pages, which also work without it. It keeps distances of times from now current, and updates a
+ * visible overview: section by section, and only the changed ones, so that focus, scroll position and unfolded parts
+ * stay. It waits while text is selected.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {
@@ -61,7 +61,7 @@ export const PAGE_SCRIPT = `"use strict";
     busy = true;
     try {
       const answer = await fetch(location.origin + location.pathname + location.search, { headers: { accept: "text/html" }, cache: "no-store" });
-      // The node starts anew: its page comes back by itself. A node that is busy or stops answers in plain text.
+      // The node restarts: its page comes back by itself. A node that is busy or stops answers in plain text.
       if (answer.status === 503 && (answer.headers.get("content-type") || "").startsWith("text/html")) return location.reload();
       if (!answer.ok) throw new Error(String(answer.status));
       show(new DOMParser().parseFromString(await answer.text(), "text/html"));

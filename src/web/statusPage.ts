@@ -21,10 +21,10 @@ import { titleName } from "./visible.ts"
 
 export { startingPage } from "./startingPage.ts"
 
-/** Milliseconds that an overview is sent to everybody who asks. */
+/** Milliseconds for which one overview is sent to all requests. */
 const OVERVIEW_MS = 1_000
 
-/** Pages about names that are made at a time; others wait. */
+/** Pages about names that are made at the same time; further requests wait. */
 const NAME_PAGES = 4
 
 export interface StatusPageOptions {
@@ -33,7 +33,6 @@ export interface StatusPageOptions {
 
 type Services = Chain | NameDb | PeerManager | Mempool | SyncStatus | DataHealth
 
-/** Makes the status page. */
 export const makeStatusPage = (
   { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
 ): Effect.Effect<PageHandler, never, Services> =>
@@ -59,7 +58,7 @@ export const makeStatusPage = (
 
     let kept: { readonly until: number; readonly answer: PageAnswer } | undefined
 
-    // Whoever comes while it is made waits for it.
+    // Requests that arrive while it is made wait for it.
     const overview: Effect.Effect<PageAnswer, StorageFailure> = alone.withPermits(1)(Effect.suspend(() => {
       if (kept !== undefined && performance.now() < kept.until) return Effect.succeed(kept.answer)
       return Effect.map(gather, (found) => {

@@ -1,4 +1,4 @@
-/** The looks of the pages: system fonts, light and dark, from 320 pixels upwards. Nothing is loaded from anywhere. */
+/** The style of the pages: system fonts, light and dark, from 320 pixels upwards. It loads nothing. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,35 +1,33 @@
 import { count, counted, distance, duration, rate } from "./format.ts"
 
-/** What the node is doing, in words, from what is known about it. */
+/** Describes the state of the node in words. */
 
-/** What the words depend on. */
+/** The facts that the words depend on. */
 export interface SyncFacts {
   /** Seconds since 1970. */
   readonly now: number
   readonly height: number
-  /** Height of the best header. */
   readonly headers: number
   /** Of the tip and of the best header, seconds since 1970. */
   readonly tipTime: number
   readonly headerTime: number
   readonly syncing: boolean
   readonly loading: boolean
-  /** What an import is at: blocks read, and in all. */
+  /** The progress of an import: blocks read, and in total. */
   readonly importing:
     | { readonly phase: "headers" | "blocks"; readonly done: number; readonly total: number }
     | undefined
   readonly peers: number
-  /** Whether the network is switched on. */
   readonly active: boolean
   /** Blocks a second; `undefined` while unknown. */
   readonly speed: number | undefined
-  /** Seconds between blocks, as the network aims at. */
+  /** The network's target seconds between blocks. */
   readonly spacing: number
-  /** Whether blocks come when somebody makes them: their age says nothing. */
+  /** Whether blocks are made on demand: then their age means nothing. */
   readonly onDemand: boolean
 }
 
-/** How it is: all well, under way, or something to look after. */
+/** The state: fine, in progress, or in need of attention. */
 export type Tone = "good" | "busy" | "attention"
 
 export interface SyncWords {
@@ -39,13 +37,13 @@ export interface SyncWords {
   readonly progress: { readonly value: number; readonly max: number } | undefined
 }
 
-/** Seconds after which a header is not from today. */
+/** Seconds after which a header is old. */
 const OLD_HEADER = 86_400
 
-/** Blocks' worth of time without a block that is worth a word: it happens by chance once in many years. */
+/** Time without a block, in target spacings, that is worth a remark: by chance it occurs once in many years. */
 const SILENT_BLOCKS = 20
 
-/** Where the chain will end: the best header, and what the network made since, if that header is old. */
+/** The expected end of the chain: the best header, plus the blocks since then if that header is old. */
 export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: SyncFacts): number =>
   onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)
 
@@ -98,7 +96,6 @@ const syncWords = (facts: SyncFacts): SyncWords => {
   }
 }
 
-/** Says how the node is. */
 export const statusWords = (facts: SyncFacts): SyncWords => {
   const { active, height, importing, loading, now, onDemand, peers, spacing, syncing, tipTime } = facts
   if (importing !== undefined) return importWords(importing)
@@ -111,7 +108,7 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
   }
   if (peers === 0) {
     const title = syncing ? "Looking for peers" : "No peers"
-    const detail = syncing ? `${known} until one answers.` : `${known}; nobody tells of new ones.`
+    const detail = syncing ? `${known} until one answers.` : `${known}; no peer announces new ones.`
     const target = expectedHeight(facts)
     const progress = syncing && target > height ? { value: height, max: target } : undefined
     return { tone: "attention", title, detail, progress }

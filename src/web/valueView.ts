@@ -5,9 +5,9 @@ import { type Html, html } from "./html.ts"
 import { indentedJson } from "./jsonText.ts"
 import { firstOf, visible } from "./visible.ts"
 
-/** The values of names: anything that somebody paid for to have in the chain. */
+/** The values of names: arbitrary bytes that any payer can put into the chain. */
 
-/** Characters of a value that are shown at first, and where somebody asks for all of it. */
+/** Characters of a value that are shown at first, and on request. */
 const SHOWN = 4_000
 const SHOWN_IN_FULL = 65_536
 
@@ -15,10 +15,10 @@ const SHOWN_IN_FULL = 65_536
 const LISTED = 60
 const LISTED_IN_FULL = 2_000
 
-/** Hexadecimal in groups of four bytes, between which lines can be broken. */
+/** Hexadecimal in groups of four bytes, between which lines can break. */
 const hexGroups = (bytes: Bytes): string => toHex(bytes).replaceAll(/.{8}(?=.)/g, "$& ")
 
-/** What kind of value it is, and its text as it is shown. */
+/** The kind of a value, and its text for display. */
 const read = (value: Bytes): { readonly kind: string; readonly text: string } => {
   const text = encodeText(value, "utf8")
   if (text === undefined) return { kind: "not text, in hexadecimal", text: hexGroups(value.subarray(0, SHOWN_IN_FULL)) }
@@ -40,7 +40,7 @@ export const valueView = (value: Bytes, full: boolean, fullLink: string): Html =
   }</p>`
 }
 
-/** The value in a row of a list: a line, and more of it on request. `key` tells rows apart. */
+/** The value in a row of a list: one line, and more on request. `key` identifies the row. */
 export const listedValue = (value: Bytes, key: string): Html => {
   if (value.length === 0) return html`<span class="muted">empty</span>`
   const text = encodeText(value, "utf8") ?? `0x${toHex(value.subarray(0, LISTED_IN_FULL / 2))}`

@@ -3,13 +3,13 @@ import { encodeText } from "../protocol/nameText.ts"
 import { type Html, html, type Part } from "./html.ts"
 
 /**
- * Bytes that anybody may have put into the chain, or sent us, as they can be shown: what a reader could not see, or what
- * would change the order or the looks of the text around it, is spelled out.
+ * Makes foreign bytes, from the chain or from peers, safe to show. What is invisible, or would change the order or the
+ * look of the text around it, is spelled out.
  */
 
 /**
- * Control and format characters, white space but for the plain space, unassigned and private characters, what is
- * ignored by default, the blank braille pattern; and marks that pile up on one letter, from the fourth on.
+ * Control and format characters, white space except for the plain space, unassigned and private characters, default
+ * ignorable ones, the blank braille pattern; and marks on one letter, from the fourth on.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|[^\S ]|(?<=\p{M}{3})\p{M}/gu
 
@@ -21,7 +21,7 @@ const codePoint = (character: string): string =>
 
 const mark = (label: string): Html => html`<span class="mark">${label}</span>`
 
-/** Text with what cannot be seen spelled out. `lines`: new lines and tabs stay. */
+/** Text with invisible characters spelled out. `lines`: new lines and tabs stay. */
 export const visible = (text: string, lines = false): Html => {
   const parts: Array<Part> = []
   let from = 0
@@ -34,21 +34,21 @@ export const visible = (text: string, lines = false): Html => {
   return html`${parts}`
 }
 
-/** A line of text: spaces at its ends, which nobody would see, are spelled out too. */
+/** A line of text: the invisible spaces at its ends are spelled out too. */
 const visibleLine = (text: string): Html => {
   const [, before = "", inner = "", after = ""] = /^( *)(.*?)( *)$/s.exec(text) ?? []
   const spaces = (of: string): ReadonlyArray<Html> => Array.from(of, () => mark("space"))
   return html`${spaces(before)}${visible(inner)}${spaces(after)}`
 }
 
-/** The first characters of a text; whole characters, also those of two units. */
+/** The first characters of a text; surrogate pairs stay whole. */
 export const firstOf = (text: string, count: number): string =>
   text.length <= count ? text : Array.from(text.slice(0, 2 * count)).slice(0, count).join("")
 
 /** Characters of a name in a list. */
 const LISTED = 64
 
-/** Characters of a name on its own page: more than the rules let a name have. */
+/** Characters of a name on its own page: more than the rules allow. */
 const WHOLE = 1_024
 
 const named = (name: Bytes, limit: number): Html => {
@@ -64,13 +64,13 @@ const named = (name: Bytes, limit: number): Html => {
     : html`<bdi class="name">${visible(shown)}…</bdi>`
 }
 
-/** A name in a list: text, or hex where it is not UTF-8. */
+/** A name in a list: text, or hex if it is not UTF-8. */
 export const listedName = (name: Bytes): Html => named(name, LISTED)
 
 /** A name as the heading of its page. */
 export const wholeName = (name: Bytes): Html => named(name, WHOLE)
 
-/** A name in the title of a page: without markup, so that what cannot be seen becomes a replacement character. */
+/** A name in the title of a page: without markup, so invisible characters become a replacement character. */
 export const titleName = (name: Bytes): string => {
   const text = encodeText(name, "utf8")
   return text === undefined

@@ -52,7 +52,7 @@ const blocks = blocksOf("regtest-names/blocks.dat")
 
 const bytesOf = (hex: string): Uint8Array => fromHex(hex) ?? new Uint8Array(0)
 
-/** The state that a fixture has, as far as it says something. */
+/** The state of a fixture, as far as the fixture specifies it. */
 const sameState = (got: CoinState, wanted: CoinState, what: string): void => {
   for (
     const key of ["height", "bestblock", "txouts", "bogosize", "hash_serialized_3", "muhash", "transactions"] as const
@@ -110,7 +110,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "imports a packed block file to the reference node's state, and keeps it over a restart",
+    "importing a packed block file gives the reference node's state, and a restart keeps it",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -133,7 +133,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "has the reference node's coins after every 25th block, blocks given one by one",
+    "the chain has the reference node's coins after every 25th of single blocks",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -151,7 +151,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "reaches the same state with a cache so small that everything goes through the database",
+    "the chain reaches the same state with a cache so small that all reads go to the database",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -167,7 +167,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "takes 300 blocks back and brings them again, with the right state at both ends",
+    "disconnecting and reconnecting 300 blocks gives the right state at both ends",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -186,7 +186,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "follows stale branches while they are longest and leaves them for the main chain; so does a follower",
+    "the chain and a follower follow stale branches while they are longest, and then the main chain",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -220,7 +220,7 @@ describe("Chain", () => {
   )
 
   it.scopedLive(
-    "leaves a longer branch whose last block is invalid, with the state of before",
+    "the chain leaves a longer branch with an invalid last block, and restores its state",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -248,13 +248,13 @@ describe("Chain", () => {
     60_000
   )
 
-  it.scopedLive("publishes blocks in order, after they are stored", () =>
+  it.scopedLive("the chain publishes blocks in order, after they are stored", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           const listening = yield* Effect.fork(Stream.runCollect(Stream.take(chain.events, 3)))
-          // The listener is subscribed once it had a turn.
+          // The listener subscribes in its first turn.
           yield* Effect.yieldNow({ priority: 1 })
           yield* submitAll(chain, 1, 4)
           const events = Chunk.toReadonlyArray(yield* Fiber.join(listening))
@@ -269,7 +269,7 @@ describe("Chain", () => {
   describe("what damage does", () => {
     const blockFile = (directory: string): string => join(directory, "blocks", "blk00000.dat")
 
-    it.scopedLive("rebuilds the chain state from the stored blocks where it is gone", () =>
+    it.scopedLive("a missing chain state is rebuilt from the stored blocks", () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
         yield* withChain(directory, (chain) => chain.importFrom([FILE]))
@@ -301,7 +301,7 @@ describe("Chain", () => {
       )
     }
 
-    it.scopedLive("cuts off what was written after the last commit", () =>
+    it.scopedLive("the chain removes blocks that were written after the last commit", () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
         yield* withChain(directory, (chain) => submitAll(chain, 1, 10))
@@ -318,42 +318,46 @@ describe("Chain", () => {
         assert.isAbove(statSync(blockFile(directory)).size, whole.length)
       }))
 
-    it.scopedLive("names file and offset of a damaged block, and answers for all others", () =>
-      Effect.gen(function*() {
-        const directory = yield* temporaryDirectory
-        yield* withChain(directory, (chain) => chain.importFrom([FILE]))
-        const victim = blocks[321]
-        assert.isDefined(victim)
-        const offset = readFileSync(blockFile(directory)).indexOf(victim.bytes)
-        const handle = openSync(blockFile(directory), "r+")
-        writeSync(handle, Buffer.alloc(40, 0xff), 0, 40, offset + 30)
-        closeSync(handle)
-        yield* withChain(directory, (chain) =>
-          Effect.gen(function*() {
-            const failure = yield* Effect.flip(chain.block(victim.hash))
-            assert.strictEqual(failure._tag, "StorageCorrupted")
-            assert.include(failure.message, `offset ${offset}`)
-            assert.include(failure.message, "blk00000.dat")
-            assert.strictEqual(
-              (yield* chain.block(blocks[322]?.hash ?? victim.hash)).transactions.length,
-              blocks[322]?.transactions.length
-            )
-          }))
-      }), 60_000)
+    it.scopedLive(
+      "the chain reports file and offset of a damaged block, and serves all others",
+      () =>
+        Effect.gen(function*() {
+          const directory = yield* temporaryDirectory
+          yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+          const victim = blocks[321]
+          assert.isDefined(victim)
+          const offset = readFileSync(blockFile(directory)).indexOf(victim.bytes)
+          const handle = openSync(blockFile(directory), "r+")
+          writeSync(handle, Buffer.alloc(40, 0xff), 0, 40, offset + 30)
+          closeSync(handle)
+          yield* withChain(directory, (chain) =>
+            Effect.gen(function*() {
+              const failure = yield* Effect.flip(chain.block(victim.hash))
+              assert.strictEqual(failure._tag, "StorageCorrupted")
+              assert.include(failure.message, `offset ${offset}`)
+              assert.include(failure.message, "blk00000.dat")
+              assert.strictEqual(
+                (yield* chain.block(blocks[322]?.hash ?? victim.hash)).transactions.length,
+                blocks[322]?.transactions.length
+              )
+            }))
+        }),
+      60_000
+    )
 
-    it.scopedLive("makes a chain state that is no database anew, and refuses one of a newer format", () =>
+    it.scopedLive("a chain state that is not a database is rebuilt, and one of a newer format is refused", () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
         yield* withChain(directory, (chain) => submitAll(chain, 1, 5))
         const file = join(directory, "chainstate", "chainstate.db")
-        /** Damages the closed database, and sees the chain made anew from the blocks. */
+        /** Damages the closed database, and expects that the chain state is rebuilt from the blocks. */
         const rebuilt = (damage: (content: Buffer) => Buffer) =>
           Effect.suspend(() => {
             writeFileSync(file, damage(readFileSync(file)))
             return withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => assert.strictEqual(height, 4)))
           })
         yield* rebuilt(() => Buffer.alloc(8192, 0x5a))
-        // One bit of the version number: no version makes such a file.
+        // One flipped bit of the version number: no version writes such a file.
         yield* rebuilt((content) => {
           content.writeUInt32BE(content.readUInt32BE(60) ^ 64, 60)
           return content
@@ -369,7 +373,7 @@ describe("Chain", () => {
       }))
   })
 
-  it.scopedLive("does not remember a hash as invalid where the fault is malleable", () =>
+  it.scopedLive("the chain does not mark a hash invalid for a malleable fault", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const [, first] = blocks
@@ -384,7 +388,7 @@ describe("Chain", () => {
         }))
     }))
 
-  it.scopedLive("knows nothing of a hash that never came", () =>
+  it.scopedLive("the chain reports an unknown hash as unknown", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const nowhere = parseDisplayHash("11".repeat(32)) ?? new Uint8Array(32)

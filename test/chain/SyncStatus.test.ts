@@ -8,7 +8,7 @@ import { type ConsensusParams, mainnetParams, regtestParams } from "../../src/co
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { noTree } from "../support/noTree.ts"
 
-/** What a chain says of itself here: it can be changed. */
+/** The reported state of a chain. Tests can change it. */
 interface Said {
   /** Seconds since 1970. */
   tipTime: number
@@ -32,7 +32,7 @@ const IMPORTING: ImportProgress = {
   elapsedMs: 1
 }
 
-/** A chain of which only the place is asked. */
+/** A chain of which only the position is read. */
 const chainOf = (params: ConsensusParams, said: Said) => {
   const { header } = decodeBlock(params.network.genesisBlock)
   const tip = Effect.sync((): HeaderInfo => ({
@@ -54,7 +54,7 @@ const chainOf = (params: ConsensusParams, said: Said) => {
   return Layer.mock(Chain, { params, repairs: [], tree: noTree, tip, progress })
 }
 
-/** Runs a test at `NOW` on a chain whose tip is fresh and has enough work, unless it says otherwise. */
+/** Runs a test at `NOW` on a chain whose tip is recent and has enough work, unless the test changes it. */
 const at = <A, E>(
   { expectsPeers = false, offline = false, params = mainnetParams }: {
     readonly expectsPeers?: boolean
@@ -78,7 +78,7 @@ const DONE = { syncing: false, initial: false }
 const WAITING = { syncing: true, initial: true }
 
 describe("SyncStatus", () => {
-  it.effect("is syncing while the node loads, however recent the tip is", () =>
+  it.effect("the node is syncing while it loads, even with a recent tip", () =>
     at({}, (status) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* both(status), WAITING)
@@ -96,7 +96,7 @@ describe("SyncStatus", () => {
         })))
   }
 
-  it.effect("takes a tip of exactly a day for recent, and one of a second more for old", () =>
+  it.effect("a tip of exactly one day is recent, and one second more is old", () =>
     at({}, (status, said) =>
       Effect.gen(function*() {
         yield* status.loaded
@@ -106,7 +106,7 @@ describe("SyncStatus", () => {
         assert.isFalse(yield* status.initialDownload)
       })))
 
-  it.effect("wants the least work that the chain is known to have", () =>
+  it.effect("the initial download lasts until the chain has the minimum work", () =>
     at({}, (status, said) =>
       Effect.gen(function*() {
         yield* status.loaded
@@ -116,7 +116,7 @@ describe("SyncStatus", () => {
         assert.deepStrictEqual(yield* both(status), DONE)
       })))
 
-  it.effect("never goes back to the initial download, whatever the clock does", () =>
+  it.effect("the node never returns to the initial download, whatever the clock does", () =>
     at({}, (status, said) =>
       Effect.gen(function*() {
         yield* status.loaded
@@ -128,7 +128,7 @@ describe("SyncStatus", () => {
         assert.deepStrictEqual(yield* both(status), DONE)
       })))
 
-  it.effect("is syncing while blocks are known of that are not here, and while it imports", () =>
+  it.effect("the node is syncing while known blocks are missing, and while it imports", () =>
     at({}, (status, said) =>
       Effect.gen(function*() {
         yield* status.loaded
@@ -140,7 +140,7 @@ describe("SyncStatus", () => {
         }
       })))
 
-  it.effect("expects nothing where no peers are looked for, though the tip is old", () =>
+  it.effect("a node that looks for no peers expects no blocks, even with an old tip", () =>
     at({ offline: true }, (status, said) =>
       Effect.gen(function*() {
         said.tipTime = NOW - 365 * DAY
@@ -161,14 +161,14 @@ describe("SyncStatus", () => {
         })))
   }
 
-  it.effect("expects no answer where it is offline", () =>
+  it.effect("an offline node expects no answers from peers", () =>
     at({ expectsPeers: true, offline: true }, (status) =>
       Effect.gen(function*() {
         yield* status.loaded
         assert.isFalse(yield* status.syncing)
       })))
 
-  it.effect("is loading until it has loaded, and while it imports", () =>
+  it.effect("the node is loading until it has loaded, and while it imports", () =>
     at({}, (status, said) =>
       Effect.gen(function*() {
         assert.isTrue(yield* status.loading)

@@ -29,7 +29,7 @@ const branches = fixtureJson<Stale>("regtest-names/stale.json").branches
 const layerIn = (directory: string) =>
   TxIndex.layer({ directory, pageSize: 4096 }).pipe(Layer.provide(DataHealth.layer))
 
-/** A chain with an index that follows it, both kept in a directory. */
+/** A chain and an index that follows it, both in one directory. */
 const withIndex = <A, E>(
   directory: string,
   use: (chain: typeof Chain.Service, index: Index) => Effect.Effect<A, E>
@@ -53,7 +53,7 @@ const submitAll = (chain: typeof Chain.Service, list: ReadonlyArray<Block>) =>
   Effect.forEach(list, (block) => chain.submit(block), { discard: true })
 
 describe("TxIndex", () => {
-  it.scopedLive("knows the block of every transaction, genesis included, over a restart", () =>
+  it.scopedLive("the index has the block of every transaction, genesis included, also after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const part = blocks.slice(0, 151)
@@ -74,7 +74,7 @@ describe("TxIndex", () => {
         }))
     }))
 
-  it.scopedLive("is brought up to a chain that was there before it, and rebuilt where its file is gone", () =>
+  it.scopedLive("the index catches up with an existing chain, and is rebuilt if its file is missing", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const part = blocks.slice(0, 61)
@@ -84,7 +84,7 @@ describe("TxIndex", () => {
       yield* withIndex(directory, (_, index) => hasExactly(index, part))
     }))
 
-  it.scopedLive("forgets what a reorganisation takes back, and moves what comes again at another height", () =>
+  it.scopedLive("a reorg removes disconnected transactions, and moves those that return at another height", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const branch = branches.find(({ hashes }) => hashes.length >= 3)
@@ -107,7 +107,7 @@ describe("TxIndex", () => {
         }))
     }))
 
-  it.scopedLive("names its file where that is of something else, or newer, and says what to do", () =>
+  it.scopedLive("the index reports a file of another program or a newer version, with a remedy", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "txindex.db")
@@ -132,7 +132,7 @@ describe("TxIndex", () => {
       }
     }))
 
-  it.scopedLive("begins anew where its file is no database", () =>
+  it.scopedLive("a file that is not a database is replaced by an empty index", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       writeFileSync(join(directory, "txindex.db"), Buffer.alloc(5000, 0x5a))
@@ -143,7 +143,7 @@ describe("TxIndex", () => {
   it.scopedLive.each([
     { what: "a bit flips that SQLite reads without complaint, at the check", noticed: "check" as const },
     { what: "its pages cannot be read, at a question", noticed: "read" as const }
-  ])("is made anew while the chain runs, when $what", ({ noticed }) =>
+  ])("the index is rebuilt while the chain runs, when $what", ({ noticed }) =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const some = blocks.slice(0, 120)
@@ -171,7 +171,7 @@ describe("TxIndex", () => {
         }).pipe(Effect.provide(TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }))))
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
-  it.effect("knows nothing where it is off", () =>
+  it.effect("a disabled index has no transactions", () =>
     Effect.gen(function*() {
       const index = yield* TxIndex.TxIndex
       assert.deepStrictEqual([index.enabled, index.follower], [false, undefined])

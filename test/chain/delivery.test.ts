@@ -16,7 +16,7 @@ const at = (height: number): Block => blocks[height - 1] ?? assert.fail(`no bloc
 const inChain = <A, E>(use: (chain: typeof Chain.Service) => Effect.Effect<A, E>) =>
   Effect.flatMap(temporaryDirectory, (directory) => withChain(directory, use))
 
-/** The same block with a transaction that is not the one of its merkle root. */
+/** The same block with a transaction that does not match its merkle root. */
 const damaged = (block: Block): Block => {
   const bytes = Uint8Array.from(block.bytes)
   bytes.set([(bytes.at(-6) ?? 0) ^ 1], bytes.length - 6)
@@ -24,7 +24,7 @@ const damaged = (block: Block): Block => {
 }
 
 describe("deliver", () => {
-  it.scoped("takes blocks in any order once their headers are known", () =>
+  it.scoped("deliver accepts blocks in any order if their headers are known", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         const { last, added, reject } = yield* chain.acceptHeaders(blocks.slice(0, 50))
@@ -42,7 +42,7 @@ describe("deliver", () => {
       })
     ))
 
-  it.scoped("says of each block why it is not stored, and goes on", () =>
+  it.scoped("deliver reports why each block is not stored, and continues", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         const { refused } = yield* chain.deliver([at(1), damaged(at(2)), at(2), at(9)], false)
@@ -56,7 +56,7 @@ describe("deliver", () => {
       })
     ))
 
-  it.scoped("has nothing to say of what is known", () =>
+  it.scoped("deliver reports nothing for known blocks", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         yield* chain.deliver(blocks.slice(0, 5), false)
@@ -66,7 +66,7 @@ describe("deliver", () => {
 })
 
 describe("the header tree", () => {
-  it.scoped("shows the best chain and what is beside it", () =>
+  it.scoped("the header tree shows the best chain and the other branches", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         const { tree } = chain
@@ -86,7 +86,7 @@ describe("the header tree", () => {
       })
     ))
 
-  it.scoped("gives a locator that thins out towards genesis", () =>
+  it.scoped("the locator is sparser towards genesis", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         yield* chain.acceptHeaders(blocks)
@@ -118,11 +118,11 @@ describe("the header tree", () => {
       })
     ))
 
-  it.scoped("gives headers with their proofs, up to the first block that is not stored", () =>
+  it.scoped("headers are served with their proofs, up to the first block that is not stored", () =>
     Effect.flatMap(temporaryDirectory, (directory) =>
       Effect.gen(function*() {
         yield* withChain(directory, (chain) => chain.deliver(blocks.slice(0, 140), false))
-        // In a new run nothing of it is in memory.
+        // After a restart no header is in memory.
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
             yield* chain.acceptHeaders(blocks)
@@ -141,7 +141,7 @@ describe("the header tree", () => {
 })
 
 describe("the state at the tip", () => {
-  it.scoped("is what a next block would see, and nobody moves the tip meanwhile", () =>
+  it.scoped("atTip reads the state that the next block sees, and the tip does not move meanwhile", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         yield* chain.deliver(blocks.slice(0, 10), false)
@@ -173,7 +173,7 @@ describe("the state at the tip", () => {
 })
 
 describe("the tip that is told", () => {
-  it.scoped("is not shown before the followers know it", () =>
+  it.scoped("toldTip is not updated before the followers have the block", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         const hold = yield* Deferred.make<void>()
@@ -206,7 +206,7 @@ describe("the tip that is told", () => {
 })
 
 describe("a follower", () => {
-  it.scoped("hears that it has arrived, once for each move of the tip", () =>
+  it.scoped("a follower is notified once for each move of the tip that it has arrived", () =>
     inChain((chain) =>
       Effect.gen(function*() {
         const heard: Array<string> = []

@@ -8,7 +8,7 @@ import { trustScripts } from "../support/MemoryChain.ts"
 import { MemoryChain } from "../support/MemoryChain.ts"
 import { ANYONE, buildBlock, currency, input, makeCoinbase, mine, rewardOf } from "../support/regtest.ts"
 
-/** The same blocks twice: in memory, to build on, and 110 of them on disk. */
+/** The same blocks twice: in memory to build on, and 110 of them on disk. */
 const start = (height: number) => {
   const memory = new MemoryChain(regtestParams, trustScripts)
   const blocks = Array.from({ length: height }, () => mine(memory))
@@ -16,7 +16,7 @@ const start = (height: number) => {
 }
 
 describe("Chain.judge", () => {
-  it.scopedLive("judges a block on top of the tip and stores nothing", () =>
+  it.scopedLive("judge checks a block on top of the tip and stores nothing", () =>
     Effect.gen(function*() {
       const { blocks, memory } = start(110)
       yield* withChain(yield* temporaryDirectory, (chain) =>
@@ -33,7 +33,7 @@ describe("Chain.judge", () => {
           assert.isUndefined(yield* reason(good), "again, as if nothing had been")
           assert.strictEqual(chain.tree.find(good.hash), -1)
 
-          // No proof of work is asked for.
+          // No proof of work is required.
           const { bits, merkleRoot, prevHash, time, version } = good.header
           const lazy = [0, 1, 2, 3, 4, 5, 6, 7].map((nonce) =>
             makeBlock(

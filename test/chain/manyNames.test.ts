@@ -13,7 +13,7 @@ import { withDirectory } from "../support/temporary.ts"
 
 const NAMES = 5_000
 
-/** A database that counts what is asked of it. */
+/** A database that counts its reads. */
 const counted = (directory: string) => {
   const database = new ChainDatabase(directory, 4096)
   const asked = { coin: 0, coinOf: 0, claim: 0, claimsOf: 0 }
@@ -31,7 +31,7 @@ const names = Array.from(
 )
 
 describe("a coinbase that sets many names", () => {
-  it("asks the database for its coins and claims a bounded number of times", () => {
+  it("a coinbase with many names reads coins and claims in a bounded number of queries", () => {
     const chain = emptyChain(3)
     const block = buildBlock(chain, [], { coinbase: makeCoinbase(4, names, { version: NAME_TX_VERSION }) })
     withDirectory((directory) => {
@@ -58,7 +58,7 @@ describe("a coinbase that sets many names", () => {
     })
   })
 
-  it("finds what is stored all the same: coins behind many misses, claims of some of the names", () => {
+  it("stored coins are found after many misses, and stored claims among many names", () => {
     withDirectory((directory) => {
       const database = new ChainDatabase(directory, 4096)
       const txid = new Uint8Array(32).fill(7)
@@ -78,7 +78,7 @@ describe("a coinbase that sets many names", () => {
       const fresh = new CoinStore(database)
       new BlockOverlay(fresh).expectClaims(held)
       for (const [i, name] of held.entries()) assert.deepStrictEqual(fresh.claim(name), i % 7 === 0 ? claim : undefined)
-      // A coin that is stored later is found, although the transaction had none before.
+      // A coin that is stored later is found, although the transaction had no coin before.
       const none = new Uint8Array(32).fill(8)
       const other = (index: number): string => outpointKey(outpoint(none, index))
       for (let i = 0; i < 10; i++) assert.isUndefined(fresh.peek(other(i)))

@@ -27,11 +27,11 @@ import {
   text
 } from "../support/regtest.ts"
 
-/** The block in which the name is registered, and the one that takes its coin away. */
+/** The block that registers the name, and the block that removes its coin. */
 const REGISTERED = 120
 const EXPIRY = REGISTERED + 29
 
-/** A chain with one name, up to the block before its expiry, and blocks of all kinds that can come next. */
+/** A chain with one name, up to the block before its expiry, and blocks of all kinds that can follow. */
 const makeBlocks = () => {
   const memory = emptyChain(103)
   const commitment = commit(1, rewardOf(memory, 1))
@@ -62,7 +62,7 @@ const { blocks, failing, greedy, holder, other, plain } = makeBlocks()
 const connectBlocks = (directory: string, some: ReadonlyArray<Block> = blocks) =>
   withChain(directory, (chain) => Effect.map(chain.deliver(some, true), ({ judged }) => judged.length))
 
-/** Changes the coin that holds the name in the database of a chain that is closed. */
+/** Changes the coin of the name in the database of a closed chain. */
 const setHolder = (directory: string, coin: Coin | undefined): void => {
   const database = new ChainDatabase(join(directory, "chainstate"), 4096)
   const state = database.state() ?? assert.fail()
@@ -70,7 +70,7 @@ const setHolder = (directory: string, coin: Coin | undefined): void => {
   database.close()
 }
 
-/** A directory with the chain up to the block before the expiry, and the given coin in place of the name's. */
+/** A directory with the chain up to the block before the expiry, with the given coin in place of the name's coin. */
 const withHolder = (coin: Coin | undefined) =>
   Effect.gen(function*() {
     const directory = join(yield* temporaryDirectory, "node")
@@ -82,7 +82,7 @@ const withHolder = (coin: Coin | undefined) =>
 const reasonOf = (submission: Chain.Submission): string =>
   submission.type === "rejected" ? submission.reject.reason : submission.type
 
-/** Opens a chain as long as the scope lives, with its warnings and errors. */
+/** Opens a chain until the scope closes, and collects its warnings and errors. */
 const openLogged = (directory: string, said: Array<string>) => {
   const logger = Logger.make(({ logLevel, message }) => {
     if (logLevel.ordinal >= 30_000) said.push(String(Array.isArray(message) ? message[0] : message))
@@ -124,7 +124,7 @@ describe("a name that expires where its claim has", () => {
           ])
           assert.strictEqual((yield* chain.tip).height, EXPIRY - 1)
           assert.deepStrictEqual(said, ["invalid block refused", "invalid block refused"])
-          // Killed here: what the first start stored is all that the second has.
+          // Simulates a kill: the second start has only the files of the first.
           cpSync(directory, `${directory}-killed`, { recursive: true })
         }).pipe(Effect.provide(yield* Scope.extend(openLogged(directory, said), scope)))
         yield* Scope.close(scope, Exit.void)
@@ -140,7 +140,7 @@ describe("a name that expires where its claim has", () => {
   }
 
   it.scopedLive(
-    "no coin: judges a block that was stored before a crash once, and never again",
+    "no coin: a block that was stored before a crash is checked once only",
     () =>
       Effect.gen(function*() {
         const directory = yield* withHolder(undefined)
@@ -166,7 +166,7 @@ describe("a name that expires where its claim has", () => {
     60_000
   )
 
-  it.scopedLive("no coin: reports the verdict that the reference node comes to first", () =>
+  it.scopedLive("no coin: the first reason of the reference node is reported", () =>
     Effect.gen(function*() {
       const directory = yield* withHolder(undefined)
       yield* withChain(directory, (chain) =>
@@ -181,7 +181,7 @@ describe("a name that expires where its claim has", () => {
         }))
     }), 60_000)
 
-  it.scopedLive("no coin: keeps the blocks before it that come in the same batch", () =>
+  it.scopedLive("no coin: earlier blocks of the same batch are kept", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* connectBlocks(directory, blocks.slice(0, EXPIRY - 11))
@@ -197,7 +197,7 @@ describe("a name that expires where its claim has", () => {
         }))
     }), 60_000)
 
-  it.scopedLive("a row that does not decode: fails with StorageCorrupted, and holds nothing against the block", () =>
+  it.scopedLive("a row that does not decode: the chain fails with StorageCorrupted, and the block stays valid", () =>
     Effect.gen(function*() {
       const directory = yield* withHolder(undefined)
       const state = openState(directory)
@@ -213,7 +213,7 @@ describe("a name that expires where its claim has", () => {
       state.close()
     }))
 
-  it.scopedLive("no coin: counts a failing script of the refused block, found by any thread", () =>
+  it.scopedLive("no coin: a failing script of the refused block takes precedence, whichever thread finds it", () =>
     Effect.gen(function*() {
       const directory = yield* withHolder(undefined)
       const state = openState(directory)

@@ -33,8 +33,8 @@ import {
 } from "../support/regtest.ts"
 
 /**
- * Random trees of blocks with coins and names in them, offered in random order, with blocks taken as invalid and taken
- * back in between: whatever the way, the end is what the best branch alone leads to.
+ * Random trees of blocks with coins and names, offered in random order. Between the blocks, blocks are invalidated and
+ * reconsidered. The final state is always that of the best branch alone.
  */
 
 type Service = typeof Chain.Service
@@ -58,7 +58,7 @@ interface Trunk {
   readonly commitments: ReadonlyArray<Transaction>
 }
 
-/** The trunk: coins that can be spent, names in all states; one of them is about to expire. */
+/** The trunk: spendable coins, and names in all states; one of them is about to expire. */
 const makeTrunk = (known: Known): Trunk => {
   const chain = emptyChain(104)
   const commitments = NAMES.map(({ name, rand }, i) => nameTransaction(nameNew(name, rand), [rewardOf(chain, i + 1)]))
@@ -82,7 +82,7 @@ interface Node {
   readonly height: number
   /** Number of the parent in the tree; -1 for the end of the trunk. */
   readonly parent: number
-  /** It, or an ancestor, breaks a rule. */
+  /** Whether the block or an ancestor breaks a rule. */
   readonly broken: boolean
 }
 
@@ -93,7 +93,7 @@ const outpointOf = (known: Known, key: string): Outpoint => {
   return { transaction, vout: prevoutIndex(prevout) }
 }
 
-/** What can be done on top of a chain, some of it. */
+/** Some of the possible actions on top of a chain. */
 const someTransactions = ({ chain, commitments }: Trunk, known: Known, next: Random): ReadonlyArray<Transaction> => {
   const made: Array<Transaction> = []
   for (const [i, { name, rand }] of NAMES.entries()) {
@@ -117,7 +117,7 @@ const someTransactions = ({ chain, commitments }: Trunk, known: Known, next: Ran
   return made
 }
 
-/** An empty block on another one, valid but for what is under it and for what its coinbase takes. */
+/** An empty block on another one. It is valid, except for the block below it and the value of its coinbase. */
 const emptyOn = (parent: Block, height: number, reward: number, tag: number): Block => {
   const coinbase = makeCoinbase(height, [{ value: reward, script: ANYONE }], {
     extra: Uint8Array.of(2, tag & 0xff, tag >> 8)
@@ -166,12 +166,12 @@ const makeTree = (trunk: Trunk, known: Known, size: number, next: Random): Reado
   return nodes
 }
 
-/** What a node should come to, from what was done to it. */
+/** The expected state of a node, computed from the actions on it. */
 class Model {
   readonly stored = new Set<number>()
-  /** Blocks whose header is known; that of the trunk always is. */
+  /** Blocks with a known header; the trunk's headers are always known. */
   readonly heard = new Set<number>()
-  /** Blocks that count as invalid, by themselves or by an ancestor: numbers of the tree, or heights of the trunk below zero. */
+  /** Blocks that are invalid themselves or by an ancestor: numbers of the tree, or negative heights of the trunk. */
   readonly marked = new Set<number>()
   private readonly nodes: ReadonlyArray<Node>
 
@@ -195,8 +195,8 @@ class Model {
   }
 
   /**
-   * Takes marks from the block, its ancestors and what builds on it. Those of other branches on the same ancestors stay,
-   * as with the reference node (upstream `validation.cpp`, `ResetBlockFailureFlags`).
+   * Removes marks from the block, its ancestors and its descendants. Marks of other branches on the same ancestors
+   * stay, as in the reference node (upstream `validation.cpp`, `ResetBlockFailureFlags`).
    */
   reconsider(number: number): void {
     const own = new Set(this.lineage(number))
@@ -205,7 +205,7 @@ class Model {
     }
   }
 
-  /** The greatest height that a good chain of stored blocks has, and the blocks that have it. */
+  /** The greatest height of a valid chain of stored blocks, and the blocks at that height. */
   best(): { readonly height: number; readonly blocks: ReadonlySet<number> } {
     const low = Math.min(BASE + 1, ...[...this.marked].filter((one) => one < 0).map((one) => -one))
     if (low <= BASE) return { height: low - 1, blocks: new Set([-(low - 1)]) }
@@ -256,7 +256,7 @@ const claimsOf = (chain: Service) =>
     })
   )
 
-/** The names as a file of their own beside the chain, kept up with it. */
+/** The names in a separate file beside the chain, kept up with it. */
 const withNames = <A, E>(
   directory: string,
   chain: Service,
@@ -296,11 +296,11 @@ describe("Chain and a follower, whatever the order", () => {
   }
 
   for (let seed = 1; seed <= 15; seed++) {
-    it.scopedLive(`end as the best branch alone does (tree ${seed})`, () =>
+    it.scopedLive(`chain and follower end in the state of the best branch alone (tree ${seed})`, () =>
       Effect.gen(function*() {
         const next = numbers(1000 * seed)
         const nodes = makeTree(whole, known, 20 + next(25), next)
-        // Otherwise it would be a tree of empty blocks.
+        // Rules out a tree of empty blocks.
         assert.isAbove(nodes.reduce((sum, { block }) => sum + block.transactions.length - 1, 0), nodes.length / 2)
         const parent = yield* temporaryDirectory
         const file = blockFile(parent)
@@ -313,7 +313,7 @@ describe("Chain and a follower, whatever the order", () => {
           Effect.gen(function*() {
             const number = anyBlock()
             const undo = next(2) === 0
-            // A block that nobody ever heard of changes nothing.
+            // An unknown block changes nothing.
             const done = yield* Effect.either((undo ? chain.reconsider : chain.invalidate)(hashOf(number)))
             if (done._tag === "Left") assert.strictEqual(done.left._tag, "BlockNotFound")
             else if (undo) model.reconsider(number)
@@ -347,7 +347,7 @@ describe("Chain and a follower, whatever the order", () => {
                   yield* isBest(chain)
                 }
                 if (finish && next(2) === 0) {
-                  // Everything that was taken as invalid is taken back.
+                  // Reconsiders every invalidated block.
                   for (const number of [...model.marked]) {
                     yield* chain.reconsider(hashOf(number))
                     model.reconsider(number)
@@ -359,7 +359,7 @@ describe("Chain and a follower, whatever the order", () => {
         yield* session(nodes.length, false)
         const end = yield* session(3 * nodes.length, true)
 
-        // A fresh node is given the best branch and nothing else.
+        // A new node receives only the best branch.
         const branch: Array<Block> = []
         const tip = nodes.find(({ block }) => displayHash(block.hash) === displayHash(end.tip.hash))
         for (let node = tip; node !== undefined; node = nodes[node.parent]) branch.unshift(node.block)

@@ -21,7 +21,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(given(...argv), { network: ["regtest"] })
   })
 
-  it("takes an empty value as a value", () => {
+  it("accepts an empty value", () => {
     assert.deepStrictEqual(given("-listen", "", "-datadir", "x"), { listen: [""], datadir: ["x"] })
     assert.deepStrictEqual(given("-listen=", "-datadir=x"), { listen: [""], datadir: ["x"] })
   })
@@ -35,7 +35,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(given("-rpcpassword=-listen"), { rpcpassword: ["-listen"] })
   })
 
-  it("collects every mention", () => {
+  it("collects every occurrence of a flag", () => {
     assert.deepStrictEqual(given("-addpeer", "a:1", "-loglevel=info", "--addpeer=b:2", "-loglevel", "warn"), {
       addpeer: ["a:1", "b:2"],
       loglevel: ["info", "warn"]
@@ -53,7 +53,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(given(...argv), { txindex: texts })
   })
 
-  it("knows -h for -help", () => {
+  it("accepts -h for -help", () => {
     assert.deepStrictEqual(given("-h"), { help: ["1"] })
   })
 
@@ -81,7 +81,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(read(...argv).problems, problems)
   })
 
-  it("goes on after a mistake, so that help is found behind it", () => {
+  it("continues after an error, so that it finds a later -help", () => {
     assert.isTrue(read("-frobnicate", "x", "regtest", "--help").given.has("help"))
     assert.isTrue(read("-datadir", "--help").given.has("help"))
   })
@@ -91,7 +91,7 @@ describe("readArgv", () => {
     assert.notInclude(read("-rpcpasswort", "geheim").problems.join(), "geheim")
   })
 
-  it("ends at the first argument that is no flag, where a tool has arguments of its own", () => {
+  it("ends at the first argument that is not a flag, for tools with arguments of their own", () => {
     const { given, problems, rest } = readArgv(["-network=regtest", "getblockhash", "-1", "-network"], OPTIONS, "end")
     assert.deepStrictEqual([Object.fromEntries(given), rest, problems], [
       { network: ["regtest"] },
@@ -101,7 +101,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(readArgv(["--", "-network"], OPTIONS, "end").rest, ["-network"])
   })
 
-  it("knows the flags of its table alone", () => {
+  it("accepts only the flags of its table", () => {
     const { problems } = readArgv(["-listen", ":1"], { network: OPTIONS.network })
     assert.deepStrictEqual(problems, ["-listen: unknown flag"])
   })
@@ -121,7 +121,7 @@ describe("readArgv", () => {
 })
 
 describe("readWords", () => {
-  it("takes flags before, between and behind the words, each with all of its values", () => {
+  it("accepts flags before, between and after the words, each with all of its values", () => {
     const { given, problems, words } = readWords(
       ["-network", "regtest", "recover", "--addpeer=a:1", "now", "-addpeer", "b:2", "-txindex"],
       OPTIONS
@@ -130,7 +130,7 @@ describe("readWords", () => {
     assert.deepStrictEqual(Object.fromEntries(given), { network: ["regtest"], addpeer: ["a:1", "b:2"], txindex: ["1"] })
   })
 
-  it("names the flags it does not know, wherever they stand", () => {
+  it("reports unknown flags at any position", () => {
     assert.lengthOf(readWords(["-nosuch=1", "recover", "--neither=2"], OPTIONS).problems, 2)
   })
 })

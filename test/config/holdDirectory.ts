@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as DataDirectory from "../../src/config/DataDirectory.ts"
 
-/** Locks the data directory of the first argument, prints that, and keeps it until it is killed. */
+/** Locks the data directory in the first argument, prints that, and holds the lock until the process is killed. */
 const [path = ""] = process.argv.slice(2)
 
 const hold = DataDirectory.make({ path, network: "regtest" }).pipe(

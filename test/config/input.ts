@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { decodeSettings, type Settings, type SettingsInput } from "../../src/config/settings.ts"
 
-/** Input of a process that has nothing but these arguments; files are texts by their path. */
+/** Input of a process with only these arguments; files are texts by path. */
 export const inputOf = (
   argv: ReadonlyArray<string>,
   { env = {}, files = {} }: {
@@ -17,13 +17,13 @@ export const inputOf = (
   cores: 4
 })
 
-/** Where the configuration file of `inputOf` is, unless arguments name another. */
+/** The path of the configuration file of `inputOf`, unless arguments set another. */
 export const DEFAULT_FILE = "/home/me/.svcd/svcd.conf"
 
 /** The settings of a valid input. */
 export const settingsOf = (...[argv, sources]: Parameters<typeof inputOf>): Settings =>
   Either.getOrThrowWith(decodeSettings(inputOf(argv, sources)), (error) => new Error(error.message))
 
-/** The problems of an invalid input; none where it is valid. */
+/** The problems of an invalid input; empty if it is valid. */
 export const problemsOf = (...[argv, sources]: Parameters<typeof inputOf>): ReadonlyArray<string> =>
   Either.match(decodeSettings(inputOf(argv, sources)), { onLeft: ({ problems }) => problems, onRight: () => [] })

@@ -134,7 +134,7 @@ describe("versionBits", () => {
       ["taproot:0:9223372036854775807", /signals/],
       ["taproot:1:2", /signals/],
       ["taproot:-3:0", /signals/],
-      ["testdummy:1:1", /about taproot/],
+      ["testdummy:1:1", /for taproot/],
       ["taproot:1", /deployment:start:end/],
       ["taproot:1:1:1:1", /deployment:start:end/],
       ["taproot:1:x", /deployment:start:end/],

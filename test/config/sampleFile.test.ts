@@ -14,9 +14,9 @@ const inForce = sample.replace(/^# (?=[a-z]+ = )/gm, "")
 const sourceOf = (text: string) => Either.getOrThrowWith(fromFile(text, "svcd.conf"), (problems) => problems.join("\n"))
 
 describe("docs/svcd.conf.sample", () => {
-  it("sets nothing as it is", () => assert.strictEqual(sourceOf(sample).size, 0))
+  it("sets nothing as shipped", () => assert.strictEqual(sourceOf(sample).size, 0))
 
-  it("shows every key, with its default where there is one", () => {
+  it("shows every key, with its default if there is one", () => {
     const source = sourceOf(inForce)
     const keys = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].key !== undefined)
     assert.sameMembers([...source.keys()], keys)
@@ -26,7 +26,7 @@ describe("docs/svcd.conf.sample", () => {
     }
   })
 
-  it("shows values that can be used", () => {
+  it("shows valid values", () => {
     const onRegtest = inForce.replace("\"mainnet\"", "\"regtest\"")
     assert.isTrue(Either.isRight(decodeValues(sourceOf(onRegtest))))
     assert.isTrue(Either.isRight(decodeValues(sourceOf(inForce.replace(/^(testact|vbp).*$/gm, "")))))

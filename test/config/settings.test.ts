@@ -54,7 +54,7 @@ describe("decodeSettings", () => {
     })
   })
 
-  it("takes a flag over the environment, the environment over the file, the file over the default", () => {
+  it("prefers a flag to the environment, the environment to the file, the file to the default", () => {
     const files = { [DEFAULT_FILE]: "network = \"testnet\"\nloglevel = \"error\"\nmaxpeers = 7" }
     const env = { SVCD_NETWORK: "mainnet", SVCD_LOG_LEVEL: "warn" }
     const pick = (...input: Parameters<typeof settingsOf>) => {
@@ -67,7 +67,7 @@ describe("decodeSettings", () => {
     assert.deepStrictEqual(pick(["-network=regtest", "-maxpeers=0"], { files, env }), ["regtest", "warn", 0])
   })
 
-  it("checks the value in force and not an overridden one", () => {
+  it("validates the value in force, not an overridden one", () => {
     const files = { [DEFAULT_FILE]: "loglevel = \"loud\"" }
     assert.strictEqual(settingsOf(["-loglevel", "warn"], { files }).logLevel, "warn")
     assert.deepStrictEqual(problemsOf([], { files }), [
@@ -75,7 +75,7 @@ describe("decodeSettings", () => {
     ])
   })
 
-  it("lets a list of flags take the place of the file's list", () => {
+  it("replaces the file's list by a list of flags", () => {
     const files = { [DEFAULT_FILE]: "addpeer = [\"a:1\", \"b:2\"]" }
     assert.deepStrictEqual(settingsOf([], { files }).addPeers, [{ host: "a", port: 1 }, { host: "b", port: 2 }])
     assert.deepStrictEqual(settingsOf(["-addpeer", "c:3"], { files }).addPeers, [{ host: "c", port: 3 }])
@@ -85,7 +85,7 @@ describe("decodeSettings", () => {
     assert.strictEqual(settingsOf(["-maxpeers=1", "-maxpeers=2"]).maxPeers, 2)
   })
 
-  it("takes an empty environment variable as none", () => {
+  it("treats an empty environment variable as unset", () => {
     assert.strictEqual(settingsOf([], { env: { SVCD_NETWORK: "", SVCD_RPC_USER: "" } }).network, "mainnet")
   })
 
@@ -151,7 +151,7 @@ describe("decodeSettings", () => {
       assert.strictEqual(settingsOf(argv).dataDir, dataDir)
     })
 
-    it("has the configuration file, and the file can move the data", () => {
+    it("contains the configuration file, which can set another data directory", () => {
       const files = { "/place/x/svcd.conf": "datadir = \"/data\"\nmaxpeers = 1" }
       assert.deepStrictEqual([settingsOf([], { files }).maxPeers, settingsOf([], { files }).dataDir], [
         125,
@@ -181,7 +181,7 @@ describe("decodeSettings", () => {
     ])
   })
 
-  it("listens nowhere with an empty -listen, and offline", () => {
+  it("has no listener with an empty -listen, and none offline", () => {
     assert.isUndefined(settingsOf(["-listen", ""]).listen)
     assert.isUndefined(settingsOf(["-listen=127.0.0.1:5", "-maxpeers=0"]).listen)
     assert.deepStrictEqual(settingsOf(["-listen=[::1]:5"]).listen, { host: "::1", port: 5 })
@@ -196,7 +196,7 @@ describe("decodeSettings", () => {
     )
   })
 
-  it("leaves one core to the node and takes no more workers than the reference node", () => {
+  it("leaves one core to the node and starts no more workers than the reference node", () => {
     const threads = (cores: number, ...argv: ReadonlyArray<string>) =>
       Either.getOrThrow(decodeSettings({ ...inputOf(argv), cores })).verifyThreads
     assert.deepStrictEqual([threads(1), threads(2), threads(16), threads(64), threads(2, "-verifythreads=0")], [
@@ -208,7 +208,7 @@ describe("decodeSettings", () => {
     ])
   })
 
-  it("reads what regtest alone has", () => {
+  it("reads the options of regtest", () => {
     const { activation, mockTime } = settingsOf([
       "-network=regtest",
       "-mocktime=1700000000",
@@ -251,24 +251,24 @@ describe("decodeSettings", () => {
     [
       ["-rpcaddr=0.0.0.0:8336"],
       "-rpcaddr: 0.0.0.0:8336 is open to other machines, and there are no credentials; " +
-      "give rpcuser and rpcpassword, or else rpcallowinsecure"
+      "set rpcuser and rpcpassword, or rpcallowinsecure"
     ]
   ])("refuses %j", (argv, problem) => {
     assert.deepStrictEqual(problemsOf(argv), [problem])
   })
 
-  it("takes an RPC listener that others can reach, with credentials or by permission", () => {
+  it("accepts an RPC listener that other machines can reach, with credentials or by permission", () => {
     assert.strictEqual(settingsOf(["-rpcaddr=:8336", "-rpcuser=u", "-rpcpassword=p"]).rpc.host, "")
     assert.isTrue(settingsOf(["-rpcaddr=:8336", "-rpcallowinsecure"]).allowInsecure)
     assert.strictEqual(settingsOf(["-rpcaddr=[::1]:8336"]).rpc.host, "::1")
   })
 
-  it("ignores the address of a listener that is switched off", () => {
+  it("ignores the address of a disabled listener", () => {
     assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-maxpeers=0"]).rpc.port, 8334)
     assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-listen="]).rpc.port, 8334)
   })
 
-  it("switches credentials of the file off with empty flags", () => {
+  it("disables credentials of the file with empty flags", () => {
     const files = { [DEFAULT_FILE]: "rpcuser = \"u\"\nrpcpassword = \"p\"" }
     assert.isUndefined(settingsOf(["-rpcuser=", "-rpcpassword="], { files }).rpc.credentials)
   })
@@ -298,7 +298,7 @@ describe("decodeSettings", () => {
     assert.notInclude(JSON.stringify(settingsOf(["-rpcuser=a", `-rpcpassword=${password}`])), password)
   })
 
-  it("takes the input of this process", () => {
+  it("accepts the input of this process", () => {
     const input = processInput()
     assert.strictEqual(input.readFile, readConfigFile)
     assert.isAtLeast(input.cores, 1)
@@ -306,7 +306,7 @@ describe("decodeSettings", () => {
 })
 
 describe("UsageError", () => {
-  it("prints at most six lines, each behind the program's name", () => {
+  it("prints at most six lines, each prefixed with the program's name", () => {
     const problems = ["a", "b", "c", "d", "e", "f", "g"]
     assert.deepStrictEqual(new UsageError({ problems }).report("svcd"), [
       "svcd: a",

@@ -34,7 +34,7 @@ describe("tomlLines", () => {
     "key = 3" // 27
   ].join("\n")
 
-  it("is about a document that the parser takes", () => {
+  it("has a test document that the parser accepts", () => {
     assert.hasAllKeys(parse(document), [
       "first",
       "indented",
@@ -75,7 +75,7 @@ describe("tomlLines", () => {
     assert.strictEqual(tomlLines(document.replaceAll("\n", "\r\n"))(path), line)
   })
 
-  it.prop("comes to an end whatever the text", {
+  it.prop("terminates for any text", {
     text: FastCheck.stringOf(FastCheck.constantFrom(..."[]{}'\"\\=#.\n ab1")).map((text) => text.repeat(3))
   }, ({ text }) => {
     const line = tomlLines(text)(["a"])

@@ -14,7 +14,7 @@ const viewOf = (coins: ReadonlyMap<string, Coin>, claims: ReadonlyMap<string, Na
 })
 
 describe("BlockOverlay", () => {
-  it("leaves no trace of a coin that is made and spent within the block", () => {
+  it("a coin created and spent within the block leaves no trace", () => {
     const overlay = new BlockOverlay(viewOf(new Map()))
     overlay.add("a", coin(1))
     assert.deepStrictEqual(overlay.coin("a"), coin(1))
@@ -24,7 +24,7 @@ describe("BlockOverlay", () => {
     assert.strictEqual(overlay.removed.size, 0)
   })
 
-  it("keeps what it took from the view", () => {
+  it("the overlay keeps the removed coins of the view", () => {
     const overlay = new BlockOverlay(viewOf(new Map([["a", coin(1)]])))
     overlay.spend("a", coin(1))
     assert.isUndefined(overlay.coin("a"))
@@ -43,7 +43,7 @@ describe("BlockOverlay", () => {
     assert.deepStrictEqual([...overlay.removed], [["a", coin(1, true)]])
   })
 
-  it("remembers the first claim that it replaced", () => {
+  it("the overlay remembers the first claim that the block replaced", () => {
     const before = { height: 1, outpoint: "a" }
     const overlay = new BlockOverlay(viewOf(new Map(), new Map([["n", before]])))
     overlay.setClaim("n", { height: 9, outpoint: "b" })
@@ -53,7 +53,7 @@ describe("BlockOverlay", () => {
     assert.deepStrictEqual([...overlay.claimsBefore], [["n", before], ["m", undefined]])
   })
 
-  it("lists no name that was renewed in the block", () => {
+  it("claimsBetween omits the names that the block renewed", () => {
     const claims = new Map(["a", "b", "c"].map((name, height) => [name, { height, outpoint: name }]))
     const overlay = new BlockOverlay(viewOf(new Map(), claims))
     const named = () => overlay.claimsBetween(0, 1).map(([name]) => name)
@@ -62,7 +62,7 @@ describe("BlockOverlay", () => {
     assert.deepStrictEqual(named(), ["b"])
   })
 
-  it.prop("gives outputs the keys of their outpoints", {
+  it.prop("outputKey returns the key of the output's outpoint", {
     txid: FastCheck.uint8Array({ minLength: 32, maxLength: 32 }),
     index: FastCheck.integer({ min: 0, max: 0xffffffff })
   }, ({ index, txid }) => {
@@ -70,7 +70,7 @@ describe("BlockOverlay", () => {
     assert.strictEqual(overlay.outputKey(txid, index), outpointKey(outpoint(txid, index)))
   })
 
-  it.prop("behaves as a plain map that is changed step by step, and says what changed", {
+  it.prop("the overlay behaves as a plain map that is changed step by step, and reports the changes", {
     start: FastCheck.array(FastCheck.integer({ min: 0, max: 7 }), { maxLength: 8 }),
     steps: FastCheck.array(FastCheck.tuple(FastCheck.boolean(), FastCheck.integer({ min: 0, max: 7 })), {
       maxLength: 30

@@ -37,7 +37,7 @@ describe("expectedIndex", () => {
     assert.strictEqual(expectedIndex(nonce, chain, height), index)
   })
 
-  it.prop("2.5 is what unsigned 64-bit arithmetic gives", {
+  it.prop("2.5 expectedIndex agrees with unsigned 64-bit arithmetic", {
     nonce: FastCheck.integer({ min: 0, max: 0xffffffff }),
     chain: FastCheck.integer({ min: -32768, max: 32767 }),
     height: FastCheck.integer({ min: 0, max: 30 })
@@ -56,7 +56,7 @@ const OTHER = sha256(text("another"))
 const branchOf = (length: number): ReadonlyArray<Uint8Array> =>
   Array.from({ length }, (_, i) => sha256(Uint8Array.of(i)))
 
-/** What a proof differs in from the usual one. */
+/** The differences of a proof from the usual one. */
 interface Differences {
   readonly chain?: number
   readonly nonce?: number
@@ -66,7 +66,7 @@ interface Differences {
   readonly coinbaseBranch?: ReadonlyArray<Bytes>
   readonly parentVersion?: number
   readonly merkleRoot?: Bytes
-  /** The script of the parent coinbase, from the root in display order and what usually follows it. */
+  /** The script of the parent coinbase, from the root in display order and the usual data after it. */
   readonly script?: (root: Bytes, slot: Bytes) => Bytes
 }
 
@@ -109,7 +109,7 @@ describe("checkAuxpow", () => {
     ["A12: a chain branch of 4 in its slot", { chainBranch }],
     ["A1: a parent of another chain", { parentVersion: 0x00020004 }],
     ["A1: a parent whose negative version has no chain id of ours", { parentVersion: -257 }]
-  ])("takes %s", (_, differences) => {
+  ])("checkAuxpow accepts %s", (_, differences) => {
     assert.isUndefined(check(proof(differences)))
   })
 
@@ -145,11 +145,11 @@ describe("checkAuxpow", () => {
     ["A12: the slot beside", "Aux POW wrong index", { chainBranch, chainIndex: 11 }],
     ["A12: the slot plus 2^height", "Aux POW wrong index", { chainBranch, chainIndex: 10 + 16 }],
     ["A12: index -1, whose root is zero", "Aux POW wrong index", { chainIndex: -1 }]
-  ])("refuses %s", (_, message, differences) => {
+  ])("checkAuxpow refuses %s", (_, message, differences) => {
     assert.strictEqual(check(proof(differences)), message)
   })
 
-  it("A3: commits to our hash and no other", () => {
+  it("A3: a proof commits only to our hash", () => {
     assert.strictEqual(checkAuxpow(proof(), OTHER, 1, regtestParams), NO_ROOT)
   })
 
@@ -160,7 +160,7 @@ describe("checkAuxpow", () => {
     assert.strictEqual(check(auxpow), "Aux POW coinbase has no inputs")
   })
 
-  it("A1, A12: a network that is not strict takes any chain id, and the slot follows it", () => {
+  it("A1, A12: a network that is not strict accepts any chain id, and the slot depends on it", () => {
     const own = proof({ chain: 42, chainBranch, parentVersion: 42 << 16 })
     assert.isUndefined(checkAuxpow(own, HASH, 42, testnetParams))
     assert.strictEqual(checkAuxpow(own, HASH, 1, testnetParams), "Aux POW wrong index")
@@ -168,7 +168,7 @@ describe("checkAuxpow", () => {
   })
 })
 
-/** A header with its proof, read from hexadecimal digits. */
+/** A header with its proof, parsed from hexadecimal digits. */
 const headerOf = (hex: string) => readBlockHeader(new Reader(fromHex(hex) ?? EMPTY))
 
 describeShared("real proofs", () => {
@@ -201,25 +201,28 @@ describeShared("real proofs", () => {
     assert.strictEqual(checkAuxpow(auxpow, OTHER, chainId(header.version), params), NO_ROOT)
   })
 
-  it("A.2: block 37,174 sits in the slot of its nonce", () => {
+  it("A.2: block 37,174 is in the slot of its nonce", () => {
     const { auxpow } = headerOf(headers.mainnet["37174"] ?? "")
     assert.strictEqual(auxpow?.chainIndex, 11)
     assert.strictEqual(expectedIndex(0, 1, 4), 11)
   })
 
-  it("A.4: the proof of block 19,414 alone is the one in its header", () => {
+  it("A.4: only the proof of block 19,414 matches its header", () => {
     const alone = readAuxpow(new Reader(fixtureBytes("namecoin-mainnet/headers/auxpow_19414.bin")))
     const { header } = headerOf(headers.mainnet["19414"] ?? "")
     assert.isUndefined(checkAuxpow(alone, header.hash, 1, mainnetParams))
   })
 
-  it.each([371337, 748634, 894863])("Dogecoin's block %i passes with its own chain id and not with ours", (height) => {
-    const bytes = fixtureBytes(`auxpow-other/dogecoin/dogecoin_block${height}.bin`)
-    const { auxpow, header } = readBlockHeader(new Reader(bytes))
-    assert.isDefined(auxpow)
-    if (auxpow === undefined) return
-    assert.strictEqual(chainId(header.version), 98)
-    assert.isUndefined(checkAuxpow(auxpow, header.hash, 98, mainnetParams))
-    if (auxpow.chainBranch.length > 0) assert.isDefined(checkAuxpow(auxpow, header.hash, 1, mainnetParams))
-  })
+  it.each([371337, 748634, 894863])(
+    "Dogecoin's block %i is valid with its own chain id and not with ours",
+    (height) => {
+      const bytes = fixtureBytes(`auxpow-other/dogecoin/dogecoin_block${height}.bin`)
+      const { auxpow, header } = readBlockHeader(new Reader(bytes))
+      assert.isDefined(auxpow)
+      if (auxpow === undefined) return
+      assert.strictEqual(chainId(header.version), 98)
+      assert.isUndefined(checkAuxpow(auxpow, header.hash, 98, mainnetParams))
+      if (auxpow.chainBranch.length > 0) assert.isDefined(checkAuxpow(auxpow, header.hash, 1, mainnetParams))
+    }
+  )
 })

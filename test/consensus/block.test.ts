@@ -50,7 +50,7 @@ const spender = (n: number): Transaction => currency([spending(n)], [output(1)])
 
 const COINBASE = makeCoinbase(100, [output(50)])
 
-/** A block without work. */
+/** A block without proof of work. */
 const blockOf = (transactions: ReadonlyArray<Transaction>, root?: Bytes, time = 1_700_000_000): Block => {
   const header = makeHeader({
     version: BLOCK_VERSION,
@@ -63,7 +63,7 @@ const blockOf = (transactions: ReadonlyArray<Transaction>, root?: Bytes, time = 
   return makeBlock({ header, auxpow: undefined }, transactions)
 }
 
-/** The same block with a merged-mining proof that is so many bytes long or longer. */
+/** The same block with a merged-mining proof of at least this many bytes. */
 const withProof = (block: Block, size: number): Block => {
   const auxpow = minimalAuxpow(block.header)
   const coinbase = makeTransaction({ ...auxpow.coinbase, outputs: [output(0, new Uint8Array(size))] })
@@ -75,14 +75,14 @@ const body = (block: Block): string | undefined => {
   return broken === undefined ? undefined : `${broken.kind}: ${broken.reason}`
 }
 
-/** A coinbase's companion that makes the block's stripped size come out as wanted. */
+/** A transaction beside the coinbase that gives the block the wanted stripped size. */
 const filler = (size: number, beside: number): Transaction => {
   const around = blockOf([COINBASE, currency([spending(1)], [output(1, new Uint8Array(70_000))])]).strippedSize - 70_000
   return currency([spending(1)], [output(1, new Uint8Array(size - around - beside))])
 }
 
 describe("checkBlock", () => {
-  it("5.4.1 looks at the work first", () => {
+  it("5.4.1 checkBlock checks the proof of work first", () => {
     const chain = emptyChain(1)
     const good = buildBlock(chain)
     assert.isUndefined(checkBlock(good, regtestParams))
@@ -92,35 +92,35 @@ describe("checkBlock", () => {
 })
 
 describe("checkBlockBody", () => {
-  it("takes an ordinary block", () => {
+  it("checkBlockBody accepts an ordinary block", () => {
     assert.isUndefined(body(blockOf([COINBASE, spender(1), spender(2)])))
     assert.isUndefined(body(blockOf([COINBASE])))
   })
 
-  it("5.4.2 the merkle root has to be that of the transactions; the hash is not to blame", () => {
+  it("5.4.2 the merkle root must match the transactions; the refusal is `mutated`", () => {
     const wrong = blockOf([COINBASE, spender(1)], merkleRoot([COINBASE.txid]).root)
     assert.strictEqual(body(wrong), "mutated: bad-txnmrklroot")
   })
 
-  it("5.4.3 a repeated tail is noticed although the root is the same; the hash is not to blame", () => {
+  it("5.4.3 a repeated tail is refused although the root is the same; the refusal is `mutated`", () => {
     const honest = [COINBASE, spender(1), spender(2)]
     const repeated = blockOf([...honest, spender(2)])
     assert.deepStrictEqual(repeated.header.merkleRoot, blockOf(honest).header.merkleRoot)
     assert.strictEqual(body(repeated), "mutated: bad-txns-duplicate")
   })
 
-  it("5.4.4 there are transactions", () => {
+  it("5.4.4 a block must have transactions", () => {
     assert.strictEqual(body(blockOf([])), "consensus: bad-blk-length")
   })
 
-  it("5.4.4 a million bytes without witnesses and no more", () => {
+  it("5.4.4 a block has at most a million bytes without witnesses", () => {
     const most = blockOf([COINBASE, filler(1_000_000, 0)])
     assert.strictEqual(most.strippedSize, 1_000_000)
     assert.isUndefined(body(most))
     assert.strictEqual(body(blockOf([COINBASE, filler(1_000_001, 0)])), "consensus: bad-blk-length")
   })
 
-  it("5.4.4 the proof counts, and another proof might be shorter: the hash is not to blame", () => {
+  it("5.4.4 the size includes the proof, and another proof might be shorter: the refusal is `mutated`", () => {
     const proof = withProof(blockOf([COINBASE]), 500)
     const proofSize = proof.strippedSize - blockOf([COINBASE]).strippedSize
     const most = withProof(blockOf([COINBASE, filler(1_000_000, proofSize)]), 500)
@@ -132,7 +132,7 @@ describe("checkBlockBody", () => {
     assert.strictEqual(body(hopeless), "consensus: bad-blk-length")
   })
 
-  /** A coinbase and a transaction with so many foreign inputs. Its own id, theirs and the null one count too. */
+  /** A coinbase and a transaction with this many foreign inputs. Its own id, theirs and the null id count too. */
   const locks = (foreign: number, version = 2): Block =>
     blockOf([COINBASE, currency(Array.from({ length: foreign }, (_, i) => spending(i)), [output(1)], { version })])
 
@@ -145,7 +145,7 @@ describe("checkBlockBody", () => {
     assert.strictEqual(body(locks(foreign, version)), reason)
   })
 
-  it("5.4.5 an id that comes twice counts once", () => {
+  it("5.4.5 a repeated id counts once", () => {
     const sameParent = Array.from({ length: MAX_LOCKS }, (_, i) => {
       const { prevout } = spending(1)
       return spending(1, { prevout: outpoint(prevout.subarray(0, 32), i) })
@@ -153,13 +153,13 @@ describe("checkBlockBody", () => {
     assert.isUndefined(body(blockOf([COINBASE, currency(sameParent, [output(1)])])))
   })
 
-  it("5.4.6 the first transaction is the coinbase, and no other is one", () => {
+  it("5.4.6 only the first transaction is a coinbase", () => {
     assert.strictEqual(body(blockOf([spender(1), COINBASE])), "consensus: bad-cb-missing")
     const second = makeCoinbase(101, [output(1)])
     assert.strictEqual(body(blockOf([COINBASE, spender(1), second])), "consensus: bad-cb-multiple")
   })
 
-  it("5.4.7 every transaction is sound, and the refusal names it", () => {
+  it("5.4.7 every transaction must be valid, and the refusal names the invalid one", () => {
     const broken = currency([spending(1)], [output(-1)])
     const verdict = checkBlockBody(blockOf([COINBASE, spender(2), broken]))
     assert.strictEqual(verdict?.reason, "bad-txns-vout-negative")
@@ -211,31 +211,31 @@ const contextual = (block: Block, ...rest: Parameters<typeof context>): string |
 const BEFORE_CSV = withOverrides(regtestParams, { activation: { csv: 101 } })
 
 describe("checkBlockContext", () => {
-  it("takes an ordinary block", () => {
+  it("checkBlockContext accepts an ordinary block", () => {
     assert.isUndefined(contextual(blockOf([COINBASE, spender(1)]), 100))
   })
 
   const nonFinal = (lockTime: number): Block =>
     blockOf([COINBASE, currency([spending(1, { sequence: 0 })], [output(1)], { lockTime })])
 
-  it("5.4 finality: a height lock", () => {
+  it("5.4 finality: a height lock delays a transaction", () => {
     assert.isUndefined(contextual(nonFinal(99), 100))
     assert.strictEqual(contextual(nonFinal(100), 100), "consensus: bad-txns-nonfinal")
   })
 
-  it("5.4 finality: a time lock is held against the median time past where CSV is active", () => {
+  it("5.4 finality: a time lock is compared with the median time past if CSV is active", () => {
     assert.isUndefined(contextual(nonFinal(1_699_998_999), 100))
     assert.strictEqual(contextual(nonFinal(1_699_999_000), 100), "consensus: bad-txns-nonfinal")
   })
 
-  it("5.4 finality: before that, against the block's own time", () => {
+  it("5.4 finality: a time lock is compared with the block's own time before CSV", () => {
     assert.isUndefined(contextual(nonFinal(1_699_999_999), 100, BEFORE_CSV))
     assert.strictEqual(contextual(nonFinal(1_700_000_000), 100, BEFORE_CSV), "consensus: bad-txns-nonfinal")
     const atCsv = withOverrides(regtestParams, { activation: { csv: 100 } })
     assert.strictEqual(contextual(nonFinal(1_699_999_999), 100, atCsv), "consensus: bad-txns-nonfinal")
   })
 
-  it("5.4 BIP 34: the coinbase begins with the height, from its activation on", () => {
+  it("5.4 BIP 34: from its activation on, the coinbase begins with the height", () => {
     assert.isUndefined(contextual(blockOf([COINBASE]), 100))
     assert.strictEqual(contextual(blockOf([COINBASE]), 101), "consensus: bad-cb-height")
     const later = withOverrides(regtestParams, { activation: { bip34: 102 } })
@@ -243,7 +243,7 @@ describe("checkBlockContext", () => {
     assert.strictEqual(contextual(blockOf([COINBASE]), 102, later), "consensus: bad-cb-height")
   })
 
-  it("5.4 BIP 34: the height is the shortest push, and comes first", () => {
+  it("5.4 BIP 34: the height is the shortest push, and is first", () => {
     const starting = (start: Bytes): Block =>
       blockOf([currency([coinbaseInput(concat(start, new Uint8Array(3)))], [output(1)])])
     assert.isUndefined(contextual(starting(Uint8Array.of(1, 100)), 100))
@@ -259,7 +259,7 @@ const RESERVED = new Uint8Array(32).fill(9)
 
 const HEAD = Uint8Array.of(0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 
-/** A block with a witness, and a coinbase with these outputs and this witness of its own. */
+/** A block with a witness, and a coinbase with these outputs and its own witness. */
 const witnessBlock = (
   scripts: (commitment: Bytes) => ReadonlyArray<Bytes>,
   witness: ReadonlyArray<Bytes> = [RESERVED],
@@ -290,7 +290,7 @@ describe("witness commitment", () => {
       name: "one before another push",
       block: witnessBlock((hash) => [commit(hash), concat(Uint8Array.of(0x6a, 0x25), commit(hash))])
     }
-  ])("5.4 takes $name", ({ block }) => {
+  ])("5.4 checkWitnesses accepts $name", ({ block }) => {
     assert.isUndefined(contextual(block, 100))
   })
 
@@ -323,15 +323,15 @@ describe("witness commitment", () => {
       block: witnessBlock((hash) => [commit(hash)], [flipped(RESERVED)]),
       reason: "bad-witness-merkle-match"
     }
-  ])("5.4 refuses $name; the hash is not to blame", ({ block, reason }) => {
+  ])("5.4 checkWitnesses refuses $name; the refusal is `mutated`", ({ block, reason }) => {
     assert.strictEqual(contextual(block, 100), `mutated: ${reason}`)
   })
 
-  it("5.4 a block without witnesses needs none", () => {
+  it("5.4 a block without witnesses needs no commitment", () => {
     assert.isUndefined(checkWitnesses(blockOf([COINBASE, spender(1)]), true))
   })
 
-  it("5.1 before segwit there are no witnesses, commitment or not", () => {
+  it("5.1 before segwit a block has no witnesses, with or without a commitment", () => {
     const late = withOverrides(regtestParams, { activation: { segwit: 101 } })
     const block = witnessBlock((hash) => [commit(hash)])
     assert.strictEqual(contextual(block, 100, late), "mutated: unexpected-witness")
@@ -346,33 +346,33 @@ describe("witness commitment", () => {
     assert.isUndefined(contextual(stripped, 100, late))
   })
 
-  it("finds the commitment of a coinbase", () => {
+  it("witnessCommitment returns the commitment of a coinbase", () => {
     const [coinbase] = witnessBlock((hash) => [commit(hash)]).transactions
     assert.isDefined(coinbase === undefined ? undefined : witnessCommitment(coinbase))
     assert.isUndefined(witnessCommitment(COINBASE))
   })
 
-  /** Such a block with this weight. */
+  /** A block with a witness and this weight. */
   const weighing = (weight: number): Block => {
     const around = witnessBlock((hash) => [commit(hash)], [RESERVED], new Uint8Array(70_000)).weight - 70_000
     return witnessBlock((hash) => [commit(hash)], [RESERVED], new Uint8Array(weight - around))
   }
 
-  it("5.4 a weight of 4,000,000 and no more", () => {
+  it("5.4 a block weighs at most 4,000,000", () => {
     const most = weighing(4_000_000)
     assert.strictEqual(most.weight, 4_000_000)
     assert.isUndefined(contextual(most, 100))
     assert.strictEqual(contextual(weighing(4_000_001), 100), "consensus: bad-blk-weight")
   })
 
-  it("5.4 the proof weighs too, and another proof might weigh less: the hash is not to blame", () => {
+  it("5.4 the weight includes the proof, and another proof might weigh less: the refusal is `mutated`", () => {
     assert.strictEqual(contextual(withProof(weighing(3_999_999), 10), 100), "mutated: bad-blk-weight")
     assert.strictEqual(contextual(withProof(weighing(4_000_001), 10), 100), "consensus: bad-blk-weight")
   })
 })
 
 describe("checkBlockBody and merkle roots", () => {
-  it.prop("any list of distinct transactions is sound under its own root", {
+  it.prop("any list of distinct transactions is valid with its own root", {
     count: FastCheck.integer({ min: 0, max: 12 })
   }, ({ count }) => {
     const transactions = [COINBASE, ...Array.from({ length: count }, (_, i) => spender(i))]
@@ -385,9 +385,12 @@ describe("checkBlockBody and merkle roots", () => {
 })
 
 describe("genesis blocks", () => {
-  it.each([networks.mainnet, networks.testnet, networks.regtest])("1.3 $name's is sound", ({ genesisBlock }) => {
-    assert.isUndefined(checkBlockBody(decodeBlock(genesisBlock)))
-  })
+  it.each([networks.mainnet, networks.testnet, networks.regtest])(
+    "1.3 the genesis block of $name is valid",
+    ({ genesisBlock }) => {
+      assert.isUndefined(checkBlockBody(decodeBlock(genesisBlock)))
+    }
+  )
 })
 
 describe.skipIf(!hasShared)("real blocks", () => {
@@ -407,7 +410,7 @@ describe.skipIf(!hasShared)("real blocks", () => {
     [829_949, () => hexBlock(fixtureText(`${folder}/block_829949.hex`))]
   ]
 
-  it.each(blocks)("mainnet block %i passes all that needs no coins", (height, read) => {
+  it.each(blocks)("mainnet block %i passes all checks that need no coins", (height, read) => {
     const block = read()
     assert.isUndefined(checkBlock(block, mainnetParams))
     const place = { height, medianTimePast: block.header.time - 3600, params: mainnetParams }

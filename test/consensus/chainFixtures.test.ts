@@ -54,7 +54,7 @@ const expectedRows = (rows: ReadonlyArray<NameRow>) =>
 
 const state = (chain: MemoryChain) => ({ coins: new Map(chain.coins), claims: new Map(chain.claims) })
 
-/** Compares states of one chain. Undoing gives back the very objects that were there, which is quick to see. */
+/** Compares states of one chain. After an undo the objects are identical, which makes the comparison fast. */
 const assertUnchanged = (chain: MemoryChain, before: ReturnType<typeof state>, message?: string): void => {
   const same = <A>(now: ReadonlyMap<string, A>, then: ReadonlyMap<string, A>): boolean =>
     now.size === then.size && [...then].every(([key, value]) => now.get(key) === value)
@@ -62,19 +62,22 @@ const assertUnchanged = (chain: MemoryChain, before: ReturnType<typeof state>, m
   assert.deepStrictEqual(state(chain), before, message)
 }
 
-// All is synchronous here: without a turn of the event loop now and then, the runner takes the worker for dead.
+// All work is synchronous: without turns of the event loop, the test runner considers the worker dead.
 afterEach(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 describe("regtest-names: a chain of 600 blocks", () => {
   const chain = new MemoryChain(regtestParams)
 
-  it.each(expected.checkpoints)("has the reference node's coins and names at height $height", (checkpoint) => {
-    connectUpTo(chain, checkpoint.height)
-    assert.deepStrictEqual(summarize(chain.coins), expectedSummary(checkpoint.utxo))
-    assert.deepStrictEqual(claimRows(chain.claims), expectedRows(checkpoint.nameScanHex))
-  })
+  it.each(expected.checkpoints)(
+    "the chain has the reference node's coins and names at height $height",
+    (checkpoint) => {
+      connectUpTo(chain, checkpoint.height)
+      assert.deepStrictEqual(summarize(chain.coins), expectedSummary(checkpoint.utxo))
+      assert.deepStrictEqual(claimRows(chain.claims), expectedRows(checkpoint.nameScanHex))
+    }
+  )
 
-  it("comes back to every state on the way down, and to the tip again", () => {
+  it("disconnecting blocks gives every earlier state, and connecting them gives the tip again", () => {
     const tip = state(chain)
     const states: Array<ReturnType<typeof state>> = []
     const replay = new MemoryChain(regtestParams, trustScripts)
@@ -94,14 +97,14 @@ describe("regtest-names: a chain of 600 blocks", () => {
   it.each([
     { params: WITHOUT_TAPROOT, rules: "without taproot" },
     { params: BEFORE_SOFTFORKS, rules: "before the soft forks" }
-  ])("leads to the same state $rules", ({ params }) => {
+  ])("the chain reaches the same state $rules", ({ params }) => {
     const other = new MemoryChain(params)
     connectUpTo(other, 600)
     assert.deepStrictEqual(state(other), state(chain))
   })
 })
 
-describe("regtest-names: branches that lose", () => {
+describe("regtest-names: losing branches", () => {
   const { branches } = fixtureJson<{
     readonly branches: ReadonlyArray<{
       readonly forkHeight: number
@@ -113,7 +116,7 @@ describe("regtest-names: branches that lose", () => {
   const stale = fixtureBlocks("regtest-names/stale.dat")
   const chain = new MemoryChain(regtestParams)
 
-  it.each(branches)("$length blocks from height $forkHeight on leave no trace", (branch) => {
+  it.each(branches)("$length blocks from height $forkHeight on leave no trace after a reorg", (branch) => {
     connectUpTo(chain, branch.forkHeight)
     const before = state(chain)
     for (const block of stale.slice(branch.firstRecord, branch.firstRecord + branch.length)) chain.connect(block)
@@ -124,7 +127,7 @@ describe("regtest-names: branches that lose", () => {
   })
 })
 
-/** A block that the reference node judged. */
+/** A block and the reference node's verdict. */
 interface Entry {
   readonly id: string
   readonly height: number
@@ -149,7 +152,7 @@ const decodeEntry = (hex: string): Block | undefined => {
   }
 }
 
-/** What comes of a block: "valid", "inconclusive" as `submitblock` has it, or the reason of a refusal. */
+/** The verdict on a block: "valid", "inconclusive" as in `submitblock`, or the reason of a refusal. */
 const judge = (chain: MemoryChain, hex: string, options: JudgeOptions = {}) => {
   const block = decodeEntry(hex)
   if (block === undefined) return { answer: UNDECODABLE, detail: undefined, delta: undefined }
@@ -166,14 +169,14 @@ const judge = (chain: MemoryChain, hex: string, options: JudgeOptions = {}) => {
 
 const MUTATED = /^\[validation\] Block mutated: ([^,]+), (.*)$/
 
-/** What the reference node answered. A block sent to it by a peer has its reason in the log alone. */
+/** The reference node's answer. The reason for a block from a peer is only in its log. */
 const expectedAnswer = ({ coreLog, coreResult, via }: Pick<Entry, "coreLog" | "coreResult" | "via">): string => {
   if (coreResult === null) return "valid"
   if (typeof coreResult !== "string") return UNDECODABLE
   return via === "p2p" ? MUTATED.exec(coreLog?.[0] ?? "")?.[1] ?? "no reason in the log" : coreResult
 }
 
-/** What it logged beside the reason, where that is ours to say too. */
+/** The logged text beside the reason, if it is also part of our refusal. */
 const expectedDetail = (entry: Entry): string | undefined => {
   const answer = expectedAnswer(entry)
   const [first = "", ...rest] = entry.coreLog ?? []
@@ -197,7 +200,7 @@ const valid = readEntries("valid-edge-blocks", "valid-edge-blocks-large")
 
 const HEIGHTS = [170, 330, 560] as const
 
-/** Runs `visit` with the chain below each of the heights that blocks were made for. */
+/** Runs `visit` with the chain below each of the heights of the fixture's blocks. */
 const atEachHeight = (params: ConsensusParams, visit: (chain: MemoryChain, height: number) => void): void => {
   const chain = new MemoryChain(params)
   for (const height of HEIGHTS) {
@@ -217,7 +220,7 @@ const effectRows = (effects: ReadonlyArray<NameEffect>) => {
   })).sort((a, b) => a.name < b.name ? -1 : 1)
 }
 
-/** The entries of a height that a chain judges otherwise than the reference node did, as "id: ours, not theirs". */
+/** The entries of a height with a different verdict, as "id: ours, not theirs". */
 const disagreements = (
   chain: MemoryChain,
   entries: ReadonlyArray<Entry>,
@@ -230,12 +233,12 @@ const disagreements = (
   })
 
 describe("invalid-blocks: single faults and near misses", () => {
-  it("has all entries of the fixture", () => {
+  it("the fixture has all entries", () => {
     assert.strictEqual(invalid.length, 947)
     assert.strictEqual(valid.length, 500)
   })
 
-  it("gives the reference node's reason for every faulty block", () => {
+  it("every faulty block is refused with the reference node's reason", () => {
     const wrong: Array<string> = []
     let scripts = 0
     atEachHeight(regtestParams, (chain, height) => {
@@ -247,7 +250,7 @@ describe("invalid-blocks: single faults and near misses", () => {
     assert.isAbove(scripts, 300)
   })
 
-  it("adds what the reference node logs beside the reason", () => {
+  it("a refusal has the detail that the reference node logs beside the reason", () => {
     const wrong: Array<string> = []
     let compared = 0
     atEachHeight(regtestParams, (chain, height) => {
@@ -264,7 +267,7 @@ describe("invalid-blocks: single faults and near misses", () => {
     assert.isAbove(compared, 500)
   })
 
-  it("takes every near miss, with the reference node's coins and names afterwards", () => {
+  it("every near miss is accepted, with the reference node's coins and names afterwards", () => {
     const wrong: Array<string> = []
     atEachHeight(regtestParams, (chain, height) => {
       for (const entry of valid.filter((other) => other.height === height)) {
@@ -294,7 +297,7 @@ describe("invalid-blocks: single faults and near misses", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("takes the sound twin of a malleable fault after the fault was refused", () => {
+  it("the valid twin of a malleable fault is accepted after the fault was refused", () => {
     let twins = 0
     atEachHeight(regtestParams, (chain, height) => {
       for (const { blockHex, height: at, id, validTwin } of invalid) {
@@ -310,7 +313,7 @@ describe("invalid-blocks: single faults and near misses", () => {
   it.each([
     { file: "without-taproot", params: WITHOUT_TAPROOT },
     { file: "before-softforks", params: BEFORE_SOFTFORKS }
-  ])("agrees under the rules of $file", ({ file, params }) => {
+  ])("verdicts agree under the rules of $file", ({ file, params }) => {
     type Result = Pick<Entry, "id" | "coreResult">
     const { results } = fixtureJson<{ readonly results: ReadonlyArray<Result> }>(`invalid-blocks/${file}.json`)
     const wanted = new Map(results.map((result) => [result.id, expectedAnswer(result)]))
@@ -325,7 +328,7 @@ describe("invalid-blocks: single faults and near misses", () => {
   })
 })
 
-describe("regtest-names: branches with a fault at their end", () => {
+describe("regtest-names: branches with a fault in the last block", () => {
   interface Offered extends Pick<Entry, "blockHex" | "coreResult"> {
     readonly hash: string
   }
@@ -337,7 +340,7 @@ describe("regtest-names: branches with a fault at their end", () => {
     }>
   }>("regtest-names/failed-reorgs.json")
 
-  it.each(branches)("refuses the last of the blocks from height $forkHeight on, for its $fault", (branch) => {
+  it.each(branches)("the last of the blocks from height $forkHeight on is refused for its $fault", (branch) => {
     const chain = new MemoryChain(regtestParams)
     connectUpTo(chain, branch.forkHeight, { verify: trustScripts })
     const good = branch.blocks.slice(0, -1).map(({ blockHex }) => decodeEntry(blockHex))
@@ -357,7 +360,7 @@ describe("regtest-coinbase-names: coinbases with name outputs", () => {
     "regtest-coinbase-names/cases.json"
   )
 
-  it("has the reference node's coins and names at every checkpoint, and its answer in every case", () => {
+  it("the chain has the reference node's coins and names at every checkpoint, and its verdict in every case", () => {
     const chain = new MemoryChain(regtestParams)
     const wrong: Array<string> = []
     let judged = 0
@@ -375,7 +378,7 @@ describe("regtest-coinbase-names: coinbases with name outputs", () => {
     assert.strictEqual(judged, cases.invalid.length + cases.valid.length)
   })
 
-  it("comes back to where it began", () => {
+  it("disconnecting all blocks restores the first state", () => {
     const chain = new MemoryChain(regtestParams, trustScripts)
     for (const block of blocks.slice(1)) chain.connect(block)
     while (chain.height > 0) {
@@ -388,7 +391,7 @@ describe("regtest-coinbase-names: coinbases with name outputs", () => {
 })
 
 describe.skipIf(!hasShared)("regtest-load: 6,000 blocks with 74,000 transactions", () => {
-  it("has the reference node's coins and number of names at every checkpoint", () => {
+  it("the chain has the reference node's coins and number of names at every checkpoint", () => {
     const { checkpoints } = fixtureJson<{
       readonly checkpoints: ReadonlyArray<
         Pick<Checkpoint, "height" | "utxo"> & { readonly names: { readonly total: number } }

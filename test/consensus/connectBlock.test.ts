@@ -26,7 +26,7 @@ import {
   text
 } from "../support/regtest.ts"
 
-/** A chain with a few mature coinbases, shared by tests that leave it as it is. */
+/** A chain with a few mature coinbases, shared by tests that do not change it. */
 const base = emptyChain(105)
 
 const COINS = 5_000_000_000
@@ -38,7 +38,7 @@ describe("connectBlock", () => {
     assert.lengthOf(delta.effects, 0)
   })
 
-  it("4.8.4: spends inputs and adds outputs, also within the block", () => {
+  it("4.8.4: a block spends inputs and adds outputs, also within the block", () => {
     const parent = pay(rewardOf(base, 1), COINS - 10, 5)
     const child = pay({ transaction: parent, vout: 0 }, COINS - 30)
     const block = buildBlock(base, [parent, child])
@@ -59,7 +59,7 @@ describe("connectBlock", () => {
     assert.strictEqual(delta.fees, 5 + 20)
   })
 
-  it("leaves script checks to the caller, in the order of the block, or leaves them out", () => {
+  it("script checks are returned to the caller in the order of the block, or omitted", () => {
     const parent = pay(rewardOf(base, 1), COINS)
     const child = currency([input({ transaction: parent, vout: 0 }), input(rewardOf(base, 2))], [{
       value: 1,
@@ -72,7 +72,7 @@ describe("connectBlock", () => {
     assert.lengthOf(deltaOf(connect(base, block, { checkScripts: false })).scripts, 0)
   })
 
-  it("keeps no block alive through the scripts of its coins", () => {
+  it("the scripts of coins do not keep the block in memory", () => {
     const block = decodeBlock(buildBlock(base, [pay(rewardOf(base, 1), COINS)]).bytes)
     for (const coin of deltaOf(connect(base, block)).coins.values()) {
       if (coin === undefined) continue
@@ -80,7 +80,7 @@ describe("connectBlock", () => {
     }
   })
 
-  it("5.2.6: outputs that nothing can spend are no coins, judged on the whole script", () => {
+  it("5.2.6: unspendable outputs are not coins, according to the whole script", () => {
     const padded = (size: number): Uint8Array => concat(ANYONE, new Uint8Array(size - 1).fill(Op.OP_NOP))
     const scripts = [Uint8Array.of(Op.OP_RETURN), padded(10_001), padded(10_000), ANYONE]
     const transaction = currency([input(rewardOf(base, 1))], scripts.map((script) => ({ value: 1, script })))
@@ -88,7 +88,7 @@ describe("connectBlock", () => {
     assert.deepStrictEqual(outputs(transaction).map((made) => delta.coins.has(keyOf(made))), [false, false, true, true])
   })
 
-  it("5.2.6: a name prefix before OP_RETURN makes a coin", () => {
+  it("5.2.6: a name prefix before OP_RETURN creates a coin", () => {
     const script = nameScript({ op: "name_new", commitment: new Uint8Array(20) }, Uint8Array.of(Op.OP_RETURN))
     const transaction = currency([input(rewardOf(base, 1))], [{ value: 1_000_000, script }], {
       version: NAME_TX_VERSION
@@ -97,7 +97,7 @@ describe("connectBlock", () => {
     assert.isTrue(delta.coins.has(keyOf({ transaction, vout: 0 })))
   })
 
-  it("a coin can be spent once, and only after it was made", () => {
+  it("a coin can be spent once, and only after its creation", () => {
     const parent = pay(rewardOf(base, 1), COINS)
     const child = pay({ transaction: parent, vout: 0 }, COINS)
     const missing = "bad-txns-inputs-missingorspent"
@@ -114,7 +114,7 @@ describe("connectBlock", () => {
     assert.strictEqual(reasonOf(early), "bad-txns-premature-spend-of-coinbase")
   })
 
-  it("says which transaction is to blame", () => {
+  it("a refusal names the invalid transaction", () => {
     const bad = pay(rewardOf(base, 1), COINS + 1)
     const result = connect(base, buildBlock(base, [bad]))
     assert.deepStrictEqual(result, {
@@ -127,7 +127,7 @@ describe("connectBlock", () => {
     })
   })
 
-  it("4.8.5: the coinbase takes the subsidy and the fees and no more", () => {
+  it("4.8.5: the coinbase pays at most the subsidy and the fees", () => {
     const transaction = pay(rewardOf(base, 1), COINS - 77)
     const paying = (value: number) => ({
       coinbase: makeCoinbase(106, [{ value: 70, script: ANYONE }, { value, script: ANYONE }])
@@ -139,7 +139,7 @@ describe("connectBlock", () => {
     assert.strictEqual(reasonOf(greedy), "bad-cb-amount")
   })
 
-  /** A view with coins of these values that anyone can spend, one for each input. */
+  /** A view with coins of these values that can be spent without a signature, one for each input. */
   const richView = (inputs: ReadonlyArray<Outpoint>, values: ReadonlyArray<number>, script: Bytes = ANYONE) => {
     const coins = new Map(inputs.map((given, i): [string, Coin] => [
       keyOf(given),
@@ -149,7 +149,7 @@ describe("connectBlock", () => {
     return { coin, claim: () => undefined, claimsBetween: () => [] }
   }
 
-  it("the fees of a block are not above all the money there is", () => {
+  it("the fees of a block are at most the maximum amount of money", () => {
     const spent = [rewardOf(base, 1), rewardOf(base, 2)]
     const block = buildBlock(base, spent.map((given) => pay(given, 0)))
     const half = MAX_MONEY / 2
@@ -158,7 +158,7 @@ describe("connectBlock", () => {
     assert.strictEqual(reasonOf(result), "bad-txns-accumulated-fee-outofrange")
   })
 
-  it("5.4: signature operations of all kinds add up to 80,000 and no more", () => {
+  it("5.4: signature operations of all kinds cost at most 80,000 together", () => {
     const spent = [rewardOf(base, 1), rewardOf(base, 2)]
     const checks = (count: number) => ({ value: 0, script: new Uint8Array(count).fill(Op.OP_CHECKSIG) })
     const block = (count: number) =>
@@ -174,7 +174,7 @@ describe("connectBlock", () => {
     assert.isUndefined(reasonOf(connect(base, block(9_999), { view: keyHash })))
   })
 
-  it("BIP 68: relative locks hold where CSV is active, for name transactions too", () => {
+  it("BIP 68: relative locks hold if CSV is active, also for name transactions", () => {
     const locked = (sequence: number, version: number, height: number): Block => {
       const name = nameOutput(nameNew(NAME, saltOf(1)))
       const made = version === NAME_TX_VERSION ? name : { value: 1, script: ANYONE }
@@ -203,7 +203,7 @@ describe("connectBlock", () => {
 })
 
 describe("4.8.3: a coinbase that repeats an older one", () => {
-  it("takes the place of its coins, and gives it back when it is undone", () => {
+  it("the coinbase replaces the older coins, and an undo restores them", () => {
     const params = withOverrides(regtestParams, { activation: { bip34: Infinity } })
     const chain = emptyChain(3, params)
     const [coinbase] = chain.blockAt(2).transactions
@@ -263,7 +263,7 @@ describe("4.9: historic exceptions", () => {
 })
 
 describe("spentCoins", () => {
-  it("gives the coins of all inputs, made before the block or in it", () => {
+  it("spentCoins returns the coins of all inputs, from before the block or from the block itself", () => {
     const chain = emptyChain(105)
     const parent = pay(rewardOf(chain, 1), COINS - 10, 5)
     const child = currency([input({ transaction: parent, vout: 1 }), input(rewardOf(chain, 2))], [{
@@ -284,7 +284,7 @@ describe("spentCoins", () => {
     ])
   })
 
-  it("throws for undo data of another block", () => {
+  it("spentCoins throws for the undo data of another block", () => {
     const chain = emptyChain(105)
     const block = mine(chain, [pay(rewardOf(chain, 1), 1)])
     assert.throws(() => spentCoins(block, 106, new Map()), displayHash(block.hash))
@@ -292,7 +292,7 @@ describe("spentCoins", () => {
 })
 
 describe("connecting without script checks", () => {
-  it("reaches the same state", () => {
+  it("connecting without script checks reaches the same state", () => {
     const trusting = emptyChain(105)
     const block = buildBlock(trusting, [pay(rewardOf(trusting, 1), 1)])
     const checked = deltaOf(connect(trusting, block))

@@ -13,9 +13,9 @@ const number32 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
 const padded = (hex: string): string => hex.padStart(64, "0")
 
-/** What is read of a signature, in hexadecimal; `undefined` where it cannot be read. */
+/** The parsed signature in hexadecimal; `undefined` if it cannot be parsed. */
 const readLax = (input: Bytes): string | undefined => {
-  // What a former reading left must not shine through.
+  // The content of an earlier call must not remain.
   const numbers = new Uint8Array(64).fill(0xee)
   return parseDerLax(input, numbers) ? toHex(numbers) : undefined
 }
@@ -57,7 +57,7 @@ describe("parseDerLax", () => {
       s: "07"
     },
     { why: "the same of s", hex: `30 26 02 01 05 02 21 01${"00".repeat(32)}`, r: "05", s: "ff".repeat(32) }
-  ])("reads $why", ({ hex, r, s }) => {
+  ])("parseDerLax parses $why", ({ hex, r, s }) => {
     assert.strictEqual(readLax(bytes(hex)), padded(r) + padded(s))
   })
 
@@ -73,18 +73,18 @@ describe("parseDerLax", () => {
     { why: "an s longer than what is left", hex: "30 06 02 01 05 02 02 07" },
     { why: "a length of four digits", hex: "30 0a 02 84 01000001 05 02 01 07" },
     { why: "a length that is cut off", hex: "30 04 02 01 05 02 82 00" }
-  ])("does not read $why", ({ hex }) => assert.isUndefined(readLax(bytes(hex))))
+  ])("parseDerLax refuses $why", ({ hex }) => assert.isUndefined(readLax(bytes(hex))))
 
-  it.prop("reads what strict DER says", { compact: compacts }, ({ compact }) => {
+  it.prop("parseDerLax parses strict DER", { compact: compacts }, ({ compact }) => {
     assert.strictEqual(readLax(derOf(compact)), toHex(compact))
   })
 
-  it.prop("reads no signature that is cut off", { compact: compacts }, ({ compact }) => {
+  it.prop("parseDerLax refuses a truncated signature", { compact: compacts }, ({ compact }) => {
     const der = derOf(compact)
     for (let size = 0; size < der.length; size++) assert.isUndefined(readLax(der.subarray(0, size)))
   })
 
-  it.prop("reads any bytes or refuses them, and never throws", {
+  it.prop("parseDerLax parses or refuses any bytes, and never throws", {
     input: FastCheck.uint8Array({ maxLength: 90 })
   }, ({ input }) => {
     readLax(input)
@@ -100,7 +100,7 @@ describe("isScalar", () => {
     { value: ORDER, expected: false },
     { value: ORDER + 1n, expected: false },
     { value: (1n << 256n) - 1n, expected: false }
-  ])("is $expected for $value", ({ expected, value }) => {
+  ])("isScalar returns $expected for $value", ({ expected, value }) => {
     assert.strictEqual(isScalar(bytes(`ee${number32(value)}ee`), 1), expected)
   })
 })
@@ -112,7 +112,7 @@ describe("normalizeS", () => {
     { s: half, low: half },
     { s: half + 1n, low: half },
     { s: ORDER - 1n, low: 1n }
-  ])("makes $low of $s", ({ low, s }) => {
+  ])("normalizeS returns $low for $s", ({ low, s }) => {
     const compact = fromHex(number32(5n) + number32(s)) ?? new Uint8Array(0)
     normalizeS(compact)
     assert.strictEqual(toHex(compact), number32(5n) + number32(low))
@@ -147,9 +147,12 @@ describe("isStrictDer", () => {
     { why: "padding before r", hex: "30 07 02 02 0005 02 01 07 01", expected: false },
     { why: "padding before s", hex: "30 07 02 01 05 02 02 0007 01", expected: false },
     { why: "nothing", hex: "", expected: false }
-  ])("is $expected for $why", ({ expected, hex }) => assert.strictEqual(isStrictDer(bytes(hex)), expected))
+  ])(
+    "isStrictDer returns $expected for $why",
+    ({ expected, hex }) => assert.strictEqual(isStrictDer(bytes(hex)), expected)
+  )
 
-  it.prop("takes every signature that is encoded by the rules, and none with a byte more or less", {
+  it.prop("isStrictDer accepts every correctly encoded signature, and none with a byte more or less", {
     compact: compacts,
     hashType: FastCheck.integer({ min: 0, max: 255 })
   }, ({ compact, hashType }) => {
@@ -171,5 +174,8 @@ describe("isLowS", () => {
     { why: "the order less one", r: 5n, s: ORDER - 1n, expected: false },
     { why: "the order, which upstream reads as zero", r: 5n, s: ORDER, expected: true },
     { why: "a high s beside an r that is out of range", r: ORDER, s: half + 1n, expected: true }
-  ])("is $expected for $why", ({ expected, r, s }) => assert.strictEqual(isLowS(withHashType(r, s)), expected))
+  ])(
+    "isLowS returns $expected for $why",
+    ({ expected, r, s }) => assert.strictEqual(isLowS(withHashType(r, s)), expected)
+  )
 })

@@ -32,7 +32,7 @@ describe("compact bits", () => {
     { bits: 0x1d0fffff, target: 0xfffffn << (8n * 26n), work: 268435712n, difficulty: 0.0624991 },
     { bits: 0x1b00b269, target: 0xb269n << (8n * 24n), work: 403887287318756n, difficulty: 94035.902 },
     { bits: 0x1a242a4a, target: 0x242a4an << (8n * 23n), work: 1992457132109505n, difficulty: 463897.998 }
-  ])("3.1 $bits stands for its target, work and difficulty", ({ bits, difficulty, target, work }) => {
+  ])("3.1 $bits has the expected target, work and difficulty", ({ bits, difficulty, target, work }) => {
     assert.deepStrictEqual(decodeCompact(bits), {
       target,
       negative: false,
@@ -43,7 +43,7 @@ describe("compact bits", () => {
     assert.approximately(difficultyOf(bits), difficulty, difficulty * 2e-5)
   })
 
-  it("3.1 prints the difficulty as the reference node does", () => {
+  it("3.1 the difficulty is printed as in the reference node", () => {
     assert.strictEqual(difficultyOf(0x207fffff).toPrecision(16), "4.656542373906925e-10")
     assert.strictEqual(difficultyOf(0x1d000000), 0)
   })
@@ -87,19 +87,19 @@ describe("compact bits", () => {
     { bits: 0x21008000, limit: REGTEST_LIMIT, fits: false },
     { bits: 0x1d800001, limit: MAINNET_LIMIT, fits: false },
     { bits: 0x1d000000, limit: MAINNET_LIMIT, fits: false }
-  ])("3.1 $bits is a target within its limit: $fits", ({ bits, fits, limit }) => {
+  ])("3.1 $bits is a valid target within its limit: $fits", ({ bits, fits, limit }) => {
     assert.strictEqual(targetOf(bits, limit) !== undefined, fits)
     assert.strictEqual(meetsTarget(wire(0n), bits, limit), fits)
   })
 
-  it("knows the work of bits whatever was asked before", () => {
+  it("blockWork does not depend on earlier calls", () => {
     assert.strictEqual(blockWork(0x207fffff), 2n)
     assert.strictEqual(blockWork(0x1d00ffff), 4295032833n)
     assert.strictEqual(blockWork(0x207fffff), 2n)
     assert.strictEqual(blockWork(0x1d800001), 0n)
   })
 
-  it.prop("encoding loses nothing that bits can hold", {
+  it.prop("encodeCompact loses no bits that the compact form can hold", {
     size: FastCheck.integer({ min: 1, max: 32 }),
     mantissa: FastCheck.integer({ min: 0x8000, max: 0x7fffff })
   }, ({ mantissa, size }) => {
@@ -138,7 +138,7 @@ describe("retarget", () => {
   })
 })
 
-/** A chain of points: `spacing` seconds apart unless `at` says otherwise. */
+/** A chain of points, `spacing` seconds apart unless `at` returns another time. */
 const points =
   (spacing: number, bits: number, at: (height: number) => Partial<HeaderPoint> = () => ({})) =>
   (height: number): HeaderPoint => ({ height, time: 1_300_000_000 + spacing * height, bits, ...at(height) })
@@ -146,14 +146,14 @@ const points =
 describe("nextBits", () => {
   const INTERVAL = 2016
 
-  it("D1: between retargets the bits stay", () => {
+  it("D1: the bits stay between retargets", () => {
     const ancestor = points(1, 0x1b00b269)
     for (const height of [0, 1, INTERVAL - 2, INTERVAL, 20_158]) {
       assert.strictEqual(nextBits(mainnetParams, ancestor(height), 0, ancestor), 0x1b00b269)
     }
   })
 
-  /** The first time of the period, so that only the right look-back gives the span. */
+  /** The first time of the period differs, so that only the correct look-back gives the span. */
   const withFirst = (first: number, time: number) =>
     points(600, 0x1b00b269, (height) => height === first ? { time } : {})
 
@@ -205,30 +205,30 @@ describe("nextBits", () => {
     assert.strictEqual(nextBits(testnetParams, prev, time, allHard), bits)
   })
 
-  it("D2 3.4 walks back over minimum blocks to the last ordinary one", () => {
+  it("D2 3.4 the search goes back over minimum blocks to the last ordinary one", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height <= 4990 ? HARD : LIMIT })
     assert.strictEqual(nextBits(testnetParams, chain(5000), prev.time + 600, chain), HARD)
   })
 
-  it("D2 3.4 stops walking at the first block of the period", () => {
+  it("D2 3.4 the search stops at the first block of the period", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height < 4032 ? HARD : LIMIT })
     assert.strictEqual(nextBits(testnetParams, chain(5000), prev.time + 600, chain), LIMIT)
     const lower = (height: number): HeaderPoint => ({ ...prev, height, bits: height <= 4032 ? HARD : LIMIT })
     assert.strictEqual(nextBits(testnetParams, lower(5000), prev.time + 600, lower), HARD)
   })
 
-  it("D2 3.4 stops walking at the genesis block", () => {
+  it("D2 3.4 the search stops at the genesis block", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height === 0 ? 0x1d07fff8 : LIMIT })
     assert.strictEqual(nextBits(testnetParams, chain(3), prev.time + 600, chain), 0x1d07fff8)
   })
 
-  it("D3 3.4 retargets from the predecessor's bits even if it was a minimum block", () => {
+  it("D3 3.4 a retarget uses the predecessor's bits even if it was a minimum block", () => {
     const chain = points(600, HARD, (height) => height === 4031 ? { bits: LIMIT } : {})
     const next = nextBits(testnetParams, chain(4031), SINCE + 1_000_000, chain)
     assert.strictEqual(next, retarget(LIMIT, 600 * INTERVAL, testnetParams))
   })
 
-  it("D1 mainnet knows no minimum blocks", () => {
+  it("D1 mainnet has no minimum blocks", () => {
     const chain = points(600, HARD)
     assert.strictEqual(nextBits(mainnetParams, chain(5000), chain(5000).time + 100_000, chain), HARD)
   })
@@ -249,17 +249,17 @@ describe("permittedTransition", () => {
     assert.strictEqual(permittedTransition(mainnetParams, height, OLD, bits), allowed)
   })
 
-  it("3.5 caps at the largest target", () => {
+  it("3.5 the transition is limited by the largest target", () => {
     assert.isTrue(permittedTransition(mainnetParams, 2016, 0x1d00ffff, 0x1d00ffff))
     assert.isFalse(permittedTransition(mainnetParams, 2016, 0x1d00ffff, 0x1d010000))
   })
 
-  it("3.5 says nothing where minimum blocks are allowed", () => {
+  it("3.5 every transition is permitted if minimum blocks are allowed", () => {
     assert.isTrue(permittedTransition(testnetParams, 5, 0x1c0fffff, 0x1d0fffff))
     assert.isTrue(permittedTransition(regtestParams, 5, 0x207fffff, 0x1d00ffff))
   })
 
-  it.prop("every retarget is a permitted one", {
+  it.prop("every retarget is a permitted transition", {
     size: FastCheck.integer({ min: 4, max: 28 }),
     mantissa: FastCheck.integer({ min: 0x8000, max: 0x7fffff }),
     span: FastCheck.integer({ min: -1_000_000, max: 10_000_000 })
@@ -275,7 +275,7 @@ describeShared("electrum_nmc_checkpoints.json", () => {
     "namecoin-mainnet/checkpoints/electrum_nmc_checkpoints.json"
   )
 
-  it("3.5 has transitions on mainnet that are permitted ones", () => {
+  it("3.5 the transitions on mainnet are permitted", () => {
     const bits = checkpoints.map(([, target]) => encodeCompact(BigInt(target)))
     for (let i = 1; i < bits.length; i++) {
       const [before = 0, after = 0] = [bits[i - 1], bits[i]]
@@ -284,7 +284,7 @@ describeShared("electrum_nmc_checkpoints.json", () => {
     assert.strictEqual(bits.length, 191)
   })
 
-  it("A.6 agrees with the landmarks", () => {
+  it("A.6 retarget agrees with the landmarks", () => {
     const bitsAfter = (height: number): number => encodeCompact(BigInt(checkpoints[(height + 1) / 2016 - 1]?.[1] ?? 0))
     assert.strictEqual(bitsAfter(18_143), 0x1b00b269)
     assert.strictEqual(bitsAfter(20_159), 0x1b02c9a4)

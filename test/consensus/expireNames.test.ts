@@ -19,10 +19,10 @@ const coinOf = (operation: NameOperation, height: number): Coin => ({
 const nameCoin = (name: string, height: number): Coin =>
   coinOf({ op: "name_update", name: text(name), value: text("{}") }, height)
 
-/** The output that stands for a name. */
+/** The output of a name. */
 const keyOf = (name: string): string => outpointKey(outpoint(sha256(text(name)), 258))
 
-/** A state with these claims, each on an output of its own, and these coins on the outputs of names. */
+/** A state with these claims, each on a separate output, and these coins on the outputs of names. */
 const view = (claims: Readonly<Record<string, number>>, coins: Readonly<Record<string, Coin>>): ChainView => {
   const known = new Map(
     Object.entries(claims).map(([name, height]): [string, NameClaim] => [name, { height, outpoint: keyOf(name) }])
@@ -35,7 +35,7 @@ const view = (claims: Readonly<Record<string, number>>, coins: Readonly<Record<s
   }
 }
 
-/** The names whose coins went. */
+/** The names whose coins were removed. */
 const removed = (state: ChainView, height: number, params = regtestParams): ReadonlyArray<string> => {
   const overlay = new BlockOverlay(state)
   assert.isUndefined(expireNames(overlay, height, params))
@@ -52,7 +52,7 @@ const refusal = (state: ChainView, height: number, params = regtestParams): stri
 }
 
 describe("expireNames", () => {
-  it("4.7: takes the coins of names that the next block sees as expired", () => {
+  it("4.7: expireNames removes the coins of names that are expired for the next block", () => {
     const coins = Object.fromEntries(["a", "b", "c"].map((name, i) => [name, nameCoin(name, 100 + i)]))
     const state = view({ a: 100, b: 101, c: 102 }, coins)
     assert.deepStrictEqual(removed(state, 128), [])
@@ -61,30 +61,30 @@ describe("expireNames", () => {
     assert.deepStrictEqual(removed(state, 132), [])
   })
 
-  it("4.7: takes the coin of a registration that was never updated", () => {
+  it("4.7: expireNames removes the coin of a registration that was never updated", () => {
     const coin = coinOf({ op: "name_firstupdate", name: text("a"), rand: saltOf(1), value: text("") }, 100)
     assert.deepStrictEqual(removed(view({ a: 100 }, { a: coin }), 129), ["a"])
   })
 
-  it("4.7: leaves names alone that the block renewed", () => {
+  it("4.7: expireNames keeps the coins of names that the block renewed", () => {
     const overlay = new BlockOverlay(view({ a: 100 }, { a: nameCoin("a", 100) }))
     overlay.setClaim("a", { height: 129, outpoint: keyOf("b") })
     expireNames(overlay, 129, regtestParams)
     assert.strictEqual(overlay.removed.size, 0)
   })
 
-  it.each([mainnetParams, testnetParams])("4.7: the coin of d/postmortem is not asked for, $network.name", (params) => {
+  it.each([mainnetParams, testnetParams])("4.7: the coin of d/postmortem is not read, $network.name", (params) => {
     assert.deepStrictEqual(removed(view({ "d/postmortem": 139_868 }, {}), 175_867, params), [])
     const others = view({ "d/postmortem": 139_868, "d/other": 139_868 }, { "d/other": nameCoin("d/other", 139_868) })
     assert.deepStrictEqual(removed(others, 175_867, params), ["d/other"])
   })
 
-  it("refuses the block where any other name, or d/postmortem at another height, has no coin", () => {
+  it("expireNames refuses the block if another name, or d/postmortem at another height, has no coin", () => {
     assert.match(refusal(view({ "d/other": 139_868 }, {}), 175_867, mainnetParams) ?? "", /which is no coin there/)
     assert.match(refusal(view({ "d/postmortem": 139_869 }, {}), 175_868, mainnetParams) ?? "", /which is no coin there/)
   })
 
-  it("reports the claim, its output and what is there", () => {
+  it("expireNames reports the claim, its output and the coin there", () => {
     const output = `${displayHash(sha256(text("a")))}:258`
     const found = (coins: Readonly<Record<string, Coin>>) => refusal(view({ a: 100 }, coins), 129)
     const claim = `the claim of name 61 (hex) in the chain state is on output ${output}`
@@ -97,7 +97,7 @@ describe("expireNames", () => {
     assert.strictEqual(found({ a: { ...nameCoin("a", 100), script: ANYONE } }), `${claim}, a coin that holds no name`)
   })
 
-  it("does not ask for the coin in the blocks before and after, nor of a name that the block sets anew", () => {
+  it("expireNames reads no coin in the blocks before and after, and none of a name that the block renews", () => {
     const state = view({ a: 100 }, {})
     assert.isUndefined(refusal(state, 128))
     assert.isUndefined(refusal(state, 130))
@@ -106,7 +106,7 @@ describe("expireNames", () => {
     assert.isUndefined(expireNames(overlay, 129, regtestParams))
   })
 
-  it("reports the same name in whatever order the claims come", () => {
+  it("expireNames reports the same name for any order of claims", () => {
     const claims = { c: 100, a: 100, b: 100 }
     const forwards = view(claims, { a: nameCoin("a", 100) })
     const backwards: ChainView = {

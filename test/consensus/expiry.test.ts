@@ -19,7 +19,7 @@ describe("expirationDepth", () => {
   })
 })
 
-/** A.7: where a name last updated at `updated` may still be updated, and where it may be registered anew. */
+/** A.7: the heights at which a name last updated at `updated` may still be updated and may be registered again. */
 const EXAMPLES: ReadonlyArray<readonly [ConsensusParams, number, number, number]> = [
   [mainnetParams, 100_000, 135_999, 136_000],
   [mainnetParams, 139_868, 175_867, 175_868],
@@ -60,7 +60,7 @@ describe("isExpired and expiringUpdateHeights", () => {
     assert.deepStrictEqual(range(29, regtestParams), { from: 0, to: 0 })
   })
 
-  it.prop("the range holds just what is expired in the next block and was not in this one", {
+  it.prop("the range has exactly the names that are expired in the next block and were not in this one", {
     height: FastCheck.integer({ min: 0, max: 100_000 }),
     age: FastCheck.integer({ min: 0, max: 50_000 }),
     params: FastCheck.constantFrom(mainnetParams, testnetParams, regtestParams)
@@ -71,7 +71,7 @@ describe("isExpired and expiringUpdateHeights", () => {
     assert.strictEqual(holds(height, updated, params), expires)
   })
 
-  it("a name never comes back to life as the chain grows", () => {
+  it("an expired name never becomes active as the chain grows", () => {
     for (const updated of [0, 11_999, 12_000, 12_001, 30_000]) {
       let expired = false
       for (let height = updated; height < updated + 60_000; height++) {

@@ -36,7 +36,7 @@ describe("blockFlags", () => {
     assert.deepStrictEqual(flagNames(blockFlags(height, testnetParams)), names)
   })
 
-  it("5.1 regtest has everything from block 1 on, listed as the reference node lists it", () => {
+  it("5.1 regtest has all flags from block 1 on, in the reference node's order", () => {
     assert.deepStrictEqual(flagNames(blockFlags(1, regtestParams)), [
       "CHECKLOCKTIMEVERIFY",
       "CHECKSEQUENCEVERIFY",
@@ -49,7 +49,7 @@ describe("blockFlags", () => {
     ])
   })
 
-  it("5.1 ties the long salt to taproot", () => {
+  it("5.1 the long-salt rule activates with taproot", () => {
     const params = withOverrides(regtestParams, { activation: { taproot: 100 } })
     assert.strictEqual(blockFlags(99, params) & (Flag.TAPROOT | Flag.NAMES_LONG_SALT), 0)
     const both = Flag.TAPROOT | Flag.NAMES_LONG_SALT
@@ -60,16 +60,16 @@ describe("blockFlags", () => {
 describe("flagNames and parseFlagNames", () => {
   const anyFlags = FastCheck.integer({ min: 0, max: Object.values(Flag).reduce((all, flag) => all | flag, 0) })
 
-  it.prop("are each other's inverse", { flags: anyFlags }, ({ flags }) => {
+  it.prop("flagNames and parseFlagNames are inverse functions", { flags: anyFlags }, ({ flags }) => {
     assert.strictEqual(parseFlagNames(flagNames(flags)), flags)
   })
 
-  it("know no flags, and no others", () => {
+  it("parseFlagNames accepts no flags, and refuses unknown ones", () => {
     assert.strictEqual(parseFlagNames([]), NO_FLAGS)
     assert.isUndefined(parseFlagNames(["P2SH", "p2sh"]))
   })
 
-  it("give every flag a bit of its own", () => {
+  it("every flag has its own bit", () => {
     const bits = Object.values(Flag)
     assert.strictEqual(new Set(bits).size, bits.length)
     for (const bit of bits) assert.strictEqual(bit & (bit - 1), 0)

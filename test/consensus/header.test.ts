@@ -20,7 +20,7 @@ const ZERO = new Uint8Array(32)
 
 const parts = { prevHash: ZERO, merkleRoot: ZERO, time: 1_700_000_000, bits: REGTEST_BITS }
 
-/** The parts of a header, to be changed. */
+/** The parts of a header, for changes. */
 const partsOf = ({ bits, merkleRoot, nonce, prevHash, time, version }: Header) => ({
   bits,
   merkleRoot,
@@ -33,7 +33,7 @@ const partsOf = ({ bits, merkleRoot, nonce, prevHash, time, version }: Header) =
 /** A header whose own hash meets its target. */
 const plain = (version: number): Header => solve({ ...parts, version })
 
-/** A header whose own hash does not. */
+/** A header whose own hash does not meet its target. */
 const unsolved = (version: number, bits = REGTEST_BITS): Header => {
   for (let nonce = 0;; nonce++) {
     const header = makeHeader({ ...parts, version, bits, nonce })
@@ -73,12 +73,12 @@ describe("checkProofOfWork", () => {
     assert.isUndefined(checkProofOfWork(header, { ...regtestParams, strictChainId: false }))
   })
 
-  it("P1: version 1 with the flag of merged mining is no legacy version", () => {
+  it("P1: version 1 with the merged-mining flag is not a legacy version", () => {
     assert.strictEqual(detailOf(merged(0x0101)), wrongChain(0, 0x0101))
     assert.isUndefined(detailOf(merged(0x0101), { ...regtestParams, strictChainId: false }))
   })
 
-  it("P2: a plain header has to meet its own target", () => {
+  it("P2: a plain header must meet its own target", () => {
     const detail = failed("non-AUX proof of work failed")
     assert.strictEqual(detailOf({ header: unsolved(0x00010004), auxpow: undefined }), detail)
     assert.strictEqual(
@@ -87,7 +87,7 @@ describe("checkProofOfWork", () => {
     )
   })
 
-  it.each([0, 0x20ffffff, 0x21008000, 0xff123456])("P2: bits %i are no target", (bits) => {
+  it.each([0, 0x20ffffff, 0x21008000, 0xff123456])("P2: bits %i are not a valid target", (bits) => {
     const header = makeHeader({ ...parts, version: 0x00010004, bits, nonce: 0 })
     assert.strictEqual(detailOf({ header, auxpow: undefined }), failed("non-AUX proof of work failed"))
   })
@@ -103,7 +103,7 @@ describe("checkProofOfWork", () => {
     assert.strictEqual(detailOf({ header, auxpow: minimalAuxpow(header) }), detail)
   })
 
-  it("P4: the parent is no merge-mined block itself, on any network", () => {
+  it("P4: the parent is not a merge-mined block itself, on any network", () => {
     const header = unsolved(0x00010104)
     const auxpow = minimalAuxpow(header)
     const parent = solveParent(auxpow.coinbase, header.bits, 0x101)
@@ -113,7 +113,7 @@ describe("checkProofOfWork", () => {
     assert.strictEqual(detailOf(nested, { ...regtestParams, strictChainId: false }), detail)
   })
 
-  it("P5: the parent's hash meets our target, whatever its own bits and our own hash say", () => {
+  it("P5: the parent's hash meets our target, independent of its own bits and our own hash", () => {
     const block = merged(0x00010104)
     assert.isUndefined(detailOf(block))
     const { auxpow, header } = block
@@ -134,7 +134,7 @@ describe("checkProofOfWork", () => {
     assert.strictEqual(broken?.detail, "Aux POW missing chain merkle root in parent coinbase")
   })
 
-  it("2.6: what is wrong with a proof is not held against the hash", () => {
+  it("2.6: a failure of a proof does not mark the hash invalid", () => {
     const header = unsolved(0x00010104)
     assert.strictEqual(checkProofOfWork({ header, auxpow: undefined }, regtestParams)?.kind, "mutated")
     const other = minimalAuxpow(makeHeader({ ...partsOf(header), time: header.time + 1 }))
@@ -142,7 +142,7 @@ describe("checkProofOfWork", () => {
     assert.isUndefined(checkProofOfWork({ header, auxpow: minimalAuxpow(header) }, regtestParams))
   })
 
-  it("A.5: regtest block 1 with the smallest proof", () => {
+  it("A.5: regtest block 1 with the smallest proof is valid", () => {
     const header =
       "0401010006226e46111a0b59caaf126043eb5bbf28c34f3a5e332a1fc7b2b73cf188910fdf3db20683e9215144ebf8aee4d36c59" +
       "b18d150da93f51b8926e3b32db8171cd32e8494dffff7f2000000000"
@@ -162,11 +162,14 @@ describe("checkProofOfWork", () => {
     assert.strictEqual(detailOf(block, mainnetParams), failed("AUX proof of work failed"))
   })
 
-  it.each(["mainnet", "testnet", "regtest"] as const)("1.3: the genesis block of %s has its work", (name) => {
-    const params = { mainnet: mainnetParams, testnet: testnetParams, regtest: regtestParams }[name]
-    const block = readBlockHeader(new Reader(networks[name].genesisBlock))
-    assert.isUndefined(checkProofOfWork(block, params))
-  })
+  it.each(["mainnet", "testnet", "regtest"] as const)(
+    "1.3: the genesis block of %s has its work",
+    (name) => {
+      const params = { mainnet: mainnetParams, testnet: testnetParams, regtest: regtestParams }[name]
+      const block = readBlockHeader(new Reader(networks[name].genesisBlock))
+      assert.isUndefined(checkProofOfWork(block, params))
+    }
+  )
 })
 
 describeShared("real headers", () => {
@@ -186,7 +189,7 @@ describeShared("real headers", () => {
     assert.isUndefined(checkProofOfWork(block, mainnetParams))
   })
 
-  it("testnet block 233,281 has its work, and not enough for mainnet", () => {
+  it("testnet block 233,281 has its work, but not enough for mainnet", () => {
     assert.isUndefined(checkProofOfWork(read("testnet", "233281"), testnetParams))
     const { auxpow, header } = read("testnet", "233281")
     const harder = { header: makeHeader({ ...partsOf(header), bits: 0x1b00b269 }), auxpow }
@@ -194,7 +197,7 @@ describeShared("real headers", () => {
   })
 })
 
-/** A regtest header in good order, after a block at height 999. */
+/** A valid regtest header, after a block at height 999. */
 const context = (overrides: Partial<HeaderContext> & { readonly parts?: Partial<Header> } = {}): HeaderContext => {
   const prev = { height: 999, time: 1_700_000_000, bits: REGTEST_BITS }
   const { parts: given = {}, ...rest } = overrides
@@ -234,13 +237,13 @@ describe("checkHeaderContext", () => {
     assert.isUndefined(verdict({ parts: modern, prev, params }))
   })
 
-  it("rule 6: bits as they have to be", () => {
+  it("rule 6: the bits must be the required ones", () => {
     assert.isUndefined(verdict())
     assert.strictEqual(verdict({ parts: { bits: 0x207ffffe } }), "header: bad-diffbits")
     assert.strictEqual(verdict({ parts: { bits: 0x1f7fffff } }), "header: bad-diffbits")
   })
 
-  it("rule 7: later than the median time past", () => {
+  it("rule 7: the time is later than the median time past", () => {
     const medianTimePast = 1_699_990_000
     assert.isUndefined(verdict({ parts: { time: medianTimePast + 1 }, medianTimePast }))
     assert.strictEqual(verdict({ parts: { time: medianTimePast }, medianTimePast }), "header: time-too-old")
@@ -252,7 +255,7 @@ describe("checkHeaderContext", () => {
     assert.isUndefined(verdict({ parts, prev, medianTimePast: prev.time - 3000 }))
   })
 
-  it("rule 9: two hours ahead of the clock and no more, for now", () => {
+  it("rule 9: the time is at most two hours ahead of the clock, and the refusal is temporary", () => {
     const now = 1_700_001_000
     assert.isUndefined(verdict({ parts: { time: now + 7200 }, now }))
     assert.strictEqual(verdict({ parts: { time: now + 7201 }, now }), "time-future: time-too-new")
@@ -287,7 +290,7 @@ describe("checkHeaderContext", () => {
     assert.strictEqual(verdict({ parts: { version: version - 1 }, params: at(1000) }), reason)
   })
 
-  it("3.5: the first rule that is broken speaks", () => {
+  it("3.5: the first violated rule gives the reason", () => {
     const wrong = { version: 1, bits: 0x1f7fffff, time: 0 }
     assert.strictEqual(verdict({ parts: wrong }), LEGACY)
     assert.strictEqual(verdict({ parts: { ...wrong, version: 0x00010001 } }), "header: bad-diffbits")
@@ -310,7 +313,7 @@ describeShared(
     // The parent chain has no chain ids; up to here it retargets as Namecoin does.
     const params = { ...mainnetParams, strictChainId: false }
 
-    /** The file has the times and nonces; everything else follows from the height. */
+    /** The file has the times and nonces; all other fields follow from the height. */
     const headers = () => {
       const built = [new Header(fromHex(BITCOIN_GENESIS) ?? EMPTY)]
       for (const [i, time] of chain.timestamps.entries()) {
@@ -329,7 +332,7 @@ describeShared(
       return built
     }
 
-    it("keeps all rules, and the difficulty rises to four times as much at its end", () => {
+    it("the chain follows all rules, and the difficulty rises to four times as much at its end", () => {
       const built = headers()
       const point = (height: number) => ({ height, time: built[height]?.time ?? 0, bits: built[height]?.bits ?? 0 })
       for (const [height, header] of built.entries()) {

@@ -24,7 +24,7 @@ describe("historicBug", () => {
     assert.strictEqual(historicBug(height, idOf(txid), mainnetParams), bug)
   })
 
-  it("4.9 holds at its own height only, for its own transaction, on the main network", () => {
+  it("4.9 an exception holds at its own height only, for its own transaction, on the main network", () => {
     assert.isUndefined(historicBug(139_871, D_BITCOIN, mainnetParams))
     assert.isUndefined(historicBug(139_873, D_BITCOIN, mainnetParams))
     assert.isUndefined(historicBug(139_872, D_BITCOIN.slice().reverse(), mainnetParams))
@@ -46,7 +46,7 @@ describeShared("historic_bug_transactions.json", () => {
     assert.isTrue(treatment.startsWith(found ?? "none"), `${found} is not ${treatment}`)
   })
 
-  it("4.9 has all 19", () => {
+  it("4.9 the list has all 19 exceptions", () => {
     assert.strictEqual(bugs.length, 19)
   })
 })

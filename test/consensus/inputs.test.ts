@@ -20,7 +20,7 @@ const coin = (value: number, overrides: Partial<Coin> = {}): Coin => ({
   ...overrides
 })
 
-/** What becomes of a transaction that spends these coins and pays out these values. */
+/** The result for a transaction that spends these coins and pays these values. */
 const spend = (coins: ReadonlyArray<Coin | undefined>, values: ReadonlyArray<number>, exempt = false) => {
   const inputs = coins.map((_, i) => ({
     prevout: outpoint(new Uint8Array(32).fill(1), i),
@@ -43,12 +43,12 @@ const spend = (coins: ReadonlyArray<Coin | undefined>, values: ReadonlyArray<num
 }
 
 describe("checkInputs", () => {
-  it("leaves what is over as the fee", () => {
+  it("the fee is the difference of the inputs and the outputs", () => {
     assert.strictEqual(spend([coin(5), coin(7)], [3, 4]), 5)
     assert.strictEqual(spend([coin(5)], [5]), 0)
   })
 
-  it("needs every coin: the name rules say so first, and where they look away the coins are missed all the same", () => {
+  it("every coin must exist: by the name rules, and for exempt transactions by the rule of missing inputs", () => {
     const missing = "bad-txns-inputs-missingorspent"
     assert.deepStrictEqual(spend([coin(5), undefined], [3]), [missing, "Failed to fetch name input coin"])
     assert.deepStrictEqual(spend([coin(5), undefined], [3], true), [missing, "CheckTxInputs: inputs missing/spent"])
@@ -65,7 +65,7 @@ describe("checkInputs", () => {
     assert.deepStrictEqual(result, refused ? ["bad-txns-premature-spend-of-coinbase", words] : 4)
   })
 
-  it("no coin and no sum of coins is above all the money there is", () => {
+  it("no coin and no sum of coins exceeds the maximum amount of money", () => {
     assert.strictEqual(spend([coin(MAX_MONEY)], [1]), MAX_MONEY - 1)
     assert.deepStrictEqual(spend([coin(MAX_MONEY + 1)], [1]), ["bad-txns-inputvalues-outofrange", undefined])
     assert.deepStrictEqual(spend([coin(MAX_MONEY), coin(1)], [1]), ["bad-txns-inputvalues-outofrange", undefined])
@@ -78,11 +78,11 @@ describe("checkInputs", () => {
     { value: 0, out: 1, words: "value in (0.00) < value out (0.00000001)" },
     { value: 1_234_500_000, out: 1_234_567_800, words: "value in (12.345) < value out (12.345678)" },
     { value: 100_000_000, out: 200_000_000, words: "value in (1.00) < value out (2.00)" }
-  ])("pays out no more than comes in: $words", ({ out, value, words }) => {
+  ])("the outputs are at most the inputs: $words", ({ out, value, words }) => {
     assert.deepStrictEqual(spend([coin(value)], [out]), ["bad-txns-in-belowout", words])
   })
 
-  it("looks at maturity before amounts", () => {
+  it("maturity is checked before amounts", () => {
     const young = coin(5, { height: HEIGHT, coinbase: true })
     assert.deepStrictEqual(spend([young], [6]), [
       "bad-txns-premature-spend-of-coinbase",

@@ -58,7 +58,7 @@ describe("the life of a name", () => {
     return { chain, commitments }
   }
 
-  it("4.5.7: several operations on a name in one block are fine if each spends the one before", () => {
+  it("4.5.7: a block may have several operations on a name if each spends the previous one", () => {
     const { chain, commitments: [one, two, other] } = ready()
     if (one === undefined || two === undefined || other === undefined) throw new Error("three commitments")
     const registration = register(1, first(one))
@@ -89,7 +89,7 @@ describe("the life of a name", () => {
     assert.strictEqual(reasonFor(chain, young, register(4, first(young))), "tx-firstupdate-immature")
   })
 
-  it("4.7: a name that is updated in its last block does not expire with it", () => {
+  it("4.7: a name that is updated in its last block does not expire in it", () => {
     const { chain, commitments: [one] } = ready()
     if (one === undefined) throw new Error("a commitment")
     const registration = register(1, first(one))
@@ -104,7 +104,7 @@ describe("the life of a name", () => {
     assert.isUndefined(chain.coin(keyOf(first(renewed))))
   })
 
-  it("4.4.2: a coinbase of the name version sets names unchecked; the coin it displaced cannot update any more", () => {
+  it("4.4.2: a coinbase of the name version sets names unchecked; the replaced coin cannot update any more", () => {
     const { chain, commitments: [one] } = ready()
     if (one === undefined) throw new Error("a commitment")
     const registration = register(1, first(one))

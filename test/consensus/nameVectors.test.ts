@@ -63,7 +63,7 @@ describe("A.1: d/bitcoin", () => {
       checkNameTransaction({ ...check, flags: Flag.NAMES_MEMPOOL | Flag.NAMES_LONG_SALT })?.reason
   }
 
-  it("has the txids", () => {
+  it("the transactions have their txids", () => {
     assert.strictEqual(
       displayHash(D_BITCOIN_NEW.txid),
       "6047ce28a076118403aa960909c9c4d0056f97ee0da4d37d109515f8367e2ccb"
@@ -74,12 +74,12 @@ describe("A.1: d/bitcoin", () => {
     )
   })
 
-  it("is a valid registration after 12 blocks, in a block; its short salt no longer enters the mempool", () => {
+  it("the registration is valid in a block after 12 blocks; its short salt is refused in the mempool", () => {
     assert.strictEqual(registration(151, 140), "tx-firstupdate-immature")
     assert.strictEqual(registration(152, 140), "tx-firstupdate-invalid-rand")
   })
 
-  it("has the name output as its second, with an address behind it", () => {
+  it("the registration has the name in its second output, with an address after the prefix", () => {
     const [, made] = madeNameScripts(D_BITCOIN_FIRST)
     assert.strictEqual(made?.operation.op, "name_firstupdate")
     assert.strictEqual(toHex(made?.address ?? EMPTY), "76a914dbc7c2fad09980487da47a2e00138cffcaab2d6188ac")
@@ -100,7 +100,7 @@ describe("A.1: an update of d/bitcoin", () => {
     return checkNameTransaction({ ...check, claim: () => claim })?.reason
   }
 
-  it("has its txid, its value of 207 bytes and its amount", () => {
+  it("the update has its txid, its value of 207 bytes and its amount", () => {
     const txid = "3376c5e0e5b69d0a104863de8432d7c13f891065e7628a72487b770c6418d397"
     assert.strictEqual(displayHash(D_BITCOIN_UPDATE.txid), txid)
     const [, made] = madeNameScripts(D_BITCOIN_UPDATE)
@@ -108,7 +108,7 @@ describe("A.1: an update of d/bitcoin", () => {
     assert.strictEqual(D_BITCOIN_UPDATE.outputs[1]?.value, 1_000_000)
   })
 
-  it("is valid while the name lives, in the 11,999 blocks after the last update", () => {
+  it("the update is valid while the name lives, in the 11,999 blocks after the last update", () => {
     assert.isUndefined(reasonAfter(100))
     assert.strictEqual(reasonAfter(99), "tx-nameupdate-expired")
   })
@@ -120,7 +120,7 @@ describe.skipIf(!hasShared)("real name transactions", () => {
     return transactionOf(hex)
   }
 
-  it("a whole life of d/heretostay keeps the rules", () => {
+  it("the whole life of d/heretostay follows the rules", () => {
     const [commitment, first, update] = ["0c6867", "5e3495", "cfc5d7"].map(decode)
     if (commitment === undefined || first === undefined || update === undefined) throw new Error("a fixture is missing")
     const made = (transaction: Transaction, height: number) =>
@@ -146,7 +146,7 @@ describe.skipIf(!hasShared)("real name transactions", () => {
   it.each([
     { file: "block_40000.hex", height: 40_000, ops: ["name_firstupdate"] },
     { file: "block_210000.hex", height: 210_000, ops: Array.from({ length: 7 }, () => "name_update") }
-  ])("mainnet block $height has its effects", ({ file, height, ops }) => {
+  ])("mainnet block $height has its name effects", ({ file, height, ops }) => {
     const block = decodeBlock(fromHex(fixtureText(`namecoin-mainnet/blocks/${file}`).trim()) ?? EMPTY)
     assert.deepStrictEqual(nameEffects(block, height, mainnetParams).map(({ operation }) => operation.op), ops)
   })

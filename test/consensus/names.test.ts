@@ -24,7 +24,7 @@ import {
 } from "../../src/protocol/transaction.ts"
 import { ANYONE, currency, nameNew, nameOutput, saltOf, text } from "../support/regtest.ts"
 
-/** Height of the block that is to hold the transaction. */
+/** Height of the block that will contain the transaction. */
 const HEIGHT = 1000
 
 const NAME = text("d/example")
@@ -49,7 +49,7 @@ const inputAt = (index: number): TransactionInput => ({
 
 const keyAt = (index: number): string => outpointKey(inputAt(index).prevout)
 
-/** A transaction that spends `coins` to `outputs`, and what stands around it. */
+/** A transaction that spends `coins` to `outputs`, and its context. */
 interface Situation {
   readonly coins?: ReadonlyArray<Coin | undefined>
   readonly outputs: ReadonlyArray<TransactionOutput>
@@ -91,11 +91,11 @@ const withBug = (transaction: Transaction, bug: HistoricBug, height = HEIGHT): C
   historicBugs: historicBugsOf([[height, displayHash(transaction.txid), bug]])
 })
 
-/** The claim that belongs to a name coin at input 0. */
+/** The claim of the name coin at input 0. */
 const CURRENT: NameClaim = { height: HEIGHT - 20, outpoint: keyAt(0) }
 
 describe("checkNameTransaction", () => {
-  it("N0: a historic exception passes unseen, at its height", () => {
+  it("N0: a historic exception is not checked, at its height only", () => {
     const coins = [nameCoin(NEW), nameCoin(UPDATE), undefined]
     const outputs = [nameOutput(FIRST), nameOutput(UPDATE)]
     const transaction = currency(coins.map((_, i) => inputAt(i)), outputs, { version: 2 })
@@ -107,14 +107,14 @@ describe("checkNameTransaction", () => {
     }
   })
 
-  it("N1: every coin is there", () => {
+  it("N1: every coin must exist", () => {
     assert.strictEqual(verdict({ coins: [undefined], outputs: [CHANGE], version: 2 }), "bad-txns-inputs-missingorspent")
     const late = [PLAIN, nameCoin(UPDATE), undefined]
     assert.strictEqual(verdict({ coins: late, outputs: [CHANGE] }), "bad-txns-inputs-missingorspent")
     assert.isUndefined(verdict({ coins: [PLAIN, PLAIN], outputs: [CHANGE], version: 2 }))
   })
 
-  it("N1, N2: in the order of the inputs", () => {
+  it("N1, N2: inputs are checked in their order", () => {
     const two = nameCoin(UPDATE)
     assert.strictEqual(verdict({ coins: [two, two, undefined], outputs: [CHANGE] }), "tx-multiple-name-inputs")
     assert.strictEqual(verdict({ coins: [two, undefined, two], outputs: [CHANGE] }), "bad-txns-inputs-missingorspent")
@@ -124,7 +124,7 @@ describe("checkNameTransaction", () => {
     { first: UPDATE, second: UPDATE },
     { first: NEW, second: NEW },
     { first: NEW, second: UPDATE }
-  ])("N2: one name input at most ($first.op, $second.op), in any version", ({ first, second }) => {
+  ])("N2: a transaction has at most one name input ($first.op, $second.op), in any version", ({ first, second }) => {
     const coins = [nameCoin(first), nameCoin(second)]
     assert.strictEqual(verdict({ coins, outputs: [nameOutput(UPDATE)] }), "tx-multiple-name-inputs")
     assert.strictEqual(verdict({ coins, outputs: [CHANGE], version: 2 }), "tx-multiple-name-inputs")
@@ -134,13 +134,13 @@ describe("checkNameTransaction", () => {
     { first: UPDATE, second: UPDATE },
     { first: NEW, second: NEW },
     { first: UPDATE, second: NEW }
-  ])("N3: one name output at most ($first.op, $second.op), in any version", ({ first, second }) => {
+  ])("N3: a transaction has at most one name output ($first.op, $second.op), in any version", ({ first, second }) => {
     const outputs = [nameOutput(first), nameOutput(second)]
     assert.strictEqual(verdict({ outputs }), "tx-multiple-name-outputs")
     assert.strictEqual(verdict({ outputs, version: 2 }), "tx-multiple-name-outputs")
   })
 
-  it.each([1, 2, 0x7101, 0x70ff, 0xffff7100])("N4, N5: version %i has nothing to do with names", (version) => {
+  it.each([1, 2, 0x7101, 0x70ff, 0xffff7100])("N4, N5: a transaction of version %i must not have names", (version) => {
     const outputs = [nameOutput(NEW)]
     assert.strictEqual(verdict({ outputs, version }), "tx-nonname-with-name-output")
     assert.strictEqual(verdict({ coins: [nameCoin(NEW)], outputs: [CHANGE], version }), "tx-nonname-with-name-input")
@@ -148,7 +148,7 @@ describe("checkNameTransaction", () => {
     assert.isUndefined(verdict({ outputs: [CHANGE], version }))
   })
 
-  it("N6: a name transaction has a name output", () => {
+  it("N6: a name transaction must have a name output", () => {
     assert.strictEqual(verdict({ outputs: [CHANGE] }), "tx-name-without-name-output")
     assert.strictEqual(verdict({ coins: [nameCoin(UPDATE)], outputs: [CHANGE] }), "tx-name-without-name-output")
     assert.isUndefined(verdict({ outputs: [CHANGE, nameOutput(NEW)] }))
@@ -159,19 +159,22 @@ describe("checkNameTransaction", () => {
     { params: mainnetParams, height: 212_500, least: 1_000_000 },
     { params: testnetParams, height: 1, least: 1_000_000 },
     { params: regtestParams, height: 1, least: 1_000_000 }
-  ])("N6b: at least $least at height $height of $params.network.name", ({ height, least, params }) => {
-    assert.strictEqual(minNameAmount(height, params), least)
-    assert.isUndefined(verdict({ outputs: [nameOutput(NEW, least)], height, params }))
-    const greedy = least === 0 ? undefined : "tx-name-greedy"
-    assert.strictEqual(verdict({ outputs: [nameOutput(NEW, Math.max(least - 1, 0))], height, params }), greedy)
-  })
+  ])(
+    "N6b: a name output has at least $least at height $height of $params.network.name",
+    ({ height, least, params }) => {
+      assert.strictEqual(minNameAmount(height, params), least)
+      assert.isUndefined(verdict({ outputs: [nameOutput(NEW, least)], height, params }))
+      const greedy = least === 0 ? undefined : "tx-name-greedy"
+      assert.strictEqual(verdict({ outputs: [nameOutput(NEW, Math.max(least - 1, 0))], height, params }), greedy)
+    }
+  )
 
-  it.each([NEW, FIRST, UPDATE])("N6b: for a $op too, before anything else is looked at", (operation) => {
+  it.each([NEW, FIRST, UPDATE])("N6b: the amount of a $op is checked before the other rules", (operation) => {
     const outputs = [nameOutput(operation, MIN_NAME_AMOUNT - 1)]
     assert.strictEqual(verdict({ coins: [nameCoin(UPDATE)], outputs }), "tx-name-greedy")
   })
 
-  it.each([UPDATE, FIRST, NEW])("N7: a NAME_NEW spends no name, not even a $op", (operation) => {
+  it.each([UPDATE, FIRST, NEW])("N7: a NAME_NEW must not spend a name such as a $op", (operation) => {
     assert.strictEqual(
       verdict({ coins: [nameCoin(operation)], outputs: [nameOutput(NEW)] }),
       "tx-namenew-with-name-input"
@@ -188,7 +191,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ outputs }), reason)
   })
 
-  it.each([UPDATE, FIRST])("N8: a $op spends a name", (operation) => {
+  it.each([UPDATE, FIRST])("N8: a $op must spend a name", (operation) => {
     assert.strictEqual(verdict({ outputs: [nameOutput(operation)] }), "tx-nameupdate-without-name-input")
   })
 
@@ -212,7 +215,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins: [nameCoin(NEW)], outputs: first }), reason)
   })
 
-  it("N9 before N10 before N11", () => {
+  it("N9 is checked before N10, and N10 before N11", () => {
     const long: NameOperation = { op: "name_update", name: new Uint8Array(256), value: new Uint8Array(1024) }
     assert.strictEqual(verdict({ coins: [nameCoin(NEW)], outputs: [nameOutput(long)] }), "tx-name-invalid")
     const value: NameOperation = { op: "name_update", name: NAME, value: new Uint8Array(1024) }
@@ -226,7 +229,7 @@ describe("checkNameTransaction", () => {
     assert.isUndefined(verdict({ coins: [nameCoin(UPDATE)], outputs, claim: CURRENT }))
   })
 
-  it("N12: of the same name, to the byte", () => {
+  it("N12: an update spends the same name, byte for byte", () => {
     for (const name of ["d/Example", "d/exampl", "d/example2", ""]) {
       const outputs = [nameOutput({ op: "name_update", name: text(name), value: EMPTY })]
       assert.strictEqual(verdict({ coins: [nameCoin(UPDATE)], outputs, claim: CURRENT }), "tx-nameupdate-name-mismatch")
@@ -242,7 +245,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins: [nameCoin(UPDATE, HEIGHT)], outputs }), "tx-nameupdate-nonexistant")
   })
 
-  it("N14: the name is known", () => {
+  it("N14: an update needs a registered name", () => {
     assert.strictEqual(
       verdict({ coins: [nameCoin(UPDATE)], outputs: [nameOutput(UPDATE)] }),
       "tx-nameupdate-nonexistant"
@@ -258,7 +261,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins: [nameCoin(UPDATE, height)], outputs: [nameOutput(UPDATE)], claim }), reason)
   })
 
-  it("N15, 4.4.2: the coin is the one of the claim", () => {
+  it("N15, 4.4.2: the spent coin is the coin of the claim", () => {
     const outputs = [nameOutput(UPDATE)]
     const coins = [nameCoin(UPDATE)]
     const elsewhere = { ...CURRENT, outpoint: keyAt(1) }
@@ -296,7 +299,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins, outputs, flags: Flag.NAMES_LONG_SALT }), long)
   })
 
-  it("N20: name and salt are the ones committed to", () => {
+  it("N20: the commitment matches name and salt", () => {
     const outputs = [nameOutput(FIRST)]
     const reasonFor = (commitment: NameOperation) => verdict({ coins: [nameCoin(commitment)], outputs })
     assert.strictEqual(reasonFor(nameNew(NAME, saltOf(2))), "tx-firstupdate-hash-mismatch")
@@ -304,7 +307,7 @@ describe("checkNameTransaction", () => {
   })
 
   it.each([0, 19, 21, 32])(
-    "N20, 4.4.2: a commitment of %i bytes, as a coinbase can make it, is opened by nothing",
+    "N20, 4.4.2: a commitment of %i bytes, which a coinbase can create, matches no name",
     (size) => {
       const commitment: NameOperation = { op: "name_new", commitment: new Uint8Array(size) }
       const reason = verdict({ coins: [nameCoin(commitment)], outputs: [nameOutput(FIRST)] })
@@ -320,7 +323,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins: [nameCoin(NEW)], outputs: [nameOutput(FIRST)], claim }), reason)
   })
 
-  it("N16 to N21 in this order", () => {
+  it("N16 to N21 are checked in this order", () => {
     const claim = CURRENT
     const wrong = { op: "name_firstupdate", name: NAME, rand: new Uint8Array(21), value: EMPTY } as const
     const young = [nameCoin(nameNew(text("d/other"), SALT), HEIGHT - 1)]
@@ -332,7 +335,7 @@ describe("checkNameTransaction", () => {
     assert.strictEqual(verdict({ coins: right, outputs: [nameOutput(FIRST)], claim }), "tx-firstupdate-existing-name")
   })
 
-  it("an empty name is a name", () => {
+  it("an empty name is valid", () => {
     const first: NameOperation = { op: "name_firstupdate", name: EMPTY, rand: SALT, value: EMPTY }
     assert.isUndefined(verdict({ coins: [nameCoin(nameNew(EMPTY, SALT))], outputs: [nameOutput(first)] }))
   })
@@ -362,7 +365,7 @@ describe("nameEffects", () => {
     assert.lengthOf(effectsOf(transaction, HEIGHT + 1, withBug(transaction, bug)), 2)
   })
 
-  it("F1, F2: an exception to apply has no effects in another version", () => {
+  it("F1, F2: an exception of kind apply has no effects in another version", () => {
     const transaction = currency([inputAt(0)], outputs, { version: 1 })
     assert.lengthOf(effectsOf(transaction, HEIGHT, withBug(transaction, "apply")), 0)
   })
@@ -373,14 +376,14 @@ describe("nameEffects", () => {
     }
   })
 
-  it("F3: registrations and updates in the order of the outputs; a NAME_NEW is none", () => {
+  it("F3: registrations and updates have effects in the order of the outputs; a NAME_NEW has none", () => {
     assert.deepStrictEqual(effectsOf(currency([inputAt(0)], outputs, { version: NAME_TX_VERSION })), [
       { op: "name_firstupdate", height: HEIGHT, value: 5, vout: 1 },
       { op: "name_update", height: HEIGHT, value: 6, vout: 3 }
     ])
   })
 
-  it("F3: with name, address and transaction", () => {
+  it("F3: an effect has name, address and transaction", () => {
     const transaction = currency([inputAt(0)], [nameOutput(UPDATE)], { version: NAME_TX_VERSION })
     const [effect] = nameEffects(makeBlock(header, [transaction]), 7, regtestParams)
     assert.strictEqual(toHex(effect?.name ?? EMPTY), toHex(NAME))

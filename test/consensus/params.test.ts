@@ -25,7 +25,7 @@ interface Facts {
 }
 
 describe("paramsOf", () => {
-  it.each(["mainnet", "testnet", "regtest"] as const)("gives the rules of %s", (name) => {
+  it.each(["mainnet", "testnet", "regtest"] as const)("paramsOf returns the rules of %s", (name) => {
     assert.strictEqual(paramsOf(networks[name]).network, networks[name])
   })
 
@@ -33,11 +33,11 @@ describe("paramsOf", () => {
     { params: mainnetParams, compact: 0x1d00ffff },
     { params: testnetParams, compact: 0x1d0fffff },
     { params: regtestParams, compact: 0x207fffff }
-  ])("has the largest target of $params.network.name", ({ compact, params }) => {
+  ])("the largest target of $params.network.name has its compact form", ({ compact, params }) => {
     assert.strictEqual(encodeCompact(params.powLimit), compact)
   })
 
-  it("has whole periods on all networks", () => {
+  it("all networks have whole retarget periods", () => {
     for (const { retargetInterval, targetSpacing, targetTimespan } of [mainnetParams, testnetParams, regtestParams]) {
       assert.strictEqual(retargetInterval * targetSpacing, targetTimespan)
     }
@@ -46,7 +46,7 @@ describe("paramsOf", () => {
     assert.strictEqual(regtestParams.retargetInterval, 144)
   })
 
-  it("never activates taproot but on regtest", () => {
+  it("only regtest activates taproot", () => {
     assert.strictEqual(mainnetParams.activation.taproot, Infinity)
     assert.strictEqual(testnetParams.activation.taproot, Infinity)
     assert.strictEqual(regtestParams.activation.taproot, 0)
@@ -58,34 +58,37 @@ describeShared("network_params.json", () => {
     "namecoin-mainnet/params/network_params.json"
   )
 
-  it.each([mainnetParams, testnetParams, regtestParams])("agrees with the rules of $network.name", (params) => {
-    const { activation, assumeValid } = params
-    const ours: Facts = {
-      pow_limit: params.powLimit.toString(16).padStart(64, "0"),
-      auxpow_chain_id: params.auxpowChainId,
-      auxpow_start_height: params.auxpowStartHeight,
-      bip16_height: activation.bip16,
-      bip34_height: activation.bip34,
-      bip65_height: activation.bip65,
-      bip66_height: activation.bip66,
-      csv_height: activation.csv,
-      segwit_height: activation.segwit,
-      subsidy_halving_interval: params.halvingInterval,
-      minimum_chain_work: params.minimumChainWork.toString(16).padStart(64, "0"),
-      fixed_chain_id_strict: params.strictChainId,
-      legacy_blocks_before: params.legacyBlocksBefore
+  it.each([mainnetParams, testnetParams, regtestParams])(
+    "the parameters agree with the rules of $network.name",
+    (params) => {
+      const { activation, assumeValid } = params
+      const ours: Facts = {
+        pow_limit: params.powLimit.toString(16).padStart(64, "0"),
+        auxpow_chain_id: params.auxpowChainId,
+        auxpow_start_height: params.auxpowStartHeight,
+        bip16_height: activation.bip16,
+        bip34_height: activation.bip34,
+        bip65_height: activation.bip65,
+        bip66_height: activation.bip66,
+        csv_height: activation.csv,
+        segwit_height: activation.segwit,
+        subsidy_halving_interval: params.halvingInterval,
+        minimum_chain_work: params.minimumChainWork.toString(16).padStart(64, "0"),
+        fixed_chain_id_strict: params.strictChainId,
+        legacy_blocks_before: params.legacyBlocksBefore
+      }
+      const theirs = facts[params.network.name]
+      for (const [key, value] of Object.entries(ours)) {
+        const given = Object.entries(theirs).find(([name]) => name === key)?.[1]
+        if (given !== undefined) assert.strictEqual(value, given, key)
+      }
+      if (theirs.assume_valid !== undefined) {
+        assert.strictEqual(assumeValid === undefined ? "" : displayHash(assumeValid), theirs.assume_valid.hash)
+      }
     }
-    const theirs = facts[params.network.name]
-    for (const [key, value] of Object.entries(ours)) {
-      const given = Object.entries(theirs).find(([name]) => name === key)?.[1]
-      if (given !== undefined) assert.strictEqual(value, given, key)
-    }
-    if (theirs.assume_valid !== undefined) {
-      assert.strictEqual(assumeValid === undefined ? "" : displayHash(assumeValid), theirs.assume_valid.hash)
-    }
-  })
+  )
 
-  it("agrees with the limits of names", () => {
+  it("the parameters agree with the limits of names", () => {
     const limits = fixtureJson<{ readonly mainnet: Readonly<Record<string, unknown>> }>(
       "namecoin-mainnet/params/network_params.json"
     ).mainnet
@@ -97,14 +100,14 @@ describeShared("network_params.json", () => {
 })
 
 describe("withOverrides", () => {
-  it("moves what is named and leaves the rest", () => {
+  it("withOverrides changes only the named heights", () => {
     const moved = withOverrides(regtestParams, { activation: { csv: 500, taproot: Infinity } })
     assert.deepStrictEqual(moved.activation, { ...regtestParams.activation, csv: 500, taproot: Infinity })
     assert.deepStrictEqual({ ...moved, activation: regtestParams.activation }, regtestParams)
     assert.strictEqual(regtestParams.activation.csv, 1)
   })
 
-  it("changes nothing without overrides", () => {
+  it("withOverrides without overrides changes nothing", () => {
     assert.deepStrictEqual(withOverrides(regtestParams, {}), regtestParams)
   })
 })

@@ -11,7 +11,7 @@ import { coinOf } from "../support/spending.ts"
 
 const bytes = (hex: string): Bytes => fromHex(hex) ?? assert.fail(`no hex: ${hex}`)
 
-/** What the networks of the blocks below enforced at their heights. */
+/** The rules of the networks at the heights of the blocks below. */
 const SEGWIT = Flag.P2SH | Flag.DERSIG | Flag.CHECKLOCKTIMEVERIFY | Flag.CHECKSEQUENCEVERIFY | Flag.WITNESS |
   Flag.NULLDUMMY
 
@@ -34,7 +34,7 @@ describe.skipIf(!hasShared)("namecoin-mainnet/transactions/name_spend_signature_
     return verifyInput({ context: new SighashContext(transaction, coins), index: row.input, flags })
   }
 
-  it("verifies every real spend", () => {
+  it("verifyInput accepts every real spend", () => {
     assert.strictEqual(rows.length, 11)
     for (const row of rows) {
       assert.isTrue(row.signature_valid)
@@ -42,7 +42,7 @@ describe.skipIf(!hasShared)("namecoin-mainnet/transactions/name_spend_signature_
     }
   })
 
-  it("refuses them without the name prefix, which the signature covers", () => {
+  it("verifyInput refuses the spends without the name prefix, which the signature covers", () => {
     const named = rows.filter((row) => parseNameScript(bytes(row.prevout_script)) !== undefined)
     assert.strictEqual(named.length, 8)
     for (const row of named) {
@@ -51,7 +51,7 @@ describe.skipIf(!hasShared)("namecoin-mainnet/transactions/name_spend_signature_
     }
   })
 
-  it("refuses them with another name", () => {
+  it("verifyInput refuses the spends with another name", () => {
     for (const row of rows) {
       const script = bytes(row.prevout_script)
       if (parseNameScript(script) === undefined) continue
@@ -71,7 +71,7 @@ describe.skipIf(!hasShared)("bitcoin-blocks/bcoin", () => {
     { name: "block928849", flags: SEGWIT, inputs: 8594 },
     { name: "block928927", flags: SEGWIT, inputs: 9983 },
     { name: "block1087400", flags: SEGWIT, inputs: 205 }
-  ])("verifies the $inputs inputs of $name", ({ flags, inputs, name }) => {
+  ])("verifyInput accepts the $inputs inputs of $name", ({ flags, inputs, name }) => {
     const checks = bitcoinChecks(name)
     assert.strictEqual(checks.reduce((sum, { coins }) => sum + coins.length, 0), inputs)
     assert.deepStrictEqual(checks.flatMap((check) => verifyTransaction(check, flags) ?? []), [])

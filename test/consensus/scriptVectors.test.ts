@@ -86,7 +86,7 @@ const readCase = (row: Row): Case => {
     scriptSig: parseScript(scriptSig),
     script: readScript(script, witness),
     flags: flagsOf(flags),
-    // The one name that the file shortens.
+    // The only name that the file shortens.
     expected: expected === "NULLFAIL" ? "SIG_NULLFAIL" : expected
   }
 }
@@ -96,14 +96,14 @@ const readCases = (): ReadonlyArray<Case> => fixtureJson<Array<Row>>(FILE).filte
 const verify = ({ script, scriptSig, value, witness }: Case, flags: number): string =>
   spend(script, { scriptSig, witness }, flags, value) ?? "OK"
 
-/** Flags without those that have no meaning without others. */
+/** The flags without those that need other missing flags. */
 const isPossible = (flags: number): boolean => {
   const witness = Flag.P2SH | Flag.WITNESS
   if ((flags & Flag.CLEANSTACK) !== 0 && (flags & witness) !== witness) return false
   return (flags & Flag.WITNESS) === 0 || (flags & Flag.P2SH) !== 0
 }
 
-/** Sets of flags as a seeded generator gives them: the same in each run. */
+/** Sets of flags from a seeded generator: the same in each run. */
 const someFlags = (count: number): ReadonlyArray<number> => {
   let state = 0x2545f491
   return Array.from({ length: count }, () => {
@@ -117,12 +117,12 @@ const someFlags = (count: number): ReadonlyArray<number> => {
 describe.skipIf(!hasShared)("script_tests.json", () => {
   const cases = hasShared ? readCases() : []
 
-  it("has as many rows as the reference node's 31.1", () => {
+  it("the file has as many rows as the reference node's 31.1", () => {
     assert.strictEqual(fixtureJson<Array<Row>>(FILE).length, 1273)
     assert.strictEqual(cases.length, 1222)
   })
 
-  it("gives the reference node's verdict for every row", () => {
+  it("every row has the reference node's verdict", () => {
     const wrong = cases.flatMap((row) => {
       const verdict = verify(row, row.flags)
       return verdict === row.expected ? [] : [`${verdict} for ${row.title}`]
@@ -130,7 +130,7 @@ describe.skipIf(!hasShared)("script_tests.json", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("accepts no less with fewer flags, and no more with more of them", () => {
+  it("fewer flags accept at least as much, and more flags at most as much", () => {
     const extras = someFlags(16)
     for (const row of cases) {
       const valid = row.expected === "OK"

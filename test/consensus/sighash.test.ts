@@ -21,7 +21,7 @@ const le32 = (value: number): Uint8Array => new Writer().i32(value).toBytes()
 
 const contextOf = ({ coins, transaction }: Spending): SighashContext => new SighashContext(transaction, coins)
 
-/** All bits of a hash type count, those without a meaning too. */
+/** All bits of a hash type, including those without a meaning. */
 const hashTypes = FastCheck.oneof(
   FastCheck.constantFrom(0, 1, 2, 3, 0x80, 0x81, 0x82, 0x83),
   FastCheck.integer({ min: -0x80000000, max: 0x7fffffff })
@@ -41,7 +41,7 @@ const scriptCodes = FastCheck.array(
 const serializeOutput = ({ script, value }: TransactionOutput): Uint8Array =>
   new Writer().i64(value).varBytes(script).toBytes()
 
-/** The legacy hash as it was first written: by changing a copy of the transaction and hashing that. */
+/** The legacy hash in its original form: changes a copy of the transaction and hashes it. */
 const plainLegacy = (spending: Spending, hashType: number, script: Bytes): Uint8Array => {
   const { index, transaction: { inputs, lockTime, outputs, version } } = spending
   const covered = hashType & 0x1f
@@ -95,7 +95,7 @@ const plainWitnessV0 = (spending: Spending, hashType: number, script: Bytes): Ui
 }
 
 describe("the legacy hash", () => {
-  it.prop("is that of a changed copy of the transaction", {
+  it.prop("the legacy hash is that of a changed copy of the transaction", {
     spending: spendings,
     hashType: hashTypes,
     code: scriptCodes
@@ -105,7 +105,7 @@ describe("the legacy hash", () => {
     assert.strictEqual(toHex(actual), toHex(plainLegacy(spending, hashType, concat(...kept))))
   }, { fastCheck: { numRuns: 500 } })
 
-  it("does not take a byte within a push for a code separator", () => {
+  it("a byte within a push is not a code separator", () => {
     const transaction = makeTransaction({
       version: 1,
       inputs: [{ prevout: new Uint8Array(36), scriptSig: EMPTY, sequence: 0, witness: NO_WITNESS }],
@@ -119,14 +119,19 @@ describe("the legacy hash", () => {
 })
 
 describe("the hash of BIP 143", () => {
-  it.prop("is that of its definition", { spending: spendings, hashType: hashTypes, code: scriptCodes }, (given) => {
-    const { hashType, spending } = given
-    const code = concat(...given.code)
-    const actual = contextOf(spending).witnessV0(spending.index, hashType, code)
-    assert.strictEqual(toHex(actual), toHex(plainWitnessV0(spending, hashType, code)))
-  }, { fastCheck: { numRuns: 500 } })
+  it.prop(
+    "the hash of BIP 143 matches its definition",
+    { spending: spendings, hashType: hashTypes, code: scriptCodes },
+    (given) => {
+      const { hashType, spending } = given
+      const code = concat(...given.code)
+      const actual = contextOf(spending).witnessV0(spending.index, hashType, code)
+      assert.strictEqual(toHex(actual), toHex(plainWitnessV0(spending, hashType, code)))
+    },
+    { fastCheck: { numRuns: 500 } }
+  )
 
-  it("is that of the BIP's first example", () => {
+  it("the hash of BIP 143 matches the BIP's first example", () => {
     const transaction = decodeTransaction(bytes(
       "0100000002fff7f7881a8099afa6940d42d1e7f6362bec38171ea3edf433541db4e4ad969f0000000000eeffffff" +
         "ef51e1b804cc89d182d279655c3aa89e815b1b309fe287d9b2b55d57b90ec68a0100000000ffffffff02202cb206000000001976a914" +
@@ -143,7 +148,7 @@ describe("the hash of BIP 143", () => {
 })
 
 describe("a context", () => {
-  it.prop("answers the same whatever it was asked before", {
+  it.prop("a context returns the same hash after any other calls", {
     spending: spendings,
     questions: FastCheck.array(
       FastCheck.record({
@@ -164,7 +169,7 @@ describe("a context", () => {
     }
   })
 
-  it("wants a coin for each input", () => {
+  it("a context needs a coin for each input", () => {
     const transaction = makeTransaction({ version: 1, inputs: [], outputs: [], lockTime: 0 })
     assert.throws(() => new SighashContext(transaction, [coinOf(EMPTY)]), RangeError)
     assert.throws(() => new SighashContext(transaction, []).input(0), RangeError)
@@ -214,7 +219,7 @@ describe("the hash of BIP 341", () => {
   })
 
   it.prop(
-    "is that of its definition, for each hash type that exists",
+    "the hash of BIP 341 matches its definition, for each valid hash type",
     { spending: spendings, spend: spends },
     (given) => {
       const { spend, spending } = given
@@ -234,7 +239,7 @@ describe("the hash of BIP 341", () => {
 type SighashRow = readonly [string] | readonly [tx: string, script: string, index: number, type: number, hash: string]
 
 describe.skipIf(!hasShared)("core/unit/sighash.json", () => {
-  it("gives the legacy hash of each of its 500 rows", () => {
+  it("the legacy hash matches all 500 rows", () => {
     let count = 0
     for (const row of fixtureJson<Array<SighashRow>>("core/unit/sighash.json")) {
       if (row.length === 1) continue

@@ -18,10 +18,10 @@ const { Point } = secp256k1
 
 const curve = loadNativeCurve()
 
-/** The native build stands for itself where it is missing: then these tests say nothing about it. */
+/** A missing native build is replaced by noble: then these tests prove nothing about it. */
 const native: SignatureChecks = curve === undefined ? nobleChecks : nativeChecks(curve)
 
-/** Every implementation there is on this machine. */
+/** All implementations on this machine. */
 const implementations: ReadonlyArray<readonly [string, SignatureChecks]> = curve === undefined
   ? [["noble", nobleChecks]]
   : [["noble", nobleChecks], ["libsecp256k1", native]]
@@ -42,7 +42,7 @@ const negated = (compact: Bytes): Uint8Array => {
 
 const bits = FastCheck.nat({ max: 8 * 65 - 1 })
 
-/** Numbers that are no x, no scalar, or at the border of being one. */
+/** Numbers that are not an x, not a scalar, or close to the limits. */
 const edges = FastCheck.constantFrom(
   0n,
   1n,
@@ -56,28 +56,28 @@ const edges = FastCheck.constantFrom(
 
 const anything = FastCheck.oneof({ weight: 3, arbitrary: hashes }, { weight: 1, arbitrary: edges })
 
-// noble takes a millisecond for a check: fewer runs than elsewhere.
+// A check with noble takes a millisecond: fewer runs than elsewhere.
 const RUNS = { fastCheck: { numRuns: 40 } }
 
 describe("loadNativeCurve", () => {
-  it("finds none where loading fails", () => {
+  it("loadNativeCurve returns undefined if loading fails", () => {
     assert.isUndefined(loadNativeCurve(() => {
       throw new Error("no native build was found")
     }))
   })
 
-  it("takes nothing that lacks a function it needs", () => {
+  it("loadNativeCurve refuses a module without a required function", () => {
     assert.isUndefined(loadNativeCurve(() => ({ ecdsaVerify: () => true })))
     assert.isUndefined(loadNativeCurve(() => undefined))
   })
 
-  it("asks for the native binding alone", () => {
+  it("loadNativeCurve loads only the native binding", () => {
     const asked: Array<string> = []
     loadNativeCurve((id) => asked.push(id))
     assert.deepStrictEqual(asked, ["secp256k1/bindings.js"])
   })
 
-  it("decides which implementation is at work", () => {
+  it("the loaded module decides the implementation", () => {
     assert.strictEqual(signatureBackend, curve === undefined ? "noble" : "libsecp256k1")
   })
 })
@@ -86,7 +86,7 @@ describe.each(implementations)("ECDSA by %s", (_, checks) => {
   const verify = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
     verifyEcdsaBy(checks, signature, hash, pubkey)
 
-  it.prop("accepts what the key signed, in every form of the key, and with the other s", {
+  it.prop("a valid signature is accepted, with every form of the key, and with the other s", {
     hash: hashes,
     secret: secretKeys
   }, ({ hash, secret }) => {
@@ -98,7 +98,7 @@ describe.each(implementations)("ECDSA by %s", (_, checks) => {
     assert.isTrue(verify(derOf(negated(compact)), hash, pubkeyOf(secret)))
   }, RUNS)
 
-  it.prop("refuses another message, another key, another signature", {
+  it.prop("another message, key or signature is refused", {
     hash: hashes,
     secret: secretKeys,
     bit: bits
@@ -109,7 +109,7 @@ describe.each(implementations)("ECDSA by %s", (_, checks) => {
     assert.isFalse(verify(derOf(flip(compact, bit)), hash, pubkeyOf(secret)))
   }, RUNS)
 
-  it("refuses a hybrid key that lies about its parity, and forms that do not fit their length", () => {
+  it("a hybrid key with the wrong parity is refused, and a form that does not match its length", () => {
     const secret = bytes("11".repeat(32))
     const hash = bytes("22".repeat(32))
     const der = signDer(hash, secret)
@@ -131,7 +131,7 @@ describe.each(implementations)("ECDSA by %s", (_, checks) => {
     }
   })
 
-  it("refuses numbers that are no scalars", () => {
+  it("numbers that are not scalars are refused", () => {
     const secret = bytes("11".repeat(32))
     const hash = bytes("22".repeat(32))
     const compact = secp256k1.sign(hash, secret, { prehash: false })
@@ -146,7 +146,7 @@ describe.each(implementations)("ECDSA by %s", (_, checks) => {
 })
 
 describe.each(implementations)("Schnorr by %s", (_, checks) => {
-  it.prop("accepts what the key signed, and nothing else", {
+  it.prop("only a valid signature is accepted", {
     hash: hashes,
     secret: secretKeys,
     bit: bits
@@ -162,7 +162,7 @@ describe.each(implementations)("Schnorr by %s", (_, checks) => {
 })
 
 describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
-  it.prop("accepts the sum of key and tweak, with the parity of its y", {
+  it.prop("the sum of key and tweak is accepted, with the parity of its y", {
     secret: secretKeys,
     tweak: secretKeys,
     bit: bits
@@ -170,7 +170,7 @@ describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
     const internal = xOf(secret)
     const even = Point.fromBytes(concat(Uint8Array.of(2), internal))
     const point = even.add(Point.BASE.multiply(Point.Fn.fromBytes(tweak)))
-    // A tweak that is the key's negative leaves no key: the next test holds that.
+    // A tweak that is the negative of the key gives no key: see the next test.
     if (point.is0()) return
     const sum = point.toBytes(true)
     const output = sum.subarray(1)
@@ -181,7 +181,7 @@ describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
     assert.isFalse(checks.tweak(output, odd, internal, flip(tweak, bit)))
   }, RUNS)
 
-  it("takes a tweak of zero, none from the order on, and no sum at infinity", () => {
+  it("a tweak of zero is accepted; a tweak from the order on, or a sum at infinity, is refused", () => {
     const one = bytes("01".padStart(64, "0"))
     const internal = xOf(one)
     assert.isTrue(checks.tweak(internal, false, internal, new Uint8Array(32)))
@@ -192,7 +192,7 @@ describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
 })
 
 describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
-  it.prop("agree on ECDSA over any numbers, keys and hashes", {
+  it.prop("libsecp256k1 and noble agree on ECDSA with any numbers, keys and hashes", {
     r: anything,
     s: anything,
     hash: anything,
@@ -207,7 +207,7 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     )
   }, RUNS)
 
-  it.prop("agree that any r of a point and any s are a signature by the key that recovery finds", {
+  it.prop("both accept any r of a point with any s, for the key that recovery returns", {
     nonce: secretKeys,
     s: secretKeys,
     hash: anything
@@ -221,7 +221,7 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     assert.isTrue(verifyEcdsaBy(nobleChecks, derOf(compact), hash, pubkey))
   }, RUNS)
 
-  it.prop("agree on Schnorr over any numbers, keys and messages", {
+  it.prop("libsecp256k1 and noble agree on Schnorr with any numbers, keys and messages", {
     r: anything,
     s: anything,
     message: hashes,
@@ -231,7 +231,7 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     assert.strictEqual(native.schnorr(signature, message, x), nobleChecks.schnorr(signature, message, x))
   }, RUNS)
 
-  it.prop("agree on tweaks of anything", {
+  it.prop("libsecp256k1 and noble agree on all tweaks", {
     output: anything,
     odd: FastCheck.boolean(),
     internal: anything,
@@ -248,14 +248,14 @@ describe("the checks at work", () => {
   const secret = bytes("33".repeat(32))
   const hash = bytes("44".repeat(32))
 
-  it("verify ECDSA and Schnorr", () => {
+  it("the selected checks verify ECDSA and Schnorr", () => {
     assert.isTrue(verifyEcdsa(signDer(hash, secret), hash, pubkeyOf(secret)))
     assert.isFalse(verifyEcdsa(signDer(hash, secret), secret, pubkeyOf(secret)))
     assert.isTrue(verifySchnorr(signSchnorr(hash, secret), hash, xOf(secret)))
     assert.isFalse(verifySchnorr(signSchnorr(hash, secret), secret, xOf(secret)))
   })
 
-  it("verify that an output commits to a root", () => {
+  it("the selected checks verify that an output commits to a root", () => {
     const internal = xOf(secret)
     const tweak = Point.Fn.fromBytes(tapTweak(internal, hash))
     const output = Point.fromBytes(concat(Uint8Array.of(2), internal)).add(Point.BASE.multiply(tweak)).toBytes(true)
@@ -263,7 +263,7 @@ describe("the checks at work", () => {
     assert.isFalse(checkTapTweak(output.subarray(1), output[0] === 3, internal, secret))
   })
 
-  it("leave no trace of one check in the next", () => {
+  it("a check does not influence the next one", () => {
     const good = signDer(hash, secret)
     assert.isFalse(verifyEcdsa(good.subarray(0, 40), hash, pubkeyOf(secret)))
     assert.isTrue(verifyEcdsa(good, hash, pubkeyOf(secret)))

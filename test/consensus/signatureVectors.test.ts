@@ -60,16 +60,16 @@ interface NoblePoints {
   }
 }
 
-/** Rows of a table of signatures: each as BIP 340 orders its columns. */
+/** Rows of a table of signatures, each with the columns of BIP 340. */
 const schnorrRows = (file: string): ReadonlyArray<ReadonlyArray<string>> =>
   fixtureText(file).trim().split(/\r?\n/).slice(1).map((line) => line.split(","))
 
-/** noble takes a millisecond for each: some of many have to do. */
+/** noble takes a millisecond for each: only some rows are checked. */
 const some = <A>(rows: ReadonlyArray<A>, implementation: string): ReadonlyArray<A> =>
   implementation === "noble" ? rows.filter((_, i) => i % 8 === 0) : rows
 
 describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks) => {
-  it("Wycheproof: is valid exactly where the encoding is strict and the signature holds", () => {
+  it("Wycheproof: a signature is valid only if the encoding is strict and the signature is correct", () => {
     const groups = fixtureJson<Wycheproof>("secp256k1/wycheproof/ecdsa_secp256k1_sha256.json").testGroups
     let count = 0
     for (const { key, tests } of groups) {
@@ -78,7 +78,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
         const holds = verifyEcdsaBy(checks, der, sha256(bytes(msg)), bytes(key.uncompressed))
         const strict = isStrictDer(withHashType(der))
         assert.strictEqual(holds && strict, result === "valid", `${tcId}: ${comment}`)
-        // A missing zero before a number is what the lax reading is for.
+        // The lax parser accepts a missing zero before a number.
         if (result === "acceptable") assert.isTrue(holds && !strict, `${tcId}: ${comment}`)
         count++
       }
@@ -86,13 +86,13 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     assert.strictEqual(count, 380)
   })
 
-  it("secp256k1/noble/ecdsa.json: accepts the valid signatures", () => {
+  it("secp256k1/noble/ecdsa.json: the valid signatures are accepted", () => {
     for (const { d, m, signature } of some(fixtureJson<NobleEcdsa>("secp256k1/noble/ecdsa.json").valid, name)) {
       assert.isTrue(verifyEcdsaBy(checks, derOf(bytes(signature)), bytes(m), pubkeyOf(bytes(d))), m)
     }
   })
 
-  it("secp256k1/noble/ecdsa.json: refuses the invalid ones, but for a high s", () => {
+  it("secp256k1/noble/ecdsa.json: the invalid signatures are refused, except for a high s", () => {
     for (const row of fixtureJson<NobleEcdsa>("secp256k1/noble/ecdsa.json").invalid.verify) {
       const der = derOf(bytes(row.signature))
       const highS = row.strict === true
@@ -101,7 +101,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     }
   })
 
-  it("secp256k1/noble/points.json: knows what is the x of a point", () => {
+  it("secp256k1/noble/points.json: the x of a point is recognized", () => {
     const zero = new Uint8Array(32)
     const rows = fixtureJson<NoblePoints>("secp256k1/noble/points.json").valid.isPoint
     for (const { expected, P } of some(rows, name)) {
@@ -111,7 +111,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     }
   })
 
-  it("secp256k1/noble/points.json: adds a tweak to an even point", () => {
+  it("secp256k1/noble/points.json: a tweak is added to an even point", () => {
     const { invalid, valid } = fixtureJson<NoblePoints>("secp256k1/noble/points.json")
     const evens = valid.pointAddScalar.filter(({ P }) => P.startsWith("02"))
     assert.isAbove(evens.length, 3)

@@ -51,12 +51,12 @@ describe("countSigops", () => {
       accurate: 1
     },
     { name: "nothing of CHECKSIGADD", bytes: script(Op.OP_CHECKSIGADD), plain: 0, accurate: 0 }
-  ])("counts $name", ({ accurate, bytes, plain }) => {
+  ])("countSigops counts $name", ({ accurate, bytes, plain }) => {
     assert.strictEqual(countSigops(bytes, false), plain)
     assert.strictEqual(countSigops(bytes, true), accurate)
   })
 
-  it.prop("reads scripts as the cursor does", {
+  it.prop("countSigops reads scripts as the cursor does", {
     bytes: FastCheck.uint8Array({ maxLength: 60 }).map((random) =>
       random.map((byte) => byte % 3 === 0 ? byte & 0x4f : byte)
     )
@@ -157,7 +157,7 @@ describe("inputSigopCost", () => {
       cost: 2
     },
     { name: "a bare script", scriptSig: EMPTY, address: REDEEM, witness: NO_WITNESS, flags: ALL, cost: 0 }
-  ])("is $cost for $name", ({ address, cost, flags, scriptSig, witness }) => {
+  ])("inputSigopCost returns $cost for $name", ({ address, cost, flags, scriptSig, witness }) => {
     assert.strictEqual(inputSigopCost(scriptSig, address, witness, flags), cost)
   })
 })
@@ -171,7 +171,7 @@ describe("transactionSigopCost", () => {
     witness
   })
 
-  it("counts what is in plain sight four times, of inputs and outputs", () => {
+  it("signature operations in the scripts of inputs and outputs count four times", () => {
     const transaction = currency([spend(script(OP_CHECKSIG))], [{ value: 1, script: REDEEM }])
     assert.strictEqual(legacySigops(transaction), 21)
     assert.strictEqual(transactionSigopCost(transaction, [coin(ANYTHING)], NO_FLAGS), 84)
@@ -181,7 +181,7 @@ describe("transactionSigopCost", () => {
     { name: "P2SH", scriptSig: pushData(REDEEM), address: P2SH, witness: NO_WITNESS, cost: 8 },
     { name: "P2WPKH", scriptSig: EMPTY, address: P2WPKH, witness: NO_WITNESS, cost: 1 },
     { name: "P2WSH", scriptSig: EMPTY, address: P2WSH, witness: [REDEEM], cost: 2 }
-  ])("5.2.4 strips the name prefix of $name", ({ address, cost, scriptSig, witness }) => {
+  ])("5.2.4 the name prefix of $name is ignored", ({ address, cost, scriptSig, witness }) => {
     const transaction = currency([spend(scriptSig, witness)], [{ value: 1, script: ANYTHING }])
     for (const spent of [address, named(address)]) {
       assert.strictEqual(transactionSigopCost(transaction, [coin(spent)], ALL), cost)
@@ -189,12 +189,12 @@ describe("transactionSigopCost", () => {
     }
   })
 
-  it("5.2.4 counts a name output's whole script", () => {
+  it("5.2.4 the whole script of a name output is counted", () => {
     const output = { value: 1, script: named(script(OP_CHECKSIG)) }
     assert.strictEqual(transactionSigopCost(currency([spend(EMPTY)], [output]), [coin(ANYTHING)], ALL), 4)
   })
 
-  it("counts the script of a coinbase too", () => {
+  it("the script of a coinbase is counted too", () => {
     const transaction = currency([coinbaseInput(script(OP_CHECKSIG, OP_CHECKMULTISIG))], [{
       value: 1,
       script: ANYTHING

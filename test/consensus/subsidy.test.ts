@@ -30,7 +30,7 @@ describe("blockSubsidy", () => {
     assert.strictEqual(blockSubsidy(height, regtestParams), amount)
   })
 
-  it("adds up to less than all the money there may be", () => {
+  it("all subsidies together are less than the maximum amount of money", () => {
     let total = 0
     for (let halvings = 0; halvings < 64; halvings++) {
       total += 210_000 * blockSubsidy(halvings * 210_000, mainnetParams)

@@ -55,7 +55,7 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
     ? fixtureJson<Vectors>("core/unit/bip341_wallet_vectors.json")
     : { scriptPubKey: [], keyPathSpending: [] }
 
-  it("commits to the leaves and the root as given", () => {
+  it("the commitments have the given leaves and root", () => {
     for (const { given, intermediary } of vectors.scriptPubKey) {
       const leaves = given.scriptTree === null ? [] : [...leavesOf(given.scriptTree)].sort((a, b) => a.id - b.id)
       const hashes = leaves.map((leaf) => toHex(tapLeafHash(leaf.leafVersion, bytes(leaf.script))))
@@ -64,12 +64,12 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
       const internal = bytes(given.internalPubkey)
       assert.strictEqual(toHex(tapTweak(internal, root)), intermediary.tweak)
       const output = bytes(intermediary.tweakedPubkey)
-      // One parity of y holds, the other does not; only control blocks say which.
+      // Only one parity of y is valid; the control blocks contain it.
       assert.notStrictEqual(checkTapTweak(output, false, internal, root), checkTapTweak(output, true, internal, root))
     }
   })
 
-  it("follows every control block to the output, and none that is changed", () => {
+  it("every control block leads to the output, and no changed one does", () => {
     let count = 0
     for (const { expected, given } of vectors.scriptPubKey) {
       const leaves = given.scriptTree === null ? [] : [...leavesOf(given.scriptTree)].sort((a, b) => a.id - b.id)
@@ -77,7 +77,8 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
         const control = bytes(expected.scriptPathControlBlocks?.[i] ?? "")
         const script = bytes(expected.scriptPubKey)
         const verdict = (block: Bytes) => spend(script, { witness: [bytes(leaf.script), block] }, TAPROOT)
-        // The commitment holds: a leaf that checks a signature gets as far as missing it, others need none.
+        // The commitment is valid. A leaf with a signature check fails because the signature is missing; other leaves
+        // succeed.
         const needsSignature = leaf.script.endsWith("ac")
         assert.strictEqual(verdict(control), needsSignature ? "INVALID_STACK_OPERATION" : undefined)
         for (let at = 0; at < control.length; at++) {
@@ -90,7 +91,7 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
     assert.isAbove(count, 8)
   })
 
-  it("hashes each input as given, and verifies the signed transaction", () => {
+  it("each input has its hash, and the signed transaction is valid", () => {
     for (const { auxiliary, given, inputSpending } of vectors.keyPathSpending) {
       const coins = given.utxosSpent.map((spent) => coinOf(bytes(spent.scriptPubKey), spent.amountSats))
       const context = new SighashContext(decodeTransaction(bytes(given.rawUnsignedTx)), coins)
@@ -102,7 +103,7 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
       assert.isUndefined(verifyTransaction({ transaction, coins }, TAPROOT))
       const [first, ...rest] = coins
       const richer = [coinOf(first?.script ?? EMPTY, (first?.value ?? 0) + 1), ...rest]
-      // An amount counts for every input that signs all of them, and for none that signs itself alone.
+      // An amount affects every input that signs all amounts, and no input that signs only itself.
       const verdicts = coins.map((_, index) =>
         verifyInput({ context: new SighashContext(transaction, richer), index, flags: TAPROOT })
       )

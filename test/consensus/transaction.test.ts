@@ -36,9 +36,9 @@ const one = [output(1)]
 
 const coinbase = (length: number): Transaction => currency([coinbaseInput(new Uint8Array(length))], one)
 
-/** A transaction with so many bytes apart from witnesses. */
+/** A transaction of this size without witnesses. */
 const sized = (size: number): Transaction => {
-  // Around the script: the rest of the transaction and five bytes of length.
+  // The rest of the transaction and five bytes of length, around the script.
   const around = currency([spending(1)], [{ value: 1, script: new Uint8Array(70_000) }]).strippedSize - 70_000
   return currency([spending(1)], [{ value: 1, script: new Uint8Array(size - around) }])
 }
@@ -46,18 +46,18 @@ const sized = (size: number): Transaction => {
 const reason = (transaction: Transaction): string | undefined => checkTransaction(transaction)?.reason
 
 describe("checkTransaction", () => {
-  it("5.4.7 takes an ordinary transaction and an ordinary coinbase", () => {
+  it("5.4.7 checkTransaction accepts an ordinary transaction and an ordinary coinbase", () => {
     assert.isUndefined(reason(currency([spending(1)], one)))
     assert.isUndefined(reason(coinbase(10)))
   })
 
-  it("5.4.7 needs inputs and outputs, in this order", () => {
+  it("5.4.7 a transaction needs inputs and outputs, checked in this order", () => {
     assert.strictEqual(reason(currency([], one)), "bad-txns-vin-empty")
     assert.strictEqual(reason(currency([], [])), "bad-txns-vin-empty")
     assert.strictEqual(reason(currency([spending(1)], [])), "bad-txns-vout-empty")
   })
 
-  it("5.4.7 limits the size apart from witnesses", () => {
+  it("5.4.7 the size without witnesses is limited", () => {
     assert.strictEqual(sized(1_000_000).strippedSize, 1_000_000)
     assert.isUndefined(reason(sized(1_000_000)))
     assert.strictEqual(reason(sized(1_000_001)), "bad-txns-oversize")
@@ -79,7 +79,7 @@ describe("checkTransaction", () => {
     assert.strictEqual(reason(currency([spending(1)], values.map(output))), expected)
   })
 
-  it.each([2, 3, 8, 9, 40])("5.4.7 no outpoint comes twice among %i inputs", (count) => {
+  it.each([2, 3, 8, 9, 40])("5.4.7 no outpoint occurs twice among %i inputs", (count) => {
     const distinct = inputs(count)
     assert.isUndefined(reason(currency(distinct, one)))
     for (const at of [0, count - 2]) {
@@ -106,7 +106,7 @@ describe("checkTransaction", () => {
     assert.isUndefined(reason(zeroHash))
   })
 
-  it("adds up outputs", () => {
+  it("valueOut adds up outputs", () => {
     assert.strictEqual(valueOut(currency([spending(1)], [output(3), output(4)])), 7)
   })
 })
@@ -127,7 +127,7 @@ describe("isFinal", () => {
     assert.strictEqual(isFinal(locked(lockTime, 0xfffffffe), height, cutoff), final)
   })
 
-  it("does not hold where all inputs opt out", () => {
+  it("the lock time has no effect if all inputs opt out", () => {
     assert.isTrue(isFinal(locked(1000, 0xffffffff, 0xffffffff), 5, 0))
     assert.isFalse(isFinal(locked(1000, 0xffffffff, 0xfffffffe), 5, 0))
   })
@@ -137,7 +137,7 @@ const NONE: SequenceLocks = { height: -1, time: -1 }
 const TYPE_TIME = 1 << 22
 const DISABLED = 0x80000000
 
-/** The locks of a transaction whose coins are of these heights. The median time past grows by 600 s a block. */
+/** The locks of a transaction with coins of these heights. The median time past grows by 600 s per block. */
 const locksOf = (sequences: ReadonlyArray<number>, heights: ReadonlyArray<number>, version = 2): SequenceLocks => {
   const transaction = makeTransaction({
     version,
@@ -178,7 +178,7 @@ describe("sequenceLocks", () => {
     assert.deepStrictEqual(locksOf([sequence], [100]), locks)
   })
 
-  it("BIP 68: the longest lock of all inputs counts, of each kind", () => {
+  it("BIP 68: the longest lock of all inputs counts, for each kind", () => {
     const locks = locksOf([10, 5, TYPE_TIME + 2, TYPE_TIME + 1], [100, 107, 50, 60])
     assert.deepStrictEqual(locks, { height: 111, time: 1_000_000 + 600 * 59 + 512 - 1 })
   })
@@ -187,7 +187,7 @@ describe("sequenceLocks", () => {
     assert.deepStrictEqual(locksOf([TYPE_TIME + 1], [0]), { height: -1, time: 1_000_000 + 511 })
   })
 
-  it.prop("BIP 68: a lock of n blocks opens n blocks after the coin", {
+  it.prop("BIP 68: a lock of n blocks ends n blocks after the coin", {
     made: FastCheck.integer({ min: 0, max: 1_000_000 }),
     lock: FastCheck.integer({ min: 0, max: 0xffff })
   }, ({ lock, made }) => {
@@ -198,7 +198,7 @@ describe("sequenceLocks", () => {
 })
 
 describe("meetsLocks", () => {
-  it("needs a height and a median time past above both", () => {
+  it("meetsLocks needs a height and a median time past above both locks", () => {
     const locks: SequenceLocks = { height: 99, time: 4999 }
     assert.isTrue(meetsLocks(locks, 100, 5000))
     assert.isFalse(meetsLocks(locks, 99, 5000))

@@ -22,7 +22,7 @@ type Row = readonly [string] | readonly [spent: ReadonlyArray<Spent>, transactio
 interface Case {
   readonly title: string
   readonly check: ScriptCheck
-  /** As the row has them; `undefined` for a transaction that is malformed whatever its scripts say. */
+  /** From the row; `undefined` for a transaction that is malformed independent of its scripts. */
   readonly flags: number | undefined
 }
 
@@ -53,13 +53,13 @@ const readCases = (file: string): ReadonlyArray<Case> =>
     return [{ title: hex, check: readCheck(spent, hex), flags }]
   })
 
-/** Without the flags that need others which are not there. */
+/** Removes the flags that need missing flags. */
 const trim = (flags: number): number => {
   const witness = (flags & Flag.P2SH) === 0 ? flags & ~Flag.WITNESS : flags
   return (witness & Flag.WITNESS) === 0 ? witness & ~Flag.CLEANSTACK : witness
 }
 
-/** With the flags that others need. */
+/** Adds the flags that others need. */
 const fill = (flags: number): number => {
   const clean = (flags & Flag.CLEANSTACK) === 0 ? flags : flags | Flag.WITNESS
   return (clean & Flag.WITNESS) === 0 ? clean : clean | Flag.P2SH
@@ -76,9 +76,9 @@ const names = (flags: number): string => flagNames(flags).join(",")
 describe.skipIf(!hasShared)("tx_valid.json", () => {
   const cases = hasShared ? readCases("core/unit/tx_valid.json") : []
 
-  it("has 121 transactions", () => assert.strictEqual(cases.length, 121))
+  it("the file has 121 transactions", () => assert.strictEqual(cases.length, 121))
 
-  it("accepts every transaction under all flags but those of its row, and under fewer", () => {
+  it("every transaction is valid under all flags except those of its row, and under fewer", () => {
     for (const row of cases) {
       const excluded = row.flags ?? 0
       assert.isUndefined(checkTransaction(row.check.transaction), row.title)
@@ -89,7 +89,7 @@ describe.skipIf(!hasShared)("tx_valid.json", () => {
     }
   })
 
-  it("refuses it under any flag of its row", () => {
+  it("every transaction is invalid under any flag of its row", () => {
     for (const row of cases) {
       for (const excluded of without(row.flags ?? 0)) {
         assert.isFalse(isValid(row, ALL_FLAGS & ~excluded), `without ${names(excluded)}: ${row.title}`)
@@ -102,18 +102,18 @@ describe.skipIf(!hasShared)("tx_invalid.json", () => {
   const all = hasShared ? readCases("core/unit/tx_invalid.json") : []
   const cases = all.filter((row) => row.flags !== undefined)
 
-  it("has 93 transactions, 9 of them malformed", () => {
+  it("the file has 93 transactions, 9 of them malformed", () => {
     assert.strictEqual(all.length, 93)
     assert.strictEqual(all.length - cases.length, 9)
   })
 
-  it("refuses the malformed ones whatever their scripts say", () => {
+  it("the malformed transactions are refused independent of their scripts", () => {
     for (const row of all) {
       assert.strictEqual(checkTransaction(row.check.transaction) === undefined, row.flags !== undefined, row.title)
     }
   })
 
-  it("refuses every other under the flags of its row, and under more", () => {
+  it("every other transaction is invalid under the flags of its row, and under more", () => {
     for (const row of cases) {
       const flags = row.flags ?? 0
       assert.isFalse(isValid(row, flags), row.title)
@@ -123,7 +123,7 @@ describe.skipIf(!hasShared)("tx_invalid.json", () => {
     }
   })
 
-  it("accepts it without any flag of its row", () => {
+  it("every other transaction is valid without any one flag of its row", () => {
     for (const row of cases) {
       for (const fewer of without(row.flags ?? 0)) {
         assert.isTrue(isValid(row, fewer), `${names(fewer)} for ${row.title}`)

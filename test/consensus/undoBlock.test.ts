@@ -11,7 +11,7 @@ import { buildBlock, emptyChain, mine, type Outpoint, rewardOf, saltOf, text } f
 
 const COINS = 5_000_000_000
 
-/** What a random walk does next: which action, on which of the coins that it suits. */
+/** The next step of a random walk: the action, and the suitable coin. */
 type Move = readonly [action: "pay" | "commit" | "register" | "update", pick: number]
 
 describe("undoBlock", () => {
@@ -37,7 +37,7 @@ describe("undoBlock", () => {
     return known
   }
 
-  /** A transaction that may be a good one: it depends on what else is in the block and on heights. */
+  /** A transaction that may be valid, depending on the rest of the block and on heights. */
   const propose = (coins: ReadonlyArray<Found>, [action, pick]: Move): Transaction | undefined => {
     const wanted = action === "pay" || action === "commit"
       ? undefined
@@ -62,7 +62,7 @@ describe("undoBlock", () => {
     return undefined
   }
 
-  /** Mines a block of those of the proposed transactions that are good. */
+  /** Mines a block of the valid ones of the proposed transactions. */
   const step = (chain: MemoryChain, moves: ReadonlyArray<Move>): void => {
     const chosen: Array<Transaction> = []
     const coins = unspent(chain)
@@ -83,7 +83,7 @@ describe("undoBlock", () => {
     FastCheck.nat(400)
   )
 
-  it.prop("takes back whatever was connected", {
+  it.prop("undoBlock restores the state before any connected blocks", {
     blocks: FastCheck.array(FastCheck.array(move, { maxLength: 3 }), { minLength: 90, maxLength: 120 })
   }, ({ blocks }) => {
     const states: Array<ReturnType<typeof copy>> = []
@@ -97,13 +97,13 @@ describe("undoBlock", () => {
     }
   }, { fastCheck: { numRuns: 10 } })
 
-  it("has met registrations, updates and expiries on these walks", () => {
+  it("the random walks include registrations, updates and expiries", () => {
     assert.isAbove(seen.registrations, 0)
     assert.isAbove(seen.updates, 0)
     assert.isAbove(seen.expiries, 0)
   })
 
-  it("deletes all outputs of the block first and then puts back what was removed", () => {
+  it("undoBlock deletes all outputs of the block first and then restores the removed coins", () => {
     const chain = emptyChain(105)
     const parent = pay(rewardOf(chain, 1), COINS - 10, 5)
     const block = mine(chain, [parent, pay(first(parent), 1)])

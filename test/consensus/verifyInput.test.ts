@@ -38,7 +38,7 @@ const named = (operation: NameOperation) => (address: Bytes): Bytes => nameScrip
 
 const text = (value: string): Bytes => new TextEncoder().encode(value)
 
-/** What may stand before an address: nothing, or one of the three operations. */
+/** The possible prefixes of an address: nothing, or one of the three operations. */
 const prefixes: ReadonlyArray<readonly [string, (address: Bytes) => Bytes]> = [
   ["no name", (address) => address],
   ["NAME_NEW", named({ op: "name_new", commitment: new Uint8Array(20) })],
@@ -58,7 +58,7 @@ const signWitness = (script: Bytes, code: Bytes): Uint8Array =>
   signEcdsa(spendingContext(script, {}, VALUE).witnessV0(0, 1, code), SECRET)
 
 describe.each(prefixes)("an input that spends %s", (_, prefix) => {
-  it("with P2PKH: signs the whole script", () => {
+  it("an input with P2PKH signs the whole script", () => {
     const script = prefix(payToPubkeyHash)
     assert.isUndefined(verify(script, { scriptSig: pushes(signLegacy(script), PUBKEY) }))
     assert.isUndefined(verify(script, { scriptSig: pushes(signLegacy(script), PUBKEY) }, NO_FLAGS))
@@ -70,7 +70,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.strictEqual(verify(script, { scriptSig: pushes(signLegacy(script, other), PUBKEY) }), "EVAL_FALSE")
   })
 
-  it("with P2SH: runs the redeem script, if the rule is in force", () => {
+  it("an input with P2SH runs the redeem script, if the rule is active", () => {
     const script = prefix(payToScriptHash(checkSig))
     const signature = signLegacy(script, checkSig)
     assert.isUndefined(verify(script, { scriptSig: pushes(signature, checkSig) }))
@@ -82,7 +82,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.isUndefined(verify(script, { scriptSig: busy }, NO_FLAGS))
   })
 
-  it("with P2WPKH: signs the usual code, without the name", () => {
+  it("an input with P2WPKH signs the usual code, without the name", () => {
     const script = prefix(payToWitnessPubkeyHash)
     const witness = [signWitness(script, payToPubkeyHash), PUBKEY]
     assert.isUndefined(verify(script, { witness }))
@@ -93,7 +93,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.strictEqual(verify(script, { witness, scriptSig: words("1") }), "WITNESS_MALLEATED")
   })
 
-  it("with P2WSH: runs the script in the witness", () => {
+  it("an input with P2WSH runs the script in the witness", () => {
     const script = prefix(payToWitnessScriptHash(checkSig))
     const signature = signWitness(script, checkSig)
     assert.isUndefined(verify(script, { witness: [signature, checkSig] }))
@@ -103,7 +103,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.strictEqual(verify(script, { witness: [EMPTY, signature, checkSig] }), "CLEANSTACK")
   })
 
-  it("with P2WPKH in P2SH: wants one push in the scriptSig", () => {
+  it("an input with P2WPKH in P2SH needs a scriptSig of one push", () => {
     const script = prefix(payToScriptHash(payToWitnessPubkeyHash))
     const witness = [signWitness(script, payToPubkeyHash), PUBKEY]
     assert.isUndefined(verify(script, { scriptSig: pushes(payToWitnessPubkeyHash), witness }))
@@ -114,7 +114,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.isUndefined(verify(script, { scriptSig: long }, Flag.P2SH))
   })
 
-  it("with an unknown program: is open to anyone, unless discouraged", () => {
+  it("an input with an unknown program accepts every spend, unless discouraged", () => {
     const script = prefix(concat(words("2"), pushData(new Uint8Array(32))))
     const discouraged = WITNESS | Flag.DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM
     assert.strictEqual(verify(script, {}), "EVAL_FALSE", "a program of zeros leaves nothing true")
@@ -126,7 +126,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.strictEqual(verify(short, {}), "WITNESS_PROGRAM_WRONG_LENGTH")
   })
 
-  it("with anything: takes a witness only where a program asks for it", () => {
+  it("an input may have a witness only if a program needs it", () => {
     const script = prefix(payToPubkeyHash)
     const scriptSig = pushes(signLegacy(script), PUBKEY)
     assert.strictEqual(verify(script, { scriptSig, witness: [EMPTY] }), "WITNESS_UNEXPECTED")
@@ -135,7 +135,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
     assert.strictEqual(verify(inner, { scriptSig: pushes(words("1")), witness: [EMPTY] }), "WITNESS_UNEXPECTED")
   })
 
-  it("with anything: leaves one element under CLEANSTACK, but a program sees to that itself", () => {
+  it("an input leaves one element under CLEANSTACK; a program always requires this", () => {
     const flags = WITNESS | Flag.CLEANSTACK
     const script = prefix(payToPubkeyHash)
     const signature = signLegacy(script)
@@ -152,7 +152,7 @@ describe.each(prefixes)("an input that spends %s", (_, prefix) => {
 describe("a name prefix", () => {
   const update = named({ op: "name_update", name: text("d/a"), value: text("{}") })
 
-  it("may stand before a witness program in a redeem script too", () => {
+  it("a name prefix may precede a witness program in a redeem script", () => {
     const redeem = update(payToWitnessPubkeyHash)
     const script = payToScriptHash(redeem)
     const witness = [signWitness(script, payToPubkeyHash), PUBKEY]
@@ -161,7 +161,7 @@ describe("a name prefix", () => {
     assert.strictEqual(verify(script, { scriptSig: pushes(EMPTY, redeem), witness }), "WITNESS_MALLEATED_P2SH")
   })
 
-  it("that pushes more than 520 bytes makes an output that nobody can spend", () => {
+  it("a name prefix that pushes more than 520 bytes makes an unspendable output", () => {
     const long = (size: number): Bytes =>
       named({ op: "name_update", name: text("d/a"), value: new Uint8Array(size) })(words("1"))
     assert.isUndefined(verify(long(520), {}))
@@ -171,37 +171,37 @@ describe("a name prefix", () => {
     assert.strictEqual(verify(witness, { witness: items }), "PUSH_SIZE")
   })
 
-  it("breaks MINIMALDATA with a name or value of one small byte", () => {
+  it("a name prefix with a name or value of one small byte violates MINIMALDATA", () => {
     const script = (value: Bytes): Bytes => named({ op: "name_update", name: text("d/a"), value })(words("1"))
     assert.isUndefined(verify(script(Uint8Array.of(17)), {}, Flag.MINIMALDATA))
     assert.strictEqual(verify(script(Uint8Array.of(16)), {}, Flag.MINIMALDATA), "MINIMALDATA")
     assert.isUndefined(verify(script(Uint8Array.of(16)), {}))
   })
 
-  // reference/protocol.md 4.2: the last byte of what stands behind the drops begins the address, whatever it belongs
+  // reference/protocol.md 4.2: the address begins with the last byte of the bytes after the drops, whatever it belongs
   // to.
-  it("that swallows a push hides P2SH in its last byte, and its execution differs", () => {
+  it("a name prefix that covers a push hides P2SH in its last byte, and its execution differs", () => {
     const redeem = words("1")
     const script = concat(words("3 'a' 'b' 2DROP DROP"), Uint8Array.of(1), payToScriptHash(redeem))
     assert.deepStrictEqual(Array.from(addressScript(script)), Array.from(payToScriptHash(redeem)))
-    // The opcode is data here: it is the pushed hash that is compared with it, never the redeem script.
+    // The opcode is data here: the pushed hash is compared with it, never the redeem script.
     assert.strictEqual(verify(script, { scriptSig: pushes(redeem) }), "EVAL_FALSE")
   })
 
-  it("that makes both sides of the comparison leaves no redeem script: invalid, where upstream stops", () => {
+  it("a name prefix that pushes both sides of the comparison makes the input invalid; upstream stops", () => {
     const hash = Uint8Array.from({ length: 20 }, () => Op.OP_HASH160)
     const tail = concat(pushData(hash), words("EQUAL"))
     const script = concat(words("3 'a' 'b' 2DROP DROP"), pushData(hash), tail)
     assert.deepStrictEqual(Array.from(addressScript(script)), Array.from(concat(words("HASH160"), tail)))
     assert.isUndefined(verify(script, {}, NO_FLAGS))
     assert.strictEqual(verify(script, {}), "EVAL_FALSE")
-    // With something pushed before it there is one.
+    // With an earlier push there is a redeem script.
     assert.isUndefined(verify(script, { scriptSig: pushes(words("1")) }))
   })
 })
 
 describe("verifyInput", () => {
-  it("runs both scripts one after the other, not as one", () => {
+  it("verifyInput runs both scripts one after the other, not as one", () => {
     assert.strictEqual(verify(words("1"), { scriptSig: words("RETURN") }), "OP_RETURN")
     assert.strictEqual(verify(words("ENDIF 1"), { scriptSig: words("1 IF") }), "UNBALANCED_CONDITIONAL")
     assert.strictEqual(
@@ -211,19 +211,19 @@ describe("verifyInput", () => {
     assert.isUndefined(verify(words("2 EQUAL"), { scriptSig: words("1 1ADD") }))
   })
 
-  it("takes no operators in the scriptSig under SIGPUSHONLY", () => {
+  it("verifyInput refuses operators in the scriptSig under SIGPUSHONLY", () => {
     assert.strictEqual(verify(EMPTY, { scriptSig: words("1 NOP") }, Flag.SIGPUSHONLY), "SIG_PUSHONLY")
     assert.isUndefined(verify(EMPTY, { scriptSig: words("16") }, Flag.SIGPUSHONLY))
     assert.strictEqual(verify(EMPTY, { scriptSig: Uint8Array.of(2, 1) }, Flag.SIGPUSHONLY), "SIG_PUSHONLY")
   })
 
-  it("wants something true at the end", () => {
+  it("verifyInput requires a true element at the end", () => {
     assert.strictEqual(verify(EMPTY, {}), "EVAL_FALSE")
     assert.strictEqual(verify(words("1 DROP"), {}), "EVAL_FALSE")
     assert.strictEqual(verify(words("0x01 0x80"), {}), "EVAL_FALSE")
   })
 
-  it.prop("gives a verdict on anything, with a message for each error", {
+  it.prop("verifyInput returns a result for any scripts, with a message for each error", {
     spending: spendings,
     flags: FastCheck.nat({ max: (1 << 23) - 1 }),
     program: FastCheck.constantFrom(EMPTY, Uint8Array.of(0, 20), Uint8Array.of(0x51, 32), Uint8Array.of(0xa9, 20))
@@ -251,7 +251,7 @@ describe("verifyTransaction", () => {
     lockTime: 99
   })
 
-  /** The transaction, with some of its inputs signed by a key that may not. */
+  /** The transaction, with some of its inputs signed by a wrong key. */
   const signed = (wrong: ReadonlyArray<number> = []) => {
     const context = new SighashContext(unsigned, coins)
     const inputs = unsigned.inputs.map((input, i) => {
@@ -263,12 +263,12 @@ describe("verifyTransaction", () => {
     return makeTransaction({ version: 2, inputs, outputs, lockTime: 99 })
   }
 
-  it("accepts a transaction whose inputs are all signed", () => {
+  it("verifyTransaction accepts a transaction whose inputs are all signed", () => {
     assert.isUndefined(verifyTransaction({ transaction: signed(), coins }, WITNESS))
   })
 
   it.each([{ wrong: [0] }, { wrong: [1] }, { wrong: [2, 3] }, { wrong: [3] }])(
-    "names the first of $wrong",
+    "verifyTransaction reports the first of $wrong",
     ({ wrong }) => {
       assert.deepStrictEqual(verifyTransaction({ transaction: signed(wrong), coins }, WITNESS), {
         index: wrong[0],
@@ -278,7 +278,7 @@ describe("verifyTransaction", () => {
     }
   )
 
-  it("counts the amount of a coin where a witness is signed", () => {
+  it("a witness signature covers the amount of the coin", () => {
     const richer = coins.map((coin) => coinOf(coin.script, coin.value + 1))
     assert.strictEqual(verifyTransaction({ transaction: signed(), coins: richer }, WITNESS)?.index, 1)
   })

@@ -31,7 +31,7 @@ class Line {
     this.socket.write(text, "utf8")
   }
 
-  /** Waits for an answer with this id, and returns all that was received since the last. */
+  /** Waits for an answer with this id, and returns all text received since the last one. */
   reply(id: number | string): Effect.Effect<string> {
     return this.until(() => this.text.includes(`"id":${JSON.stringify(id)}}\n`))
   }
@@ -46,7 +46,7 @@ class Line {
   }
 }
 
-/** A socket whose other end reads nothing until the test wants it. */
+/** A socket whose other end reads nothing until the test resumes it. */
 class UnreadSocket extends Socket {
   #sent: () => void = () => {}
 
@@ -96,7 +96,7 @@ describe("a connection with plain requests", () => {
       }
     }))
 
-  it.scopedLive("may go on with requests of any form", () =>
+  it.scopedLive("may continue with requests of any form", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const line = yield* lineTo(port)
@@ -119,7 +119,7 @@ describe("a connection with plain requests", () => {
       yield* line.reply(6)
     }))
 
-  it.scopedLive("keeps the order where an answer takes its time", () =>
+  it.scopedLive("keeps the order of answers when one is slow", () =>
     Effect.gen(function*() {
       const { dispatch, port } = yield* testServer()
       const line = yield* lineTo(port)
@@ -134,7 +134,7 @@ describe("a connection with plain requests", () => {
       yield* line.reply(3)
     }))
 
-  it.scopedLive("is answered though the client has ended its side", () =>
+  it.scopedLive("is answered after the client has ended its side", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const line = yield* lineTo(port)
@@ -142,7 +142,7 @@ describe("a connection with plain requests", () => {
       assert.match(yield* line.until(() => line.ended), /^HTTP\/1\.1 200 /)
     }))
 
-  it.scopedLive("ends in good order where the last request is not plain and the client has ended its side", () =>
+  it.scopedLive("ends in order if the last request is not plain and the client has ended its side", () =>
     Effect.gen(function*() {
       const { dispatch, port, post } = yield* testServer()
       for (const rest of ["GET /health HTTP/1.1\r\n\r\n", "POST / HT", postText(body(2)) + postText(body(3))]) {
@@ -155,7 +155,7 @@ describe("a connection with plain requests", () => {
       assert.strictEqual((yield* post({ id: 1, method: "getblockcount" })).status, 200)
     }))
 
-  it.scopedLive("is closed when nothing comes on it for a while, and not while a call runs", () =>
+  it.scopedLive("is closed when it is idle for a while, but not while a call runs", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer({ limits: { idleTimeout: 150 } })
       const line = yield* lineTo(port)
@@ -169,7 +169,7 @@ describe("a connection with plain requests", () => {
       yield* silent.until(() => silent.ended)
     }))
 
-  it.scopedLive("asks for credentials like any other", () =>
+  it.scopedLive("requires credentials like any other", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer({ credentials: { user: "a", password: Redacted.make("b") } })
       const authorization = (password: string) =>
@@ -197,7 +197,7 @@ describe("a connection with plain requests", () => {
       }
     }))
 
-  it("stops reading when many small pieces wait, however few bytes they are", () => {
+  it("stops reading when many small pieces wait, even with few bytes", () => {
     const socket = new Socket()
     const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {}, memory: UNCOUNTED })
     socket.emit("data", Buffer.from(postText(body(1))))
@@ -209,7 +209,7 @@ describe("a connection with plain requests", () => {
     lane.answer(200, "application/json", "1\n", false)
   })
 
-  it.scopedLive("takes the next request once the client reads, whatever the high-water mark of its socket is", () =>
+  it.scopedLive("takes the next request once the client reads, with any high-water mark of its socket", () =>
     Effect.gen(function*() {
       const usual = getDefaultHighWaterMark(false)
       for (const mark of [16_384, 65_536]) {
@@ -230,7 +230,7 @@ describe("a connection with plain requests", () => {
       }
     }))
 
-  it.scopedLive("is told when the node stops, and does not hold it up", () =>
+  it.scopedLive("closes when the node stops, without a delay", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { dispatch, lifecycle, port } = yield* Scope.extend(testServer({ methods: FAKE_METHODS }), scope)

@@ -36,7 +36,7 @@ describe("Connections", () => {
     assert.deepStrictEqual(ended, ["b", "other"])
   })
 
-  it("closes the one with the least recent request where all had requests", () => {
+  it("closes the least recently used connection if all had requests", () => {
     ended.length = 0
     const connections = new HttpConnections<ReturnType<typeof connection>>(3)
     const [a, b, c] = [connection("a", "1"), connection("b", "1"), connection("c", "1")]
@@ -49,7 +49,7 @@ describe("Connections", () => {
     assert.deepStrictEqual(ended, ["b"])
   })
 
-  it("closes no busy connection, and refuses the new one where all are busy", () => {
+  it("closes no busy connection, and refuses the new one if all are busy", () => {
     ended.length = 0
     const connections = new HttpConnections<ReturnType<typeof connection>>(2)
     const busy = connection("busy", "1", false)

@@ -32,7 +32,7 @@ const CREDENTIALS = { user: "alice", password: Redacted.make("secret") }
 const basic = (password: string): string => `Basic ${Buffer.from(`alice:${password}`).toString("base64")}`
 
 describe("pageRequest", () => {
-  it("takes a target apart, and reads Accept", () => {
+  it("parses a target, and reads Accept", () => {
     const { path, query } = pageRequest("/a%20b?q=c%20d&q=e?f", undefined)
     assert.deepStrictEqual([path, query.getAll("q")], ["/a%20b", ["c d", "e?f"]])
     for (
@@ -66,14 +66,14 @@ describe("documents on the listener", () => {
       assert.strictEqual((yield* post({ id: 1, method: "getblockcount" }, { headers: HTML })).status, 200)
     }))
 
-  it.scopedLive("are not there until they are installed", () =>
+  it.scopedLive("are missing until they are installed", () =>
     Effect.gen(function*() {
       const { http } = yield* testServer()
       assert.strictEqual((yield* http({ path: "/", headers: HTML })).status, 405)
       assert.strictEqual((yield* http({ path: "/rest/x" })).status, 404)
     }))
 
-  it.scopedLive("ask for credentials where they say so and there are any, and punish wrong ones", () =>
+  it.scopedLive("require credentials if they are authenticated and credentials are set, and delay wrong ones", () =>
     Effect.gen(function*() {
       const { http } = yield* server({ credentials: CREDENTIALS })
       const get = (authorization?: string) =>
@@ -97,7 +97,7 @@ describe("documents on the listener", () => {
       assert.deepStrictEqual(statuses, [404, 404, 429, 429])
     }))
 
-  it.scopedLive("that need no credentials because there are none are not for pages with a name from elsewhere", () =>
+  it.scopedLive("are refused under a foreign host name if no credentials are set", () =>
     Effect.gen(function*() {
       const open = yield* server()
       const shown = (host: string) =>
@@ -109,7 +109,7 @@ describe("documents on the listener", () => {
       assert.strictEqual((yield* closed.http({ path: "/", headers })).status, 200)
     }))
 
-  it.scopedLive("that fail say nothing of the inside; a node that stops has none", () =>
+  it.scopedLive("reveal no internal details when they fail, and are not served by a stopping node", () =>
     Effect.gen(function*() {
       const { http, lifecycle } = yield* server()
       const { status, text } = yield* http({ path: "/broken" })

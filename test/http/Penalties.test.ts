@@ -13,7 +13,7 @@ const guess = (penalties: Penalties, key: string, log: Array<string>) =>
 
 const silent = (): void => {}
 
-/** Lets fibers run until a log has so many lines. */
+/** Runs fibers until a log has that many lines. */
 const until = (log: ReadonlyArray<string>, lines: number): Effect.Effect<void> =>
   Effect.suspend(() => log.length >= lines ? Effect.void : Effect.zipRight(Effect.yieldNow(), until(log, lines)))
 
@@ -37,7 +37,7 @@ describe("Penalties", () => {
       assert.isFalse(penalties.any)
     }))
 
-  it.live("lets an address skip the queue that had the right password before and holds no place", () =>
+  it.live("lets an address without a place skip the queue after it had the right password", () =>
     Effect.gen(function*() {
       const penalties = new Penalties(16, 250, silent)
       const log: Array<string> = []

@@ -10,7 +10,7 @@ const taken = (limiter: RateLimiter, times: number, now = 0, client = here): num
   Array.from({ length: times }, () => limiter.take(client, 1, now)).filter((wait) => wait === undefined).length
 
 describe("RateLimiter", () => {
-  it("lets the requests of a minute through at once, and then one every share of it", () => {
+  it("admits the requests of a minute at once, and then one at each fraction of it", () => {
     const limiter = new RateLimiter(20)
     assert.strictEqual(taken(limiter, 60), 20)
     assert.strictEqual(limiter.take(here, 1, 0), 3)
@@ -20,7 +20,7 @@ describe("RateLimiter", () => {
     assert.strictEqual(taken(limiter, 60, 10 * 60_000), 20)
   })
 
-  it("has no limit for loopback and 6000 a minute for others where nothing is configured", () => {
+  it("has no limit for loopback and 6000 per minute for others by default", () => {
     const limiter = new RateLimiter(0)
     assert.strictEqual(taken(limiter, 7_000), 7_000)
     assert.strictEqual(taken(limiter, 7_000, 0, there), 6_000)
@@ -30,7 +30,7 @@ describe("RateLimiter", () => {
     assert.strictEqual(taken(new RateLimiter(-1), 7_000, 0, there), 7_000)
   })
 
-  it("limits each client alone", () => {
+  it("limits each client separately", () => {
     const limiter = new RateLimiter(1)
     assert.isUndefined(limiter.take(here, 1, 0))
     assert.strictEqual(limiter.take(here, 1, 0), 60)
@@ -44,7 +44,7 @@ describe("RateLimiter", () => {
     assert.isUndefined(limiter.take(here, 2, 0))
   })
 
-  it("lets a batch that is larger than the limit through a full bucket, and waits for longer then", () => {
+  it("admits a batch larger than the limit with a full bucket, and then waits longer", () => {
     const limiter = new RateLimiter(10)
     assert.isUndefined(limiter.take(here, 30, 0))
     assert.strictEqual(limiter.take(here, 1, 0), 126)
@@ -60,7 +60,7 @@ describe("RateLimiter", () => {
     assert.strictEqual(limiter.wait(here, 30_000), 30)
   })
 
-  it.prop("never lets more through than the limit and what a time refills", {
+  it.prop("never admits more than the limit and the refill of the elapsed time", {
     limit: FastCheck.integer({ min: 1, max: 100 }),
     steps: FastCheck.array(FastCheck.integer({ min: 0, max: 5_000 }), { maxLength: 200 })
   }, ({ limit, steps }) => {

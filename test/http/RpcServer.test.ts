@@ -48,7 +48,7 @@ describe("replies", () => {
       assert.strictEqual(headers["content-length"], String(Buffer.byteLength(text)))
     }))
 
-  it.scopedLive("have no body and no content type where nothing is said", () =>
+  it.scopedLive("have no body and no content type for a notification", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer()
       const { headers, status, text } = yield* post({ jsonrpc: "2.0", method: "getblockcount" })
@@ -125,7 +125,7 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
       }
     }))
 
-  it.scopedLive("say that only POST is handled, in plain text", () =>
+  it.scopedLive("answer in plain text that only POST is handled", () =>
     Effect.gen(function*() {
       const { http } = yield* testServer()
       const { headers, text } = yield* http({ method: "GET", path: "/" })
@@ -134,7 +134,7 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
       assert.strictEqual((yield* http({ method: "DELETE", path: "/" })).text, "")
     }))
 
-  it.scopedLive("judge the announced size before path and credentials", () =>
+  it.scopedLive("check the declared size before path and credentials", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer({ credentials: CREDENTIALS, maxRequestSize: 2_000 })
       const announced = (path: string, size: number) =>
@@ -150,7 +150,7 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
 
 describe("authentication (reference/rpc.md 1.4)", () => {
   it.scopedLive(
-    "requires credentials, at once where there are none and after 250 ms where they are wrong",
+    "answers missing credentials at once, and wrong ones after 250 ms",
     () =>
       Effect.gen(function*() {
         const { post } = yield* testServer({ credentials: CREDENTIALS })
@@ -176,7 +176,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
     20_000
   )
 
-  it.scopedLive("does not carry out a refused call", () =>
+  it.scopedLive("does not execute a refused call", () =>
     Effect.gen(function*() {
       const { lifecycle, post } = yield* testServer({ credentials: CREDENTIALS })
       yield* post({ id: 1, method: "stop" })
@@ -190,7 +190,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
       (at) => Effect.timeoutOption(post(COUNT, { headers: { authorization: basic("alice", `guess ${at}`) } }), wait)
     )
 
-  /** Sends a request over a connection of its own, which stays open. */
+  /** Sends a request over a new connection, which stays open. */
   const sent = (port: number, text: string) =>
     Effect.acquireRelease(
       Effect.async<Socket>((resume) => {
@@ -216,7 +216,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
     }))
 
   it.scopedLive(
-    "checks as many guesses in 250 ms as there may be connections, whether or not clients wait for the answers",
+    "checks at most as many guesses in 250 ms as the connection limit, even if clients disconnect",
     () =>
       Effect.gen(function*() {
         let judged = 0
@@ -235,7 +235,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
     20_000
   )
 
-  it.scopedLive("serves a connection that was admitted while others guess", () =>
+  it.scopedLive("serves an admitted connection while other clients guess", () =>
     Effect.gen(function*() {
       const { port, post } = yield* testServer({ credentials: CREDENTIALS })
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -257,7 +257,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
       yield* Fiber.join(guessing)
     }), 20_000)
 
-  it.scopedLive("takes any credentials where none are asked for", () =>
+  it.scopedLive("accepts any credentials if none are required", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer()
       assert.strictEqual((yield* post(COUNT, { headers: { authorization: basic("x", "y") } })).status, 200)
@@ -266,7 +266,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
 })
 
 describe("health (reference/rpc.md 1.12)", () => {
-  it.scopedLive("is told without credentials and beyond the rate limit, to GET and HEAD", () =>
+  it.scopedLive("is served without credentials and beyond the rate limit, to GET and HEAD", () =>
     Effect.gen(function*() {
       const { http, post } = yield* testServer({
         credentials: CREDENTIALS,
@@ -308,7 +308,7 @@ describe("warm-up (reference/rpc.md 1.9)", () => {
 })
 
 describe("limits (reference/rpc.md 1.11)", () => {
-  it.scopedLive("serve a body of the size and no byte more", () =>
+  it.scopedLive("allow a body of the maximum size and no byte more", () =>
     Effect.gen(function*() {
       const refusals: Array<number> = []
       const { converse, post } = yield* testServer({
@@ -332,14 +332,14 @@ describe("limits (reference/rpc.md 1.11)", () => {
       assert.strictEqual((yield* post(COUNT)).status, 200)
     }))
 
-  it.scopedLive("let a client that sends too much read why, though it goes on sending", () =>
+  it.scopedLive("let a client that sends too much read the reason while it still sends", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer({ maxRequestSize: 2_000 })
       const { status } = yield* post(padded(5_000_000))
       assert.strictEqual(status, 413)
     }))
 
-  it.scopedLive("let 8.5 MB through where nothing is configured, and refuse what is above 32 MiB", () =>
+  it.scopedLive("allow 8.5 MB by default, and refuse more than 32 MiB", () =>
     Effect.gen(function*() {
       const { converse, post } = yield* testServer()
       assert.strictEqual((yield* post(padded(8_500_000))).status, 200)
@@ -347,7 +347,7 @@ describe("limits (reference/rpc.md 1.11)", () => {
       assert.match(announced, /^HTTP\/1\.1 413 /)
     }))
 
-  it.scopedLive("answer too many requests with 429 and when to come again, on a connection that stays", () =>
+  it.scopedLive("answer too many requests with 429 and Retry-After, and keep the connection", () =>
     Effect.gen(function*() {
       const { converse, post } = yield* testServer({ rateLimit: 20 })
       const statuses: Array<number> = []
@@ -392,7 +392,7 @@ describe("limits (reference/rpc.md 1.11)", () => {
       assert.strictEqual(sockets.size, 4)
     }))
 
-  it.scopedLive("turn requests away when too many are being carried out, and serve again afterwards", () =>
+  it.scopedLive("refuse requests while too many calls run, and serve them afterwards", () =>
     Effect.gen(function*() {
       const { http, post } = yield* testServer({ limits: { concurrentRequests: 3 } })
       const slow = yield* Effect.fork(together(3, (id) => post({ id, method: "slow", params: [400] })))
@@ -420,7 +420,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
   const body = (id: number, method = "getblockcount", params: ReadonlyArray<unknown> = []): string =>
     JSON.stringify({ id, method, params })
 
-  it.scopedLive("answer what was sent without waiting in order, one after the other", () =>
+  it.scopedLive("answer pipelined requests in order, one after the other", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()
       const text = [body(1, "slow", [100]), body(2), body(3, "slow", [20]), body(4)].map((each) => postText(each)).join(
@@ -430,14 +430,14 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.deepStrictEqual([...answer.matchAll(/"id":(\d)/g)].map(([, id]) => Number(id)), [1, 2, 3, 4])
     }))
 
-  it.scopedLive("answer hundreds of requests out of one packet", () =>
+  it.scopedLive("answer hundreds of requests in one packet", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()
       const answer = yield* converse(Array.from({ length: 500 }, (_, id) => postText(body(id))).join(""))
       assert.strictEqual(answer.split("\"result\":0").length, 501)
     }))
 
-  it.scopedLive("answer refusals and answers in one row", () =>
+  it.scopedLive("keep refusals and answers in order", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()
       const refused = "GET / HTTP/1.1\r\n\r\n"
@@ -449,7 +449,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       ])
     }))
 
-  it.scopedLive("take chunked bodies, Expect: 100-continue, and requests without Host", () =>
+  it.scopedLive("accept chunked bodies, Expect: 100-continue, and requests without Host", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer({ maxRequestSize: 1_000 })
       const text = body(42)
@@ -463,7 +463,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.match(tooLarge, /^HTTP\/1\.1 413 /)
     }))
 
-  it.scopedLive("are kept in HTTP/1.1 unless the client closes, and closed in HTTP/1.0 unless it keeps", () =>
+  it.scopedLive("stay open in HTTP/1.1 unless the client closes, and close in HTTP/1.0 without keep-alive", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()
       const text = body(1)
@@ -478,7 +478,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.match(yield* converse(old("")), /"result":0/)
     }))
 
-  it.scopedLive("are closed when nothing comes on them", () =>
+  it.scopedLive("are closed when they are idle", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer({ limits: { idleTimeout: 300, headersTimeout: 300, requestTimeout: 600 } })
       const [afterAnswer] = yield* Effect.timed(converse(postText(body(1)), 5_000))
@@ -514,7 +514,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       for (const socket of slow) socket.destroy()
     }))
 
-  it.scopedLive("that break in the middle of a request do no harm", () =>
+  it.scopedLive("that break in the middle of a request have no effect on others", () =>
     Effect.gen(function*() {
       const { port, post } = yield* testServer()
       for (let i = 0; i < 50; i++) {
@@ -530,7 +530,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(HASH)).status, 200)
     }))
 
-  it.scopedLive("that break end calls that wait, and no others", () =>
+  it.scopedLive("that break end waiting calls, and no others", () =>
     Effect.gen(function*() {
       const { dispatch, port, post } = yield* testServer({ limits: { stopTimeout: 50 } })
       const gone = (method: string, params: ReadonlyArray<unknown>) =>
@@ -553,7 +553,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(COUNT)).status, 200)
     }))
 
-  it.scopedLive("of clients that do not read their answers end", () =>
+  it.scopedLive("of clients that do not read their answers are closed", () =>
     Effect.gen(function*() {
       const long = method({
         name: "long",
@@ -588,7 +588,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(COUNT)).status, 200)
     }), 30_000)
 
-  it.scopedLive("carry nothing out behind the last answer", () =>
+  it.scopedLive("execute nothing after the last answer", () =>
     Effect.gen(function*() {
       const served: Array<string> = []
       const { converse } = yield* testServer({ maxRequestSize: 100, observe: ({ method }) => served.push(method) })
@@ -611,7 +611,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       }
     }))
 
-  it.scopedLive("with something else than HTTP get 400 or an end", () =>
+  it.scopedLive("with invalid HTTP get 400 or are closed", () =>
     Effect.gen(function*() {
       const { converse, post } = yield* testServer()
       for (
@@ -630,7 +630,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(HASH)).status, 200)
     }))
 
-  it.scopedLive("with something else than HTTP behind others are answered after those, in good order", () =>
+  it.scopedLive("with invalid HTTP after requests get 400 after the earlier answers", () =>
     Effect.gen(function*() {
       for (const fastLane of [true, false]) {
         const refusals: Array<number> = []
@@ -650,7 +650,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       }
     }))
 
-  it.scopedLive("take 8192 bytes of headers, not many more", () =>
+  it.scopedLive("accept 8192 bytes of headers, and not many more", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()
       assert.match(yield* converse(postText(body(1), `X-Long: ${"x".repeat(7_900)}\r\n`)), /^HTTP\/1\.1 200 /)
@@ -659,7 +659,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
 })
 
 describe("stopping (reference/rpc.md 1.10)", () => {
-  /** A server in a scope of its own, which the test closes. */
+  /** A server in its own scope, which the test closes. */
   const closable = (options: Parameters<typeof testServer>[0] = {}) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
@@ -690,7 +690,7 @@ describe("stopping (reference/rpc.md 1.10)", () => {
       assert.isTrue(yield* refused(port))
     }))
 
-  it.scopedLive("turns others away with 503 while the answer to stop is held back", () =>
+  it.scopedLive("refuses other requests with 503 while the answer to stop is delayed", () =>
     Effect.gen(function*() {
       const { close, http, lifecycle, post } = yield* closable()
       const closing = yield* Effect.fork(Effect.zipRight(lifecycle.stopRequested, close))
@@ -703,7 +703,7 @@ describe("stopping (reference/rpc.md 1.10)", () => {
       yield* Fiber.join(closing)
     }))
 
-  it.scopedLive("ends calls that wait with -9, and finishes the others", () =>
+  it.scopedLive("ends waiting calls with -9, and finishes the others", () =>
     Effect.gen(function*() {
       const { close, post } = yield* closable()
       const waiting = yield* Effect.fork(post({ id: 1, method: "waitforever" }))
@@ -714,7 +714,7 @@ describe("stopping (reference/rpc.md 1.10)", () => {
       assert.include((yield* Fiber.join(slow)).text, "\"result\":\"done\"")
     }))
 
-  it.scopedLive("does not wait for ever: neither for a call nor for a client that says nothing", () =>
+  it.scopedLive("has a time limit, for running calls and for silent clients", () =>
     Effect.gen(function*() {
       const { close, port, post } = yield* closable({ limits: { stopTimeout: 200 } })
       const silent = connect(port, "127.0.0.1")
@@ -742,7 +742,7 @@ describe("the address", () => {
       )
     ).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-  it.scopedLive("is named where it is in use", () =>
+  it.scopedLive("is reported if it is in use", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const error = yield* Effect.flip(listenOn("127.0.0.1", port))
@@ -754,7 +754,7 @@ describe("the address", () => {
       )
     }))
 
-  it.scopedLive("is named where this machine does not have it", () =>
+  it.scopedLive("is reported if this machine does not have it", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(listenOn("203.0.113.7", 8336))
       assert.match(error.message, /^cannot listen on 203\.0\.113\.7:8336 for RPC: this machine has no such address$/)

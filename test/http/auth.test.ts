@@ -32,7 +32,7 @@ describe("admission", () => {
     assert.strictEqual(admit(header), expected)
   })
 
-  it("admits every caller where no credentials are configured", () => {
+  it("admits every caller if no credentials are configured", () => {
     const open = admission(undefined)
     assert.strictEqual(open(undefined), "admitted")
     assert.strictEqual(open("Basic ???"), "admitted")

@@ -65,7 +65,7 @@ describe("a page of another origin", () => {
     return testServer({ observe: ({ method }) => executed.push(method), ...options })
   }
 
-  it.scopedLive("cannot have a browser call methods, whatever it calls the body", () =>
+  it.scopedLive("cannot make a browser call methods, whatever the content type", () =>
     Effect.gen(function*() {
       const { post } = yield* server()
       const from = (headers: NonNullable<HttpRequest["headers"]>) => post(COUNT, { headers })

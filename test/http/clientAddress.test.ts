@@ -19,7 +19,7 @@ describe("clientAddress", () => {
     assert.deepStrictEqual(clientAddress(address, 5), { key, loopback, text })
   })
 
-  it("gives one household one key, and two households two", () => {
+  it("returns one key for one household, and two keys for two", () => {
     const key = (address: string): string => clientAddress(address, 1).key
     assert.strictEqual(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::1"))
     assert.notStrictEqual(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"))

@@ -5,7 +5,7 @@ import { answerBatch } from "../../src/rpc/batch.ts"
 import { CallerMemory } from "../../src/rpc/CallerMemory.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 
-/** The work that goes on for callers whose connection has ended. */
+/** The work that continues for callers whose connection has ended. */
 
 /** 2 MB for answers, of which one caller may hold half. */
 const small = () => new MemoryBudget(10_000_000)
@@ -43,7 +43,7 @@ describe("a caller whose connection has ended", () => {
       assert.deepStrictEqual([answered, status], [3, 500])
     }))
 
-  it("by itself: what its calls hold stays counted until they end", () => {
+  it("by itself: the memory of its calls stays counted until they end", () => {
     const budget = small()
     const { memory } = caller(budget, "impatient")
     const releases = [memory.hold(100_000), memory.hold(200_000), memory.hold(100)]

@@ -123,7 +123,7 @@ const OTHERS: ReadonlyArray<string> = [
   `POST / HTTP/1.0\r\n${RIGHT}\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n[]`
 ]
 
-/** Stands for a long text, so that what fails can be read. */
+/** Shortens a long text, so that a failure is readable. */
 const MUCH = "*much*"
 
 /** Requests after which the server closes the connection, so that the end of the answers is known. */
@@ -165,7 +165,7 @@ interface Talk {
   readonly text: string
   /** Where the text is cut, as parts of its length. */
   readonly cuts: ReadonlyArray<number>
-  /** Milliseconds before a piece is sent; -1: at once behind the one before. */
+  /** Milliseconds before a piece is sent; -1: directly after the previous one. */
   readonly pauses: ReadonlyArray<number>
 }
 
@@ -181,7 +181,7 @@ const talk = FastCheck.record({
 }).map(({ cuts, last, pauses, requests, whole }): Talk => {
   const text = [...requests, last].join("")
   if (!whole) return { text, cuts, pauses }
-  // Cut between the requests: as clients send them.
+  // Cut between the requests, as clients send them.
   let at = 0
   return { text, pauses, cuts: requests.map((request) => (at += request.length) / text.length) }
 })
@@ -266,16 +266,16 @@ describe("the fast lane", () => {
       [" while the node starts", { warmUp: true }]
     ] as const
   ) {
-    it.scopedLive(`gives the bytes that Node's server gives, however requests are cut and mixed${what}`, () =>
+    it.scopedLive(`returns the same bytes as Node's server, however requests are cut and mixed${what}`, () =>
       Effect.flatMap(pair(options), (servers) => check(servers)))
   }
 })
 
-describe("a request before one that cannot be read", () => {
+describe("a request before an invalid one", () => {
   for (const fastLane of [true, false]) {
     for (const whole of [true, false]) {
       const how = `${fastLane ? "in" : "without"} the fast lane, ${whole ? "in one piece" : "in two"}`
-      it.scopedLive(`is carried out and answered, ${how}`, () =>
+      it.scopedLive(`is executed and answered, ${how}`, () =>
         Effect.gen(function*() {
           const { port } = yield* testServer({ credentials: undefined, fastLane })
           for (const [name, milliseconds] of [["getblockcount"], ["slow", 30]] as const) {

@@ -5,7 +5,7 @@ import { string } from "../../src/rpc/method/params.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 describe("calls with large parameters", () => {
-  it.scopedLive("are carried out one at a time, and others beside them", () =>
+  it.scopedLive("run one at a time, and smaller calls beside them", () =>
     Effect.gen(function*() {
       let [running, most] = [0, 0]
       const busy = method({

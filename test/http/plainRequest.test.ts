@@ -6,7 +6,7 @@ const head = (...lines: ReadonlyArray<string>): string =>
   ["POST / HTTP/1.1", "Content-Length: 12", ...lines].join("\r\n")
 
 describe("readPlainHead", () => {
-  it("reads what clients send", () => {
+  it("reads the requests of common clients", () => {
     assert.deepStrictEqual(readPlainHead(head("Host: localhost:8336", "Accept: */*")), {
       target: "/",
       length: 12,
@@ -71,7 +71,7 @@ describe("readPlainHead", () => {
     assert.isBelow(performance.now() - started, 200)
   })
 
-  it.prop("says nothing else for headers that do not matter", [
+  it.prop("returns the same result with irrelevant headers", [
     FastCheck.stringMatching(/^x-[a-z0-9-]{1,20}$/),
     FastCheck.stringMatching(/^[!-~]{0,40}$/)
   ], ([name, value]) => {

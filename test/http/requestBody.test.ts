@@ -38,7 +38,7 @@ const reading = (reader: BodyReader, memory: BodyMemory = PLENTY) => {
 const tags = (bodies: ReadonlyArray<Body>): ReadonlyArray<string> => bodies.map(({ _tag }) => _tag)
 
 describe("BodyReader", () => {
-  it("collects a body of the largest size, and no larger one", async () => {
+  it("reads a body of the maximum size, and no larger one", async () => {
     const reader = new BodyReader(100)
     const fits = reading(reader)
     await fits.write(60)
@@ -75,7 +75,7 @@ describe("BodyReader", () => {
     )
   })
 
-  it("takes an empty body for a complete one", async () => {
+  it("treats an empty body as complete", async () => {
     const empty = reading(new BodyReader(100))
     await empty.end()
     assert.deepStrictEqual(empty.bodies.map((body) => body._tag === "Complete" && body.bytes.length), [0])
@@ -147,7 +147,7 @@ describe("BodyReader", () => {
     await new Promise((resolve) => stream.once("resume", resolve))
   })
 
-  it("reads pieces of a few long bodies in a turn of the event loop, and short ones at once", async () => {
+  it("reads pieces of a few long bodies in each turn of the event loop, and short ones at once", async () => {
     const reader = new BodyReader(1_000_000)
     const begin = (bytes: number) => {
       const stream = new PassThrough()

@@ -35,7 +35,7 @@ describe("a daemon whose chain state is damaged while it runs", () => {
       const daemon = await InnerDaemon.open(directory, FIXTURE_FLAGS)
       const ready = async (): Promise<void> =>
         assert.deepStrictEqual(await daemon.start(60_000, 60_000), { _tag: "Ready" })
-      const restarts = (): number => daemon.log().split("the node starts again").length - 1
+      const restarts = (): number => daemon.log().split("node restarts to rebuild its chain state").length - 1
       try {
         await ready()
         for (let time = 1; time <= RESTARTS_AN_HOUR; time++) {
@@ -48,8 +48,11 @@ describe("a daemon whose chain state is damaged while it runs", () => {
         await until("its end", () => daemon.end !== undefined)
         const { end } = daemon
         if (end?._tag !== "Refused") return assert.fail(JSON.stringify(end))
-        assert.match(end.reason, /chainstate\.db is corrupted: .* has changed\. Start the node again: it makes .* anew/)
-        assert.include(daemon.log(), "damaged again and again within an hour: check the disk")
+        assert.match(
+          end.reason,
+          /chainstate\.db is corrupted: .* does not match its checksum\. Start the node again: it rebuilds .*/
+        )
+        assert.include(daemon.log(), "damaged repeatedly within an hour: check the disk")
         assert.strictEqual(restarts(), RESTARTS_AN_HOUR)
         assert.isNotEmpty(readFileSync(join(directory, "chainstate", "REBUILD"), "utf8"))
       } finally {

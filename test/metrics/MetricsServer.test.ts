@@ -52,7 +52,7 @@ const closed = (socket: Socket) =>
   })
 
 describe("MetricsServer", () => {
-  it.scopedLive("shows the table at /metrics, as it is then", () =>
+  it.scopedLive("serves the current metrics at /metrics", () =>
     Effect.gen(function*() {
       let scrapes = 0
       const port = yield* started({ sample: Effect.sync(() => level.set(++scrapes)) })
@@ -76,7 +76,7 @@ describe("MetricsServer", () => {
       assert.strictEqual(headers["content-length"], String(Buffer.byteLength(get.text)))
     }))
 
-  it.scopedLive("answers 404 elsewhere and 405 to other verbs, and reads no bodies", () =>
+  it.scopedLive("answers 404 for other paths and 405 to other verbs, and reads no bodies", () =>
     Effect.gen(function*() {
       const port = yield* started()
       for (const path of ["/", "/metrics/", "/metricsx", "/nothing"]) {
@@ -101,7 +101,7 @@ describe("MetricsServer", () => {
       }
     }))
 
-  it.scopedLive("ends connections that say nothing, or are slow to say it", () =>
+  it.scopedLive("closes silent connections, and connections with slow requests", () =>
     Effect.gen(function*() {
       const port = yield* started({ limits: { timeout: 100 } })
       const silent = yield* dialled(port)
@@ -110,7 +110,7 @@ describe("MetricsServer", () => {
       yield* Effect.all([closed(silent), closed(slow)], { concurrency: "unbounded" })
     }))
 
-  it.scopedLive("takes no more connections than it is meant to, and again when they end", () =>
+  it.scopedLive("accepts connections up to its limit, and again after some close", () =>
     Effect.gen(function*() {
       const port = yield* started({ limits: { connections: 2 } })
       const [first] = [yield* dialled(port), yield* dialled(port)]
@@ -125,7 +125,7 @@ describe("MetricsServer", () => {
       assert.strictEqual(again.status, 200)
     }))
 
-  it.scopedLive("answers 500 where the numbers cannot be had, and logs why", () =>
+  it.scopedLive("answers 500 if the metrics cannot be read, and logs the reason", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
       const logger = Logger.replace(
@@ -137,10 +137,10 @@ describe("MetricsServer", () => {
       const port = yield* started({ sample: Effect.die(new Error("no tip")) }, logger)
       const { status, text } = yield* ask(port, "GET", "/metrics")
       assert.deepStrictEqual([status, text], [500, "Internal error\n"])
-      assert.match(logged.at(-1) ?? "", /^ERROR metrics could not be shown.*no tip/s)
+      assert.match(logged.at(-1) ?? "", /^ERROR metrics request failed unexpectedly.*no tip/s)
     }))
 
-  it.scopedLive("says which address it cannot have, and why", () =>
+  it.scopedLive("reports the address that it cannot bind, and the reason", () =>
     Effect.gen(function*() {
       const taken = yield* started()
       const error = yield* Effect.flip(started({ listen: { host: "127.0.0.1", port: taken } }))
@@ -152,7 +152,7 @@ describe("MetricsServer", () => {
       )
     }))
 
-  it.live("frees its port and ends its connections with its scope", () =>
+  it.live("frees its port and closes its connections with its scope", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const port = yield* Scope.extend(started(), scope)

@@ -4,7 +4,7 @@ import { exposition } from "../../src/metrics/exposition.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { readExposition } from "../support/exposition.ts"
 
-/** Names that are fixed by the first user: a collector derives types from the name. */
+/** Names that the first user fixed: a collector derives types from the name. */
 const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; readonly label?: string }> = [
   { name: "svcd_rpc_requests_total", kind: "counter", label: "method" },
   { name: "svcd_rpc_request_duration_seconds", kind: "histogram", label: "method" },
@@ -47,30 +47,30 @@ describe("metrics", () => {
     assert.deepStrictEqual([...new Set(METRICS.map(({ category }) => category))], CATEGORIES)
   })
 
-  it.each(SPECIFIED)("have the given $name as a $kind", ({ kind, label, name }) => {
+  it.each(SPECIFIED)("include the specified $name as a $kind", ({ kind, label, name }) => {
     const family = byName.get(name)
     assert.strictEqual(family?.kind, kind)
     assert.strictEqual(family?.label, label)
   })
 
-  it.each(METRICS)("name $name by Prometheus' rules: prefix, unit and total", ({ kind, name }) => {
+  it.each(METRICS)("follow Prometheus' rules in $name: prefix, unit and total", ({ kind, name }) => {
     assert.match(name, /^svcd_[a-z]+(_[a-z]+)+$/)
     assert.strictEqual(name.endsWith("_total"), kind === "counter")
     if (kind === "histogram") assert.match(name, /_(seconds|bytes)$/)
   })
 
-  it.each(METRICS)("say in a sentence what $name is", ({ help }) => {
+  it.each(METRICS)("describe $name in one sentence", ({ help }) => {
     assert.match(help, /^[A-Z1].{15,}\.$/)
     assert.notInclude(help, "|", "stands in a table of the documents")
   })
 
-  it.each(METRICS.filter(({ buckets }) => buckets !== undefined))("give $name buckets that ascend", ({ buckets }) => {
+  it.each(METRICS.filter(({ buckets }) => buckets !== undefined))("have ascending buckets in $name", ({ buckets }) => {
     const bounds = buckets ?? []
     assert.isAbove(bounds.length, 5)
     assert.deepStrictEqual(bounds, [...new Set(bounds)].sort((a, b) => a - b))
   })
 
-  it.effect("are all shown from the start, those of a closed label with every value", () =>
+  it.effect("are all exported from the start, with every value of a closed label", () =>
     Effect.gen(function*() {
       const families = readExposition(yield* exposition(METRICS))
       assert.deepStrictEqual(families.map(({ name }) => name), METRICS.map(({ name }) => name))

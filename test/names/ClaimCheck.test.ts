@@ -70,7 +70,7 @@ describe("a comparison with the claims of the chain state", () => {
       claims: changed("d/a", { height: 1 }),
       fault: /'d\/a' is claimed at height 1, but its record is from height 0/
     },
-    { what: "another output", claims: changed("d/b", { outpoint: "x" }), fault: /'d\/b' is claimed by another output/ },
+    { what: "another output", claims: changed("d/b", { outpoint: "x" }), fault: /'d\/b' is claimed by an output/ },
     {
       what: "a claim without record",
       claims: [...right, ...unregistered],

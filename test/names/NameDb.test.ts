@@ -180,7 +180,7 @@ describe("history", () => {
         assert.deepStrictEqual(yield* part(3, 3), { entries: all.slice(3), total: 5 })
         assert.deepStrictEqual(yield* part(5, 1), { entries: [], total: 5 })
         assert.strictEqual(
-          (yield* Effect.flip(db.historyPage(text("d/nobody"), { skip: 0, count: 1 })))._tag,
+          (yield* Effect.flip(db.historyPage(text("d/unknown"), { skip: 0, count: 1 })))._tag,
           "NameNotFound"
         )
       })

@@ -24,7 +24,7 @@ type Db = typeof NameDb.Service
 const name = text("d/example")
 
 describe("apply", () => {
-  it.effect("takes no blocks for nothing to do", () =>
+  it.effect("apply does nothing for an empty list of blocks", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* db.follower.apply([])
@@ -41,12 +41,12 @@ describe("apply", () => {
       assert.deepStrictEqual(yield* db.cursor, before)
     })
 
-  it.effect("dies of blocks that leave a gap or come again, and changes nothing", () =>
+  it.effect("apply dies on a gap or a repetition of blocks, and changes nothing", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
-        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 0/)
+        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /block 1 is out of order, block 0 is expected/)
         yield* applyAll(db, [[blockAt(0), blockAt(1)]])
-        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 2/)
+        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /block 1 is out of order, block 2 is expected/)
         yield* dies(
           db,
           db.follower.apply([blockAt(2), blockAt(4, [{ name }])]),
@@ -58,7 +58,7 @@ describe("apply", () => {
       })
     ))
 
-  it.effect("is undone where it is interrupted", () =>
+  it.effect("an interrupted apply is rolled back", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const many = Array.from({ length: 2_000 }, (_, i) => ({ name: text(`d/${i}`) }))
@@ -77,7 +77,7 @@ describe("apply", () => {
 })
 
 describe("rewind", () => {
-  it.effect("dies of a block above the cursor, and of an empty file", () =>
+  it.effect("rewind dies on a block above the cursor and on an empty file", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const up = Effect.exit(db.follower.rewind({ height: 1, hash: hashAt(1) }))
@@ -96,7 +96,7 @@ describe("rewind", () => {
     rand: FastCheck.uint8Array({ maxLength: 2 })
   }, { requiredKeys: ["name", "value", "owner"] })
 
-  it.scoped.prop("leaves what there was before, to the byte, and the way there is the same again", {
+  it.scoped.prop("rewind restores every byte, and the same blocks lead to the same state again", {
     chain: FastCheck.array(FastCheck.array(operation, { maxLength: 5 }), { minLength: 1, maxLength: 12 }),
     fork: FastCheck.nat(11),
     size: FastCheck.integer({ min: 1, max: 5 })
@@ -118,10 +118,10 @@ describe("rewind", () => {
         }))
     }), { fastCheck: { numRuns: 40 } })
 
-  it.scoped("is the same in pieces where it goes back far", () =>
+  it.scoped("a long rewind in pieces gives the same state", () =>
     Effect.gen(function*() {
       const filename = join(yield* temporaryDirectory, "names.db")
-      // 200 blocks of 40 operations: the pieces have 2,000.
+      // 200 blocks of 40 operations. A piece has 2,000 operations.
       const blocks = Array.from({ length: 200 }, (_, height) => crashBlock(height))
       yield* withDb(filename, (db) =>
         Effect.gen(function*() {
@@ -138,13 +138,13 @@ describe("rewind", () => {
 })
 
 describe("readers while blocks come in", () => {
-  it.effect("see the state before a batch or after it, and go back from neither", () =>
+  it.effect("readers see the state before or after a batch, and never return to the earlier one", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const names = Array.from({ length: 1_500 }, (_, i) => text(`d/${i}`))
         const blockOf = (height: number) => blockAt(height, names.map((name) => ({ name })))
         yield* applyAll(db, [[blockOf(0)]])
-        // Some are in the cache, some are not.
+        // Some names are in the cache, others are not.
         for (const name of names.slice(0, 750)) yield* db.resolve(name)
         const watched = [0, 1, 700, 751, 1_499].map((i) => names[i] ?? name)
         let rounds = 0
@@ -164,7 +164,7 @@ describe("readers while blocks come in", () => {
           const changes = heights.filter((height, i) => i > 0 && height !== heights[i - 1])
           assert.deepStrictEqual(changes, [to === "back" ? 0 : to], `towards ${to}`)
         }
-        assert.isAtLeast(rounds, 10, "somebody asked while the batches were written")
+        assert.isAtLeast(rounds, 10, "the reader ran while the batches were written")
       })
     ))
 })
@@ -172,7 +172,7 @@ describe("readers while blocks come in", () => {
 describe("a killed process", () => {
   const CHILD = new URL("applyForever.ts", import.meta.url)
 
-  it.scopedLive("leaves the file as it was after some batch, wherever it was", () =>
+  it.scopedLive("a killed process leaves the file in the state after a whole batch", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const filename = join(directory, "names.db")

@@ -14,7 +14,7 @@ const name = text("d/example")
 
 const files = Effect.map(temporaryDirectory, (directory) => (file: string) => join(directory, file))
 
-/** Opens the file and fails as that fails. */
+/** Opens the file and returns the failure. */
 const opening = (filename: string) => Effect.flip(withDb(filename, () => Effect.succeed("it was opened")))
 
 const withRaw = (filename: string, work: (database: SQLite.Database) => void) =>
@@ -28,7 +28,7 @@ const withRaw = (filename: string, work: (database: SQLite.Database) => void) =>
   })
 
 describe("names.db", () => {
-  it.scoped("is made with the page size that was asked for, and keeps it", () =>
+  it.scoped("names.db is created with the configured page size, and keeps it", () =>
     Effect.gen(function*() {
       const path = yield* files
       for (const pageSize of [1024, 16_384, 65_536]) {
@@ -42,7 +42,7 @@ describe("names.db", () => {
       }
     }))
 
-  it.scoped("is closed with its log folded in", () =>
+  it.scoped("names.db is closed with its log copied into it", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
@@ -51,7 +51,7 @@ describe("names.db", () => {
       assert.strictEqual(record.height, 0)
     }))
 
-  it.scoped("can be read with SQL by anyone", () =>
+  it.scoped("names.db is readable with plain SQL", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       const rand = new Uint8Array(20)
@@ -72,7 +72,7 @@ describe("a file that is no names.db", () => {
   it.scoped.each([
     { what: "text", content: "This is not a database. ".repeat(400) },
     { what: "zeros", content: "\0".repeat(8192) }
-  ])("of $what is damaged, and made anew", ({ content }) =>
+  ])("a file of $what is damaged and rebuilt", ({ content }) =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       writeFileSync(filename, content)
@@ -81,7 +81,7 @@ describe("a file that is no names.db", () => {
       assert.strictEqual((yield* withDb(filename, (db) => db.resolve(name))).height, 0)
     }))
 
-  it.scoped("but another database is refused, and stays as it is", () =>
+  it.scoped("another database is refused and not changed", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withRaw(filename, (database) => database.exec("CREATE TABLE names (id INTEGER)"))
@@ -96,7 +96,7 @@ describe("a file that is no names.db", () => {
   it.scoped.each([
     { what: "with sums of a file that it was", after: () => {} },
     { what: "without sums", after: (filename: string) => rmSync(`${filename}.sums`) }
-  ])("but one of a newer version is refused, and stays as it is: $what", ({ after }) =>
+  ])("names.db of a newer version is refused and not changed: $what", ({ after }) =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
@@ -112,7 +112,7 @@ describe("a file that is no names.db", () => {
       assert.isTrue(before.equals(readFileSync(filename)))
     }))
 
-  it.scoped("but a changed number of a step is damage", () =>
+  it.scoped("a changed number of a migration is damage", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
@@ -127,7 +127,7 @@ describe("a file that is no names.db", () => {
 })
 
 describe("a file that cannot be used now", () => {
-  it.scoped("in a folder that is not there is unavailable", () =>
+  it.scoped("names.db in a missing folder is unavailable", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("missing/names.db")
       const error = yield* opening(filename)
@@ -135,7 +135,7 @@ describe("a file that cannot be used now", () => {
       assert.include(String(error), filename)
     }))
 
-  it.scoped("because it is a folder is unavailable", () =>
+  it.scoped("names.db that is a folder is unavailable", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       mkdirSync(filename)
@@ -144,11 +144,11 @@ describe("a file that cannot be used now", () => {
       assert.include(String(error), `opening ${filename} failed`)
     }))
 
-  it.scopedLive("because the disk is full is unavailable, goes on answering, and holds what it had", () =>
+  it.scopedLive("names.db on a full disk is unavailable for writes, answers reads, and keeps its content", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       const output = yield* Effect.promise(() => withFileLimit([filename]))
-      // A file that may not grow stands for a disk that is full.
+      // A file that cannot grow simulates a full disk.
       assert.match(output, /failed at \d+ with a record of \d+\n/)
       assert.match(output, /StorageUnavailable: writing .*names\.db failed: .*(IOERR|FULL)/)
       const height = Number(/failed at (\d+)/.exec(output)?.[1])
@@ -163,7 +163,7 @@ describe("a file that cannot be used now", () => {
 })
 
 describe("a file that is damaged", () => {
-  /** A file of some hundred pages. */
+  /** Fills a file of some hundred pages. */
   const filled = (filename: string) =>
     withDb(filename, (db) => applyAll(db, batches(Array.from({ length: 60 }, (_, height) => crashBlock(height)), 20)))
 
@@ -182,7 +182,7 @@ describe("a file that is damaged", () => {
     assert.include(String(error), "rebuilt from the stored blocks")
   }
 
-  it.scoped("under an open database fails each question that meets the damage with what to do", () =>
+  it.scoped("each query that reads damage in an open database fails with a remedy", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* filled(filename)
@@ -205,11 +205,11 @@ describe("a file that is damaged", () => {
   it.scoped.each([
     { what: "bytes", spoil: "UPDATE operations SET value = NULL" },
     { what: "numbers", spoil: "UPDATE operations SET vout = 'x'" }
-  ])("fails where something else is found in the place of $what", ({ spoil }) =>
+  ])("a query fails if a row has a wrong value instead of $what", ({ spoil }) =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
-      // What the tables forbid: a flipped bit does not ask them.
+      // The tables forbid these values, but a flipped bit can produce them.
       yield* withRaw(filename, (database) => {
         database.unsafeMode().exec(
           `PRAGMA writable_schema = ON;
@@ -217,7 +217,7 @@ describe("a file that is damaged", () => {
         )
       })
       yield* withRaw(filename, (database) => database.exec(spoil))
-      // As if these pages had always been.
+      // Without sums, the changed pages count as intact.
       rmSync(`${filename}.sums`)
       yield* withDb(filename, (db) =>
         Effect.gen(function*() {
@@ -231,7 +231,7 @@ describe("a file that is damaged", () => {
     }))
 
   it.scoped.each([{ first: 0 }, { first: 20 }])(
-    "is made anew at the start: from page $first on",
+    "a file that is damaged from page $first on is rebuilt at the start",
     ({ first }) =>
       Effect.gen(function*() {
         const filename = (yield* files)("names.db")
@@ -241,7 +241,7 @@ describe("a file that is damaged", () => {
       })
   )
 
-  it.scoped("is made anew where it was moved away, even with its old log beside it", () =>
+  it.scoped("a file that was moved away is rebuilt, even with its old log in place", () =>
     Effect.gen(function*() {
       const path = yield* files
       const filename = path("names.db")
@@ -260,11 +260,11 @@ describe("a file that is damaged", () => {
     }))
 })
 
-/** Runs the endless writer where no file may have more than 2 MiB, until it ends. Returns what it said. */
+/** Runs the endless writer with a file size limit of 2 MiB, until it ends. Returns its output. */
 const withFileLimit = (args: ReadonlyArray<string>): Promise<string> => {
   const runner = fileURLToPath(new URL("../../node_modules/vite-node/vite-node.mjs", import.meta.url))
   const script = fileURLToPath(new URL("applyForever.ts", import.meta.url))
-  // Blocks of 512 bytes, as POSIX has it; some shells count in kilobytes, which is as good.
+  // Blocks of 512 bytes, as in POSIX. Some shells count in kilobytes, which also works.
   const command = "ulimit -f 4096; exec \"$@\""
   const child = spawn("sh", ["-c", command, "sh", process.execPath, runner, "--script", script, ...args])
   let output = ""

@@ -258,7 +258,7 @@ describe("PeerManager: peers of the operator", () => {
       }
       const warnings = calls(network, "peer cannot be reached").filter(({ level }) => level === "WARN")
       assert.strictEqual(warnings.length, 1)
-      assert.strictEqual(warnings[0]?.facts["connection refused"], "nobody listens there")
+      assert.strictEqual(warnings[0]?.facts["reason"], "connection refused")
       const listener = yield* remoteListener({ port })
       yield* TestClock.adjust("60 seconds")
       yield* (yield* listener.accept).answer()

@@ -101,7 +101,7 @@ describe("the embedded client", () => {
   })
   afterAll(() => rmSync(filled, { recursive: true, force: true }))
 
-  it.scopedLive("says of every name what the reference node says", () =>
+  it.scopedLive("returns the same record of every name as the reference node", () =>
     withClient((client) =>
       Effect.gen(function*() {
         for (const { name, show } of textNames) {
@@ -133,7 +133,7 @@ describe("the embedded client", () => {
       })
     ))
 
-  it.scopedLive("lists the names of a namespace, the shortest first, as many as wanted, and none that expired", () =>
+  it.scopedLive("lists the unexpired names of a namespace, the shortest first, up to the limit", () =>
     withClient((client) =>
       Effect.gen(function*() {
         const listed = (yield* client.listNames({ limit: 1_000 })).map(({ name }) => name)
@@ -156,7 +156,7 @@ describe("the embedded client", () => {
       })
     ))
 
-  it.scopedLive("refuses names that no chain can hold, and says which argument is wrong", () =>
+  it.scopedLive("refuses names that no chain can hold, and reports the invalid argument", () =>
     withClient((client) =>
       Effect.gen(function*() {
         for (const name of ["x".repeat(256), "ü".repeat(128), "d/\ud800"]) {
@@ -168,7 +168,7 @@ describe("the embedded client", () => {
       })
     ))
 
-  it.scopedLive("fails with NotSynced where the caller insists on more than there is", () =>
+  it.scopedLive("fails with NotSynced if the caller requires a greater height", () =>
     withClient((client) =>
       Effect.gen(function*() {
         const { name = "" } = active[0] ?? {}
@@ -178,7 +178,7 @@ describe("the embedded client", () => {
       })
     ))
 
-  it.scopedLive("before all blocks are there, answers with what it has, and does not say that a name is free", () =>
+  it.scopedLive("answers from the known blocks while blocks are missing, and does not report a name as free", () =>
     Effect.gen(function*() {
       const dataDir = yield* copyOf(filled)
       yield* Effect.gen(function*() {
@@ -203,7 +203,7 @@ describe("the embedded client", () => {
       )
     }))
 
-  it.scopedLive("does not call itself synced before the names are where the chain is", () =>
+  it.scopedLive("does not report itself synced before the names are at the tip", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       yield* Effect.gen(function*() {
@@ -224,14 +224,14 @@ describe("the embedded client", () => {
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
 
-  it.scopedLive("takes few threads of its host", () =>
+  it.scopedLive("starts few threads in its host", () =>
     Effect.sync(() => {
       const config = Either.getOrThrow(decodeConfig({ network: "regtest" }))
       const threads = [1, 2, 64].map((cores) => Either.getOrThrow(embeddedSettings(config, cores)).verifyThreads)
       assert.deepStrictEqual(threads, [0, 1, 3])
     }))
 
-  it.scopedLive("reports changes block by block, and again the names that a reorganisation rolls back", () =>
+  it.scopedLive("reports changes block by block, and again the names that a reorg rolls back", () =>
     Effect.gen(function*() {
       const { branches } = fixtureJson<{ readonly branches: ReadonlyArray<Branch> }>("regtest-names/stale.json.gz")
       const losing = fixtureBlocks("regtest-names/stale.dat.gz")
@@ -284,7 +284,7 @@ describe("the embedded client", () => {
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
 
-  it.scopedLive("says that there is no wallet, and makes none", () =>
+  it.scopedLive("reports that there is no wallet, and creates none", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       yield* Effect.gen(function*() {
@@ -295,7 +295,7 @@ describe("the embedded client", () => {
       assert.isFalse(existsSync(join(dataDir, "wallet.json")))
     }))
 
-  it.scopedLive("registers with the wallet of its directory, tells each step, and updates", () =>
+  it.scopedLive("registers with the wallet of its directory, reports each step, and updates", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       yield* Effect.gen(function*() {
@@ -347,7 +347,7 @@ describe("the embedded client", () => {
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))
     }))
 
-  it.scopedLive("opens an encrypted wallet with the passphrase of the configuration alone", () =>
+  it.scopedLive("opens an encrypted wallet only with the passphrase of the configuration", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       const tried = (config: { readonly walletPassphrase?: string; readonly wallet?: string }) =>
@@ -368,7 +368,7 @@ describe("the embedded client", () => {
       assert.deepInclude({ ...absent }, { _tag: "InvalidConfig", field: "wallet" })
     }))
 
-  it.scopedLive("ends with the reason where the node cannot go on, and its host lives on", () =>
+  it.scopedLive("ends with the reason if the node has to stop, and its host continues", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporaryDirectory
       yield* fillDirectory(dataDir, 5)
@@ -394,7 +394,7 @@ describe("the embedded client", () => {
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
 
-  it.scopedLive("refuses calls once it is closed, and ends those that wait", () =>
+  it.scopedLive("refuses calls once it is closed, and ends waiting calls", () =>
     Effect.gen(function*() {
       const dataDir = yield* copyOf(filled)
       const scope = yield* Scope.make()

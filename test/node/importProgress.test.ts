@@ -20,7 +20,7 @@ const blocks = (change: Partial<ImportProgress> = {}): ImportProgress => ({
 const headers = (change: Partial<ImportProgress> = {}): ImportProgress => blocks({ phase: "headers", ...change })
 
 describe("summarize", () => {
-  it("gives rate, share and what is left, counted in bytes", () => {
+  it("returns rate, share and remaining time, based on bytes", () => {
     assert.deepStrictEqual(summarize(blocks()), {
       height: 4_999,
       blocks: 5_000,
@@ -31,7 +31,7 @@ describe("summarize", () => {
     })
   })
 
-  it("says nothing absurd at the very beginning, for empty files, and beyond the end", () => {
+  it("returns sensible values at the very start, for empty files, and beyond the end", () => {
     const nothing = summarize(blocks({ done: 0, total: 0, bytesDone: 0, bytesTotal: 0, elapsedMs: 0 }))
     assert.deepStrictEqual([nothing.blocksPerSecond, nothing.etaSeconds, nothing.share], [0, 0, 0])
     const over = summarize(blocks({ bytesDone: 200_000_000 }))
@@ -41,7 +41,7 @@ describe("summarize", () => {
 })
 
 describe("drawBar", () => {
-  it("draws a bar as long as what is done", () => {
+  it("draws a bar proportional to the progress", () => {
     assert.strictEqual(
       drawBar(blocks(), 120),
       `[${"#".repeat(10)}${".".repeat(30)}]  25% height 4999, 500 blocks/s, 0:30 left`
@@ -52,7 +52,7 @@ describe("drawBar", () => {
     assert.strictEqual(drawBar(headers(), 120), `[${"#".repeat(10)}${".".repeat(30)}]  25% reading headers, 5000 found`)
   })
 
-  it("tells hours from minutes", () => {
+  it("distinguishes hours from minutes", () => {
     const left = (seconds: number): string =>
       drawBar(blocks({ bytesDone: 1_000_000, elapsedMs: seconds * 1000 / 99 }), 120)
     assert.match(left(59), / 0:59 left$/)
@@ -62,7 +62,7 @@ describe("drawBar", () => {
     assert.match(left(90_061), / 25:01:01 left$/)
   })
 
-  it("is never as wide as the terminal, and loses the bar before it loses words", () => {
+  it("is always narrower than the terminal, and loses the bar before it loses words", () => {
     for (const progress of [blocks(), headers(), blocks({ bytesDone: 100_000_000, height: 800_000 })]) {
       for (let columns = 0; columns <= 200; columns++) {
         const line = drawBar(progress, columns)
@@ -83,7 +83,7 @@ describe("drawBar", () => {
 describe("showImport", () => {
   const CLEAR = "\r\u001b[2K"
 
-  /** A chain that imports as the test says. */
+  /** A chain with the import that the test describes. */
   const chainOf = (importing: () => ImportProgress | undefined) =>
     Layer.mock(Chain, {
       params: regtestParams,
@@ -97,7 +97,7 @@ describe("showImport", () => {
       }))
     })
 
-  /** Runs `showImport`, with what it writes and logs. */
+  /** Runs `showImport`; returns its output and its log. */
   const showing = (
     onTerminal: boolean,
     use: (
@@ -139,7 +139,7 @@ describe("showImport", () => {
       })
     })
 
-  it.effect("draws five times a second on a terminal, as wide as that is, and wipes its line at the end", () =>
+  it.effect("draws five times a second at the width of a terminal, and clears its line at the end", () =>
     showing(true, ({ become, end, logged, resize, written }) =>
       Effect.gen(function*() {
         yield* TestClock.adjust("1 second")
@@ -159,7 +159,7 @@ describe("showImport", () => {
         assert.deepStrictEqual(logged, [])
       })))
 
-  it.effect("logs a line every two seconds elsewhere, none for an import that is over within one", () =>
+  it.effect("logs a line every two seconds without a terminal, and none for an import shorter than a second", () =>
     showing(false, ({ become, end, logged, written }) =>
       Effect.gen(function*() {
         become(headers())

@@ -30,7 +30,7 @@ const linesOf = (path: string): ReadonlyArray<string> => readFileSync(path, "utf
 const failing = (code: string) => Object.assign(new Error(code), { code })
 
 describe("LogFile", () => {
-  it("appends to what is there, for its owner alone, in directories that it makes", () =>
+  it("appends to an existing file, readable only by its owner, and creates missing directories", () =>
     withDirectory((directory) => {
       const path = join(directory, "var", "log", "svcd.log")
       const first = opened(path)
@@ -45,7 +45,7 @@ describe("LogFile", () => {
       assert.strictEqual(statSync(join(directory, "var")).mode & 0o777, 0o700)
     }))
 
-  it("leaves the mode of a file that is there", () =>
+  it("keeps the mode of an existing file", () =>
     withDirectory((directory) => {
       const path = join(directory, "a.log")
       writeFileSync(path, "")
@@ -54,7 +54,7 @@ describe("LogFile", () => {
       assert.strictEqual(statSync(path).mode & 0o777, 0o640)
     }))
 
-  it("continues in a new file once the old one was renamed and it is told to reopen", () =>
+  it("continues in a new file after a rename of the old one and a reopen", () =>
     withDirectory((directory) => {
       const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
       const { file } = opened(path)
@@ -67,7 +67,7 @@ describe("LogFile", () => {
       assert.deepStrictEqual([linesOf(rotated), linesOf(path)], [["1", "2"], ["3"]])
     }))
 
-  it("stays in its file where the path cannot be reopened", () =>
+  it("stays in its file if the path cannot be reopened", () =>
     withDirectory((directory) => {
       const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
       const { file } = opened(path)
@@ -79,7 +79,7 @@ describe("LogFile", () => {
       assert.deepStrictEqual(linesOf(rotated), ["1"])
     }))
 
-  it("drops what comes after its end", () =>
+  it("drops lines after its end", () =>
     withDirectory((directory) => {
       const path = join(directory, "a.log")
       const { complaints, file } = opened(path)
@@ -89,7 +89,7 @@ describe("LogFile", () => {
       assert.deepStrictEqual([linesOf(path), complaints], [["1"], []])
     }))
 
-  it("complains once that it cannot be written, continues, and reports how much is lost", () =>
+  it("reports a write failure once, continues, and reports the number of lost lines", () =>
     withDirectory((directory) => {
       const path = join(directory, "a.log")
       let room = 4
@@ -111,7 +111,7 @@ describe("LogFile", () => {
       file.close()
     }))
 
-  it.scopedLive.skipIf(!canMount)("outlives a disk that is full", () =>
+  it.scopedLive.skipIf(!canMount)("survives a full disk", () =>
     Effect.gen(function*() {
       const disk = yield* smallDisk("64k")
       const path = join(disk.path, "a.log")
@@ -131,7 +131,7 @@ describe("LogFile", () => {
   const reasonFor = (path: string) =>
     Effect.map(Effect.flip(Effect.scoped(LogFile.open({ path, complain: () => {} }))), ({ message }) => message)
 
-  it.effect("reports why it cannot be opened, and how to name another", () =>
+  it.effect("reports why it cannot be opened, and the option for another path", () =>
     Effect.promise(() =>
       withDirectoryAsync(async (directory) => {
         assert.strictEqual(
@@ -150,7 +150,7 @@ describe("LogFile", () => {
         withDirectoryAsync(async (directory) => {
           const pipe = join(directory, "pipe")
           execFileSync("mkfifo", [pipe])
-          assert.include(await Effect.runPromise(reasonFor(pipe)), "nobody reads from it")
+          assert.include(await Effect.runPromise(reasonFor(pipe)), "no process reads from the pipe")
         })
       )
   )
@@ -179,7 +179,7 @@ const until = async (holds: () => boolean, program: TsProcess): Promise<void> =>
 }
 
 describe("SIGHUP", () => {
-  it.live("has the lines go to a new file, none of them lost; without a log file it ends nothing", () =>
+  it.live("moves the log to a new file without losing lines; without a log file it ends nothing", () =>
     Effect.promise(() =>
       withDirectoryAsync(async (directory) => {
         const [path, rotated] = [join(directory, "svcd.log"), join(directory, "svcd.log.1")]

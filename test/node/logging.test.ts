@@ -43,7 +43,7 @@ describe("levels", () => {
       { level: "warn", seen: ["warn", "error", "fatal"] },
       { level: "error", seen: ["error", "fatal"] }
     ] as const
-  )("$level shows the entries from there on (spec 1.9)", ({ level, seen }) =>
+  )("$level shows the entries of its level and above (spec 1.9)", ({ level, seen }) =>
     Effect.gen(function*() {
       const messages = (yield* entries(ofEveryLevel, { level })).map(({ msg }) => msg)
       assert.deepStrictEqual(messages, [...seen])
@@ -57,7 +57,7 @@ describe("levels", () => {
 
   const inSubsystem = (subsystem: string) => Effect.annotateLogs(ofEveryLevel, "subsystem", subsystem)
 
-  it.effect("do not suppress a subsystem that is debugged, and only that (spec 1, flags)", () =>
+  it.effect("do not suppress a debugged subsystem, but all others (spec 1, flags)", () =>
     Effect.gen(function*() {
       const program = Effect.all([inSubsystem("rpc"), inSubsystem("network"), ofEveryLevel])
       const seen = yield* entries(program, { level: "error", debugSubsystems: ["rpc"] })
@@ -68,7 +68,7 @@ describe("levels", () => {
       assert.deepStrictEqual(of(undefined), ["error", "fatal"])
     }))
 
-  it.effect("change while the node runs, where there are switches", () =>
+  it.effect("change while the node runs, if there are switches", () =>
     Effect.gen(function*() {
       const switches = new Logging.DebugSwitches({ level: "info", debugSubsystems: ["network"] })
       const set = (name: string, on: boolean) => Effect.sync(() => switches.set(name, on))
@@ -87,7 +87,7 @@ describe("levels", () => {
       assert.notInclude([...switches.all.keys()], "nonsense")
     }))
 
-  it.effect("of debug are those of every subsystem, until one is switched off", () =>
+  it.effect("of debug include every subsystem, until one is switched off", () =>
     Effect.gen(function*() {
       const switches = new Logging.DebugSwitches({ level: "debug", debugSubsystems: [] })
       assert.isTrue([...switches.all.values()].every((on) => on))
@@ -102,7 +102,7 @@ describe("levels", () => {
       assert.lengthOf(seen.filter(({ msg }) => msg === "info"), 4)
     }))
 
-  it.effect("hold all back that no list names", () =>
+  it.effect("suppress every subsystem that no list contains", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* entries(inSubsystem("rpc"), { level: "info" })).length, 4)
     }))
@@ -161,7 +161,7 @@ describe("json", () => {
       assert.include(JSON.stringify(entry?.["circle"]), "…")
     }))
 
-  it.effect("hides secrets and cuts what is long", () =>
+  it.effect("hides secrets and cuts long values", () =>
     Effect.gen(function*() {
       const password = Redacted.make("top-secret")
       const [line = ""] = yield* logged(
@@ -184,7 +184,7 @@ describe("json", () => {
       assert.include(String(entry?.["cause"]), "undo record does not match")
     }))
 
-  it.effect("gives a cause without words its own", () =>
+  it.effect("shows a cause without a message as the message", () =>
     Effect.gen(function*() {
       const [entry] = yield* entries(
         Effect.catchAllCause(new Refused({ what: "it" }), (cause) => Effect.logError(cause))
@@ -214,7 +214,7 @@ describe("text", () => {
       ])
     }))
 
-  it.effect("has colours for a terminal alone", () =>
+  it.effect("has colours only for a terminal", () =>
     Effect.gen(function*() {
       // The test clock belongs to all tests of a worker; another may have moved it.
       yield* TestClock.setTime(0)
@@ -229,7 +229,7 @@ describe("a line", () => {
   const forgery = "/x/\n{\"level\":\"error\",\"msg\":\"forged\"}\r\u001b[31m\u2028\u202e\u009b"
 
   for (const format of ["text", "json"] as const) {
-    it.effect(`of ${format} cannot be broken or forged by what a peer calls itself`, () =>
+    it.effect(`of ${format} cannot be broken or forged by a peer's user agent`, () =>
       Effect.gen(function*() {
         const program = Effect.logInfo(forgery, { agent: forgery, [forgery]: { deep: [forgery] } }).pipe(
           Effect.annotateLogs("subsystem", forgery)
@@ -238,7 +238,7 @@ describe("a line", () => {
         assert.isFalse(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(line), line)
       }))
 
-    it.effect.prop(`of ${format} is one line whatever is logged`, {
+    it.effect.prop(`of ${format} is one line for any entry`, {
       msg: FastCheck.fullUnicodeString(),
       facts: FastCheck.dictionary(FastCheck.fullUnicodeString(), FastCheck.anything())
     }, ({ facts, msg }) =>
@@ -255,7 +255,7 @@ describe("streamOutput", () => {
   // A stream with the one property of a terminal that is asked for.
   const coloursOf = (isTTY: boolean, env: Record<string, string>) => Logging.streamOutput(terminal(isTTY), env).colours
 
-  it("has colours on a terminal, and not where NO_COLOR or a dumb terminal says otherwise", () => {
+  it("has colours on a terminal, but not with NO_COLOR or on a dumb terminal", () => {
     assert.isTrue(coloursOf(true, {}))
     assert.isTrue(coloursOf(true, { NO_COLOR: "" }))
     assert.isFalse(coloursOf(true, { NO_COLOR: "1" }))
@@ -263,7 +263,7 @@ describe("streamOutput", () => {
     assert.isFalse(coloursOf(false, {}))
   })
 
-  it("writes lines, and outlives a stream that fails", () => {
+  it("writes lines, and survives a stream that fails", () => {
     const stream = terminal(false)
     const output = Logging.streamOutput(stream, {})
     output.writeLine("a")
@@ -272,7 +272,7 @@ describe("streamOutput", () => {
     output.writeLine("b")
   })
 
-  it.live("keeps the process running when the reader of its output has gone (spec 1.9)", () =>
+  it.live("keeps the process running after the reader of its output has closed it (spec 1.9)", () =>
     Effect.promise(async () => {
       const program = new TsProcess(new URL("talk.ts", import.meta.url), [])
       await program.says("still here")

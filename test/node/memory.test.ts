@@ -5,7 +5,7 @@ import { memoryBudget, memoryEvicted, memoryRefused } from "../../src/metrics/me
 import * as Memory from "../../src/node/memory.ts"
 
 describe("limitedLog", () => {
-  it("logs the first event of an action at once, and what follows within ten seconds as one number", () => {
+  it("logs the first event of an action at once, and the events of the next ten seconds as one number", () => {
     const lines: Array<readonly [string, unknown]> = []
     let now = 0
     const listener = Memory.limitedLog((message, { omitted }) => lines.push([message, omitted]), () => now)

@@ -92,7 +92,7 @@ const sampler = Effect.gen(function*() {
 
 describe("the metrics of a node", () => {
   layer(methodNode({ blocks: false }))("", (it) => {
-    it.effect("count blocks, name operations, what is stored and how long it took, as a chain comes", () =>
+    it.effect("count blocks, name operations, and stores with their duration, while a chain connects", () =>
       Effect.gen(function*() {
         const { chain } = yield* MethodNode
         const grown = yield* growth(chain.importFrom([ownFixture("regtest-names/blocks.dat")]))
@@ -110,7 +110,7 @@ describe("the metrics of a node", () => {
         assert.isAbove(writes, 0)
       }))
 
-    it.effect("time reads from names.db, and not what its cache answers", () =>
+    it.effect("time reads from names.db, but not hits in its cache", () =>
       Effect.gen(function*() {
         const { names } = yield* MethodNode
         const name = firstNameIn(blocks)
@@ -156,7 +156,7 @@ describe("the metrics of a node", () => {
         assert.closeTo(Metrics.processStart.value(), Date.now() / 1000 - process.uptime(), 5)
       }))
 
-    it.scoped("follow the bytes of the network, those of each node in the process", () =>
+    it.scoped("count the bytes of the network, for all nodes in the process", () =>
       Effect.gen(function*() {
         const bytes = () => [Metrics.bytesReceived.value(), Metrics.bytesSent.value()]
         const first = yield* sampler
@@ -172,7 +172,7 @@ describe("the metrics of a node", () => {
         assert.deepStrictEqual(bytes(), [(before[0] ?? 0) + 10 + 210, (before[1] ?? 0) + 1 + 101])
       }))
 
-    it.effect("count what is refused: a block, a header, a transaction", () =>
+    it.effect("count refused blocks, headers and transactions", () =>
       Effect.gen(function*() {
         const { chain, pool } = yield* MethodNode
         const spoiled = last.bytes.slice()
@@ -198,7 +198,7 @@ describe("the metrics of a node", () => {
       }))
   })
 
-  it("show a hash by the digits that tell two apart, exactly", () => {
+  it("show a hash by its distinguishing digits, exactly", () => {
     assert.strictEqual(hashNumber(new Uint8Array(32).fill(0xff)), 2 ** 52 - 1)
     assert.strictEqual(hashNumber(Uint8Array.of(1, 0x02, ...new Uint8Array(30))), 0x0201)
   })

@@ -8,7 +8,7 @@ import { bytesOf, decodeError, hex } from "../support/bytes.ts"
 const reader = (text: string): Reader => new Reader(hex(text))
 
 describe("numbers", () => {
-  it("are little endian", () => {
+  it("numbers are little endian", () => {
     const all = reader("01 0203 04050607 fcffffff 0102030405060708")
     assert.strictEqual(all.u8("a"), 1)
     assert.strictEqual(all.u16("b"), 0x0302)
@@ -18,7 +18,7 @@ describe("numbers", () => {
     assert.strictEqual(all.remaining, 0)
   })
 
-  it("are unsigned where they say so", () => {
+  it("unsigned numbers are read as unsigned", () => {
     assert.strictEqual(reader("ff").u8("a"), 0xff)
     assert.strictEqual(reader("ffff").u16("a"), 0xffff)
     assert.strictEqual(reader("ffffffff").u32("a"), 0xffffffff)
@@ -37,12 +37,12 @@ describe("numbers", () => {
     assert.strictEqual(reader(text).i64("value"), value)
   })
 
-  it("i64 keeps sign and magnitude where a double cannot be exact", () => {
+  it("i64 keeps sign and magnitude beyond the exact range of a double", () => {
     assert.isAbove(reader("ffffffffffffff7f").i64("value"), 9e18)
     assert.isBelow(reader("0000000000000080").i64("value"), -9e18)
   })
 
-  it("fail where bytes are missing, with field, place and reason, and leave the cursor where it was", () => {
+  it("a read past the end fails with field, position and reason, and does not move the cursor", () => {
     const cases: ReadonlyArray<readonly [number, (reader: Reader) => unknown]> = [
       [1, (r) => r.u8("f")],
       [2, (r) => r.u16("f")],
@@ -69,21 +69,21 @@ describe("numbers", () => {
 })
 
 describe("bytes", () => {
-  it("are views", () => {
+  it("bytes are views", () => {
     const source = hex("00010203")
     const view = new Reader(source, 1).bytes(2, "f")
     source[1] = 0xaa
     assert.strictEqual(toHex(view), "aa02")
   })
 
-  it("are read at the right place of a source that is itself a view", () => {
+  it("bytes of a source that is a view are read at the right offset", () => {
     const inner = new Reader(hex("ffff01020304ff").subarray(2, 6))
     assert.strictEqual(inner.u16("a"), 0x0201)
     assert.strictEqual(toHex(inner.bytes(2, "b")), "0304")
     decodeError(() => inner.u8("c"))
   })
 
-  it("end refuses what nobody read", () => {
+  it("end refuses unread bytes", () => {
     const two = reader("0102")
     two.u8("a")
     assert.strictEqual(decodeError(() => two.end("whole")).reason, "1 bytes follow that do not belong here")
@@ -121,7 +121,7 @@ describe("CompactSize", () => {
     assert.instanceOf(decodeError(() => reader(text).compactSize("n")), DecodeError)
   })
 
-  it("has a limit of its own where one is given, on both sides", () => {
+  it("a given limit of a CompactSize applies to reader and writer", () => {
     assert.strictEqual(reader("05").compactSize("n", 5), 5)
     decodeError(() => reader("06").compactSize("n", 5))
     assert.strictEqual(reader("fd2c01").compactSize("n", 300), 300)
@@ -129,7 +129,7 @@ describe("CompactSize", () => {
     assert.strictEqual(reader("ff0000000001000000").compactSize("n", 2 ** 32), 2 ** 32)
   })
 
-  it("count refuses at once what cannot fit", () => {
+  it("count refuses at once a number that cannot fit", () => {
     assert.strictEqual(reader("02 0000000000000000").count("list", 4), 2)
     assert.include(decodeError(() => reader("03 0000000000000000").count("list", 4)).reason, "do not fit")
     assert.include(decodeError(() => reader("fe00000002").count("list", 1)).reason, "do not fit")
@@ -143,7 +143,7 @@ describe("CompactSize", () => {
   })
 })
 
-it("reads back whatever the writer wrote", () => {
+it("the reader reads back all values of the writer", () => {
   const written = FastCheck.record({
     u8: FastCheck.integer({ min: 0, max: 0xff }),
     u16: FastCheck.integer({ min: 0, max: 0xffff }),

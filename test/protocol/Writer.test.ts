@@ -5,7 +5,7 @@ import { compactSizeLength, Writer } from "../../src/protocol/Writer.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
 
 describe("Writer", () => {
-  it("writes little endian", () => {
+  it("numbers are written little endian", () => {
     const writer = new Writer().u8(1).u16(0x0302).u32(0x07060504).i32(-4).u64(0x0807060504030201n)
     assert.strictEqual(toHex(writer.toBytes()), "01020304050607fcffffff0102030405060708")
     assert.strictEqual(writer.size, 19)
@@ -36,7 +36,7 @@ describe("Writer", () => {
     assert.strictEqual(compactSizeLength(value), text.length / 2)
   })
 
-  it("grows from any capacity, zero included, and keeps what it has", () => {
+  it("a writer grows from any capacity, zero included, and keeps its content", () => {
     const parts = FastCheck.array(bytesOf(0, 50), { maxLength: 20 })
     FastCheck.assert(FastCheck.property(FastCheck.integer({ min: 0, max: 64 }), parts, (capacity, parts) => {
       const writer = new Writer(capacity)
@@ -45,7 +45,7 @@ describe("Writer", () => {
     }))
   })
 
-  it("toBytes is a copy, written is a view, clear forgets", () => {
+  it("toBytes returns a copy, written returns a view, clear empties the writer", () => {
     const writer = new Writer(8).bytes(hex("aabb"))
     const copy = writer.toBytes()
     const view = writer.written()

@@ -20,7 +20,7 @@ const hex = (text: string): Uint8Array => fromHex(text) ?? assert.fail(`not hexa
 const KEY_HASH = "751e76e8199196d454941c45d1b3a323f1433bd6"
 const X_ONLY_KEY = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 
-/** The script an address stands for, in hex, or the error. */
+/** The script of an address in hex, or the error. */
 const parsed = (network: Network, text: string): string => {
   const result = decodeAddress(network, text)
   return "error" in result ? result.error : toHex(scriptOf(result.destination))
@@ -53,7 +53,7 @@ describe("addresses of private key 1 (reference/protocol.md 1.4)", () => {
     [regtest, "p2wpkh", "ncrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kwsfjw6"],
     [regtest, "p2wsh", "ncrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qljytf5"],
     [regtest, "p2tr", "ncrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq9uezh2"]
-  ])("are right: %s", (network, kind, address) => {
+  ])("private key 1 has its addresses: %s", (network, kind, address) => {
     assert.strictEqual(addressOf(network, hex(scripts[kind])), address)
     assert.strictEqual(parsed(network, address), scripts[kind])
   })
@@ -71,7 +71,7 @@ describe("first characters of legacy addresses (reference/protocol.md 1.4)", () 
   const ends = (network: Network, kind: "pubkeyhash" | "scripthash"): ReadonlyArray<string> =>
     [0, 255].map((byte) => encodeAddress(network, { kind, hash: new Uint8Array(20).fill(byte) }).slice(0, 2))
 
-  it("lie within those of the version byte", () => {
+  it("the first characters are within the range of the version byte", () => {
     assert.deepStrictEqual(ends(mainnet, "pubkeyhash"), ["Mv", "NK"])
     assert.deepStrictEqual(ends(mainnet, "scripthash"), ["6E", "6d"])
     assert.match(ends(testnet, "pubkeyhash").join(" "), /^m. n.$/)
@@ -105,7 +105,7 @@ const checkValid = (network: Network, { data, text, tryCaseFlip }: KeyVector): v
 describe.skipIf(!hasShared)("key_io vectors", () => {
   const addresses = (name: string) => keyVectors(name).filter(({ isPrivkey }) => !isPrivkey)
 
-  it("are all there", () => {
+  it("the files have all vectors", () => {
     assert.strictEqual(addresses("namecoin-mainnet/params/key_io_valid_namecoin.json").length, 40)
     assert.strictEqual(addresses("core/unit/key_io_valid.json").length, 54)
     assert.strictEqual(fixtureJson<Array<[string]>>("core/unit/key_io_invalid.json").length, 70)
@@ -121,7 +121,7 @@ describe.skipIf(!hasShared)("key_io vectors", () => {
   })
 
   it.each(hasShared ? fixtureJson<Array<[string]>>("core/unit/key_io_invalid.json") : [])(
-    "%j is an address of no network",
+    "%j is not an address of any network",
     (text) => {
       for (const network of [...Object.values(networks), ...Object.values(bitcoinNetworks)]) {
         const result = decodeAddress(network, text)
@@ -161,7 +161,7 @@ describe("destinationOf", () => {
     [`5129${X_ONLY_KEY}${"00".repeat(9)}`, "a version 1 program of 41 bytes"],
     [`514c20${X_ONLY_KEY}`, "a version 1 program in a long push"],
     ["5151", "OP_1 OP_1"]
-  ])("finds none in %s: %s", (script) => {
+  ])("destinationOf returns undefined for %s: %s", (script) => {
     assert.isUndefined(destinationOf(hex(script)))
     assert.isUndefined(addressOf(mainnet, hex(script)))
   })
@@ -170,11 +170,11 @@ describe("destinationOf", () => {
     ["51024e73", 1, "4e73"],
     [`5128${X_ONLY_KEY}${"00".repeat(8)}`, 1, `${X_ONLY_KEY}${"00".repeat(8)}`],
     ["60020102", 16, "0102"]
-  ])("finds in %s the program of version %s", (script, version, program) => {
+  ])("destinationOf finds in %s the program of version %s", (script, version, program) => {
     assert.deepStrictEqual(destinationOf(hex(script)), { kind: "witness", version, program: hex(program) })
   })
 
-  it("gives pay-to-anchor its address", () => {
+  it("pay-to-anchor has its address", () => {
     assert.strictEqual(addressOf(bitcoinNetworks.main, hex("51024e73")), "bc1pfeessrawgf")
     assert.strictEqual(parsed(bitcoinNetworks.main, "bc1pfeessrawgf"), "51024e73")
     assert.strictEqual(parsed(mainnet, addressOf(mainnet, hex("51024e73")) ?? ""), "51024e73")
@@ -188,7 +188,7 @@ describe("parseAddress", () => {
   const bech32 = (variant: "bech32" | "bech32m", hrp: string, ...values: ReadonlyArray<number>) =>
     parsed(mainnet, encodeBech32(variant, hrp, Uint8Array.from(values)))
 
-  it("tries Base58Check first: legacy addresses may begin like segwit ones (reference/protocol.md 1.4, trap 1)", () => {
+  it("Base58Check is first: legacy addresses may begin like segwit ones (reference/protocol.md 1.4, trap 1)", () => {
     const legacy = Array.from({ length: 40_000 }, (_, i): Destination => {
       const hash = new Uint8Array(20).fill(0xd0)
       new DataView(hash.buffer).setUint16(0, 0x8000 + i)
@@ -196,11 +196,11 @@ describe("parseAddress", () => {
     }).map((destination) => encodeAddress(mainnet, destination)).find((text) => text.startsWith("NC"))
     const text = legacy ?? assert.fail("no such address among those tried")
     assert.match(parsed(mainnet, text), /^76a914/)
-    // Once it is damaged it is judged as what it looks like.
+    // A damaged address is decoded in the form of its first characters.
     assert.strictEqual(parsed(mainnet, `${text.slice(0, -1)}${text.endsWith("2") ? "3" : "2"}`).slice(0, 7), "Invalid")
   })
 
-  it("names another network's prefix", () => {
+  it("the error names another network's prefix", () => {
     assert.strictEqual(
       parsed(mainnet, "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"),
       "Invalid or unsupported Base58-encoded address."
@@ -224,7 +224,7 @@ describe("parseAddress", () => {
     )
   })
 
-  it("tells a wrong length from a wrong prefix and a wrong checksum", () => {
+  it("a wrong length, a wrong prefix and a wrong checksum have different errors", () => {
     assert.strictEqual(payload(mainnet, 52, 20), p2pkh("00".repeat(20)))
     assert.strictEqual(payload(mainnet, 52, 19), "Invalid length for Base58 address (P2PKH or P2SH)")
     assert.strictEqual(payload(mainnet, 13, 0), "Invalid length for Base58 address (P2PKH or P2SH)")
@@ -233,7 +233,7 @@ describe("parseAddress", () => {
     assert.strictEqual(parsed(mainnet, "3QJmnh"), "Invalid or unsupported Base58-encoded address.")
   })
 
-  it("tells what is Base58 with a wrong checksum from what is no Base58", () => {
+  it("Base58 with a wrong checksum and text that is not Base58 have different errors", () => {
     const checksum = "Invalid checksum or length of Base58 address (P2PKH or P2SH)"
     const encoding = "Invalid or unsupported Segwit (Bech32) or Base58 encoding."
     assert.strictEqual(parsed(mainnet, "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAS"), checksum)
@@ -245,7 +245,7 @@ describe("parseAddress", () => {
     assert.strictEqual(parsed(mainnet, "z".repeat(1_000_000)), encoding)
   })
 
-  it("ignores white space around a legacy address only", () => {
+  it("white space is ignored only around a legacy address", () => {
     assert.strictEqual(parsed(mainnet, " N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR\n"), p2pkh(KEY_HASH))
     assert.deepStrictEqual(decodeAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktk "), {
       error: "Invalid character or mixed case",
@@ -253,7 +253,7 @@ describe("parseAddress", () => {
     })
   })
 
-  it("tells where a segwit address is mistyped", () => {
+  it("the error has the positions of typing errors in a segwit address", () => {
     assert.deepStrictEqual(decodeAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktq"), {
       error: "Invalid Bech32 checksum",
       locations: [41]
@@ -265,7 +265,7 @@ describe("parseAddress", () => {
     assert.strictEqual(parsed(mainnet, "nc"), "Missing separator")
   })
 
-  it("says what is wrong with the data under a right checksum, in the reference node's order", () => {
+  it("the error in data with a correct checksum is found in the reference node's order", () => {
     assert.strictEqual(bech32("bech32", "nc"), "Empty Bech32 data section")
     assert.strictEqual(bech32("bech32", "ncx"), "Empty Bech32 data section")
     assert.strictEqual(bech32("bech32m", "nc", 0), "Version 0 witness address must use Bech32 checksum")
@@ -314,7 +314,7 @@ describe("address properties", () => {
     assert.strictEqual(addressOf(network, script), encodeAddress(network, destination))
   })
 
-  it.prop("an address of mainnet is none of testnet's or regtest's, and the other way round", {
+  it.prop("an address of mainnet is invalid on testnet and regtest, and vice versa", {
     destination: destinations
   }, ({ destination }) => {
     for (const network of [testnet, regtest]) {
@@ -335,7 +335,7 @@ describe("address properties", () => {
     if (destination !== undefined) assert.strictEqual(toHex(scriptOf(destination)), toHex(script))
   })
 
-  it.prop("any text at all gets a destination or an error with words", {
+  it.prop("any text gives a destination or an error text", {
     text: FastCheck.oneof(
       FastCheck.string(),
       FastCheck.fullUnicodeString(),

@@ -17,7 +17,7 @@ const decodeAuxpow = (bytes: Bytes): Auxpow => {
   return auxpow
 }
 
-/** The parent coinbase folds to the parent's merkle root. */
+/** The branch leads from the parent coinbase to the parent's merkle root. */
 const foldsToParent = ({ coinbase, coinbaseBranch, parent }: Auxpow): void =>
   assert.strictEqual(toHex(merkleBranchRoot(coinbase.txid, coinbaseBranch, 0)), toHex(parent.merkleRoot))
 
@@ -31,14 +31,14 @@ const PARENT = hex(
 )
 
 /**
- * Regtest block 1 with the least possible proof (reference/protocol.md A.5); `ignored` are the two fields nobody
+ * Regtest block 1 with the smallest proof (reference/protocol.md A.5). `ignored` are the two fields that no rule
  * checks.
  */
 const minimal = (ignored = { hash: "00".repeat(32), index: "00000000" }): Uint8Array =>
   concat(COINBASE, hex(`${ignored.hash}00${ignored.index}0000000000`), PARENT)
 
 describe("the minimal proof (reference/protocol.md A.5)", () => {
-  it("is taken apart", () => {
+  it("the proof is decoded into its parts", () => {
     const auxpow = decodeAuxpow(minimal())
     assert.strictEqual(toHex(auxpow.coinbase.bytes), toHex(COINBASE))
     assert.deepStrictEqual([auxpow.coinbaseBranch.length, auxpow.chainBranch.length, auxpow.chainIndex], [0, 0, 0])
@@ -68,13 +68,13 @@ describe("the minimal proof (reference/protocol.md A.5)", () => {
 const branches = FastCheck.oneof(
   FastCheck.array(bytesOf(32), { maxLength: 5 }),
   FastCheck.constantFrom(
-    // Lengths whose CompactSize has one and three bytes.
+    // Lengths with a CompactSize of one and of three bytes.
     Array.from({ length: 252 }, () => new Uint8Array(32)),
     Array.from({ length: 253 }, () => new Uint8Array(32))
   )
 )
 
-it("proofs of any shape are read back, and normal ones stay as they are", () => {
+it("proofs of any shape are decoded again, and normal ones do not change", () => {
   const parts = FastCheck.record({
     witness: FastCheck.array(bytesOf(0, 10), { maxLength: 2 }),
     coinbaseBranch: branches,
@@ -100,7 +100,7 @@ it("proofs of any shape are read back, and normal ones stay as they are", () => 
       assert.strictEqual(read.chainIndex, chainIndex)
       assert.strictEqual(toHex(read.parent.bytes), toHex(parent.bytes))
       assert.strictEqual(normalizeAuxpow(read), read)
-      // The same with junk where nobody looks: sizes stay, zeros come back.
+      // The same with junk in the fields that no rule checks: sizes stay the same, the fields become zeros.
       const bytes = made.bytes.slice()
       const hashAt = coinbase.size
       bytes.set(junk.subarray(0, 32), hashAt)
@@ -156,7 +156,7 @@ describe.skipIf(!hasShared)("headers of the main and test network", () => {
       "00000000000024111173f561b36ad4906df95f52503a79332d7f540c2a57db84"
     )
     foldsToParent(auxpow)
-    // This one carries the parent's hash; it is served with zeros, at the same length.
+    // The proof has the parent's hash; it is served with zeros of the same length.
     const served = encodeBlockHeader({ header, auxpow })
     assert.strictEqual(served.length, bytes.length)
     assert.notStrictEqual(toHex(served), toHex(bytes))

@@ -20,11 +20,11 @@ const decoded = (text: string, maxBytes?: number): string | undefined => {
 describe.skipIf(!hasShared)("base58 vectors of the reference node", () => {
   const vectors = hasShared ? fixtureJson<Array<[string, string]>>("core/unit/base58_encode_decode.json") : []
 
-  it("are all there", () => {
+  it("the file has all vectors", () => {
     assert.strictEqual(vectors.length, 21)
   })
 
-  it.each(vectors)("%s is %s", (data, text) => {
+  it.each(vectors)("%s is encoded as %s", (data, text) => {
     assert.strictEqual(encodeBase58(hex(data)), text)
     assert.strictEqual(decoded(text), data.toLowerCase())
   })
@@ -39,12 +39,12 @@ describe("base58", () => {
     ["3a", "21"],
     ["0039", "1z"],
     ["ffffffffffffffff", "jpXCZedGfVQ"]
-  ])("%j is written %j", (data, text) => {
+  ])("%j is encoded as %j", (data, text) => {
     assert.strictEqual(encodeBase58(hex(data)), text)
     assert.strictEqual(decoded(text), data)
   })
 
-  it.prop("decodes what it encodes, leading zeros included", {
+  it.prop("encoded bytes are decoded again, leading zeros included", {
     zeros: FastCheck.nat(20),
     rest: FastCheck.uint8Array({ maxLength: 120 })
   }, ({ rest, zeros }) => {
@@ -52,7 +52,7 @@ describe("base58", () => {
     assert.strictEqual(decoded(encodeBase58(bytes)), toHex(bytes))
   })
 
-  it("refuses every character outside its alphabet", () => {
+  it("every character outside the alphabet is refused", () => {
     const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
     for (let code = 0; code < 300; code++) {
       const text = `2${String.fromCharCode(code)}2`
@@ -62,7 +62,7 @@ describe("base58", () => {
     for (const text of ["0", "I", "O", "l", "é", "😀", "a\0", "\0a"]) assert.isUndefined(decodeBase58(text), text)
   })
 
-  it("ignores white space around the digits, not within them and no other", () => {
+  it("white space is ignored around the digits, but not within them", () => {
     assert.strictEqual(decoded(" \t\n\v\f\r 2g \r\f\v\n\t "), "61")
     assert.strictEqual(decoded(" \t\n"), "")
     assert.isUndefined(decodeBase58("2 g"))
@@ -72,7 +72,7 @@ describe("base58", () => {
     assert.isUndefined(decodeBase58("2g\x0e"))
   })
 
-  it("refuses more bytes than asked for, not as many", () => {
+  it("more bytes than the expected number are refused", () => {
     assert.strictEqual(decoded("111", 3), "000000")
     assert.isUndefined(decodeBase58("1111", 3))
     assert.strictEqual(decoded(encodeBase58(hex("00ffffff")), 4), "00ffffff")
@@ -80,7 +80,7 @@ describe("base58", () => {
     assert.isUndefined(decodeBase58(encodeBase58(hex("ffffff")), 2))
   })
 
-  it("refuses a text longer than its bound, not one as long", () => {
+  it("a text longer than the limit is refused", () => {
     assert.strictEqual(decodeBase58("z".repeat(MAX_BASE58_LENGTH))?.length, 733)
     assert.isUndefined(decodeBase58("z".repeat(MAX_BASE58_LENGTH + 1)))
     assert.strictEqual(decodeBase58("1".repeat(MAX_BASE58_LENGTH))?.length, MAX_BASE58_LENGTH)
@@ -90,29 +90,33 @@ describe("base58", () => {
 })
 
 describe("base58check", () => {
-  it("is Bitcoin's first address for version 0 and its hash", () => {
+  it("version 0 and its hash give Bitcoin's first address", () => {
     const payload = hex("0062e907b15cbf27d5425399ebf6f0fb50ebb88f18")
     assert.strictEqual(encodeBase58Check(payload), "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa")
     assert.deepStrictEqual(decodeBase58Check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"), payload)
   })
 
-  it("is four bytes of checksum for an empty payload, and refuses fewer", () => {
+  it("an empty payload has four bytes of checksum, and fewer are refused", () => {
     assert.strictEqual(encodeBase58Check(hex("")), "3QJmnh")
     assert.deepStrictEqual(decodeBase58Check("3QJmnh"), new Uint8Array(0))
     for (const text of ["", "1", "111", "3QJmn"]) assert.isUndefined(decodeBase58Check(text), text)
   })
 
-  it("refuses a payload longer than asked for, not one as long", () => {
+  it("a payload longer than expected is refused", () => {
     const text = encodeBase58Check(new Uint8Array(21).fill(7))
     assert.strictEqual(decodeBase58Check(text, 21)?.length, 21)
     assert.isUndefined(decodeBase58Check(text, 20))
   })
 
-  it.prop("decodes what it encodes", { payload: FastCheck.uint8Array({ maxLength: 82 }) }, ({ payload }) => {
-    assert.strictEqual(toHex(decodeBase58Check(encodeBase58Check(payload)) ?? assert.fail("refused")), toHex(payload))
-  })
+  it.prop(
+    "an encoded payload is decoded again",
+    { payload: FastCheck.uint8Array({ maxLength: 82 }) },
+    ({ payload }) => {
+      assert.strictEqual(toHex(decodeBase58Check(encodeBase58Check(payload)) ?? assert.fail("refused")), toHex(payload))
+    }
+  )
 
-  it.prop("refuses every text in which one byte is another", {
+  it.prop("every text with one changed byte is refused", {
     payload: FastCheck.uint8Array({ maxLength: 40 }),
     at: FastCheck.nat(),
     difference: FastCheck.integer({ min: 1, max: 255 })
@@ -123,7 +127,7 @@ describe("base58check", () => {
     assert.isUndefined(decodeBase58Check(encodeBase58(bytes)))
   })
 
-  it.prop("refuses every truncation", { payload: FastCheck.uint8Array({ maxLength: 40 }) }, ({ payload }) => {
+  it.prop("every truncated text is refused", { payload: FastCheck.uint8Array({ maxLength: 40 }) }, ({ payload }) => {
     const text = encodeBase58Check(payload)
     for (let end = 0; end < text.length; end++) assert.isUndefined(decodeBase58Check(text.slice(0, end)))
   })

@@ -6,7 +6,7 @@ import { toHex } from "../../src/protocol/bytes.ts"
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe("base64", () => {
-  it("is that of RFC 4648, section 10", () => {
+  it("base64 matches RFC 4648, section 10", () => {
     const vectors = [
       ["", ""],
       ["f", "Zg=="],
@@ -22,7 +22,7 @@ describe("base64", () => {
     }
   })
 
-  it("leads back, and agrees with Node", () => {
+  it("encoded bytes are decoded again, as with Node.js", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.uint8Array({ maxLength: 9_000, size: "max" }), (bytes) => {
         const text = encodeBase64(bytes)
@@ -32,7 +32,7 @@ describe("base64", () => {
     )
   })
 
-  it("takes nothing else", () => {
+  it("all other texts are refused", () => {
     for (
       const text of [
         "Z",

@@ -14,7 +14,7 @@ describe("bech32 texts of BIP 173 and BIP 350", () => {
     "11qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqc8247j",
     "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w",
     "?1ezyfcl"
-  ])("accepts %s as bech32", (text) => {
+  ])("%s is valid bech32", (text) => {
     const decoded = decodeBech32(text) ?? assert.fail("refused")
     assert.strictEqual(decoded.variant, "bech32")
     assert.strictEqual(encodeBech32("bech32", decoded.hrp, decoded.values), text.toLowerCase())
@@ -28,7 +28,7 @@ describe("bech32 texts of BIP 173 and BIP 350", () => {
     "11llllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllllludsr8",
     "split1checkupstagehandshakeupstreamerranterredcaperredlc445v",
     "?1v759aa"
-  ])("accepts %s as bech32m", (text) => {
+  ])("%s is valid bech32m", (text) => {
     const decoded = decodeBech32(text) ?? assert.fail("refused")
     assert.strictEqual(decoded.variant, "bech32m")
     assert.strictEqual(encodeBech32("bech32m", decoded.hrp, decoded.values), text.toLowerCase())
@@ -65,7 +65,7 @@ describe("bech32 texts of BIP 173 and BIP 350", () => {
     ["1p2gdwpf", "an empty prefix"],
     ["", "nothing"],
     ["1", "a separator alone"]
-  ])("refuses %j: %s", (text) => {
+  ])("%j is refused: %s", (text) => {
     assert.isUndefined(decodeBech32(text))
   })
 })
@@ -115,7 +115,7 @@ describe("segwit addresses of BIP 173 and BIP 350", () => {
       version: 1,
       program: "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
     }
-  ])("reads $text", ({ hrp, program, text, version }) => {
+  ])("$text is decoded", ({ hrp, program, text, version }) => {
     assert.deepStrictEqual(decodeSegwit(text), { hrp, version, program: hex(program) })
     assert.strictEqual(encodeSegwit(hrp, version, hex(program)), text.toLowerCase())
   })
@@ -135,11 +135,11 @@ describe("segwit addresses of BIP 173 and BIP 350", () => {
     ["bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf", "five bits of padding and more"],
     ["tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j", "padding that is not zero"],
     ["bc1gmk9yu", "no data"]
-  ])("refuses %s: %s", (text) => {
+  ])("%s is refused: %s", (text) => {
     assert.isUndefined(decodeSegwit(text))
   })
 
-  it("reads an address under any prefix and leaves its judgement to the caller", () => {
+  it("an address with any prefix is decoded; the caller checks the prefix", () => {
     const text = "tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut"
     assert.strictEqual(decodeSegwit(text)?.hrp, "tc")
   })
@@ -151,7 +151,7 @@ describe("program lengths", () => {
     { version: 1, valid: [2, 3, 19, 20, 21, 31, 32, 33, 39, 40] },
     { version: 16, valid: [2, 3, 19, 20, 21, 31, 32, 33, 39, 40] },
     { version: 17, valid: [] }
-  ])("are $valid of the tried ones for version $version", ({ valid, version }) => {
+  ])("the tried program lengths are valid for version $version: $valid", ({ valid, version }) => {
     const tried = [0, 1, 2, 3, 19, 20, 21, 31, 32, 33, 39, 40, 41]
     assert.deepStrictEqual(tried.filter((length) => isProgramLength(version, length)), valid)
     for (const length of tried) {
@@ -160,7 +160,7 @@ describe("program lengths", () => {
     }
   })
 
-  it("throws for a version that is none", () => {
+  it("an invalid version throws", () => {
     for (const version of [-1, 0.5, 17, Number.NaN]) {
       assert.throws(() => encodeSegwit("nc", version, new Uint8Array(32)), RangeError)
     }
@@ -168,20 +168,20 @@ describe("program lengths", () => {
 })
 
 describe("encodeBech32", () => {
-  it("throws for a prefix outside the standard", () => {
+  it("encodeBech32 throws for an invalid prefix", () => {
     for (const hrp of ["", "NC", "n c", "nć", "n\x7f", "x".repeat(84)]) {
       assert.throws(() => encodeBech32("bech32", hrp, new Uint8Array(0)), RangeError)
     }
     assert.strictEqual(encodeBech32("bech32", "x".repeat(83), new Uint8Array(0)).length, 90)
   })
 
-  it("throws for a text of 91 characters, not of 90", () => {
+  it("encodeBech32 throws for a text of 91 characters, but not of 90", () => {
     assert.strictEqual(encodeBech32("bech32m", "nc", new Uint8Array(81)).length, 90)
     assert.throws(() => encodeBech32("bech32m", "nc", new Uint8Array(82)), RangeError)
   })
 })
 
-/** What a segwit address is made of. */
+/** The parts of a segwit address. */
 const segwitParts = FastCheck.integer({ min: 0, max: 16 }).chain((version) =>
   FastCheck.record({
     hrp: FastCheck.constantFrom("nc", "tn", "ncrt"),
@@ -195,7 +195,7 @@ const segwitParts = FastCheck.integer({ min: 0, max: 16 }).chain((version) =>
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
 describe("segwit properties", () => {
-  it.prop("decodes what it encodes, in either case", { parts: segwitParts }, ({ parts }) => {
+  it.prop("an encoded address is decoded again, in either case", { parts: segwitParts }, ({ parts }) => {
     const text = encodeSegwit(parts.hrp, parts.version, parts.program)
     for (const form of [text, text.toUpperCase()]) {
       const decoded = decodeSegwit(form) ?? assert.fail("refused")
@@ -205,7 +205,7 @@ describe("segwit properties", () => {
     }
   })
 
-  it.prop("refuses up to four wrong characters of the data", {
+  it.prop("up to four wrong characters in the data are refused", {
     parts: segwitParts,
     changes: FastCheck.array(FastCheck.tuple(FastCheck.nat(), FastCheck.integer({ min: 1, max: 31 })), {
       minLength: 1,
@@ -222,7 +222,7 @@ describe("segwit properties", () => {
     assert.isUndefined(decodeBech32(characters.join("")))
   })
 
-  it.prop("refuses one letter of the other case", { parts: segwitParts, at: FastCheck.nat() }, ({ at, parts }) => {
+  it.prop("one letter of the other case is refused", { parts: segwitParts, at: FastCheck.nat() }, ({ at, parts }) => {
     const text = encodeSegwit(parts.hrp, parts.version, parts.program)
     const letters = [...text].flatMap((character, i) => /[a-z]/.test(character) ? [i] : [])
     const position = letters[at % letters.length] ?? assert.fail("no letter")

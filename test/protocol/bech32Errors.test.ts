@@ -29,11 +29,11 @@ describe("locateErrors", () => {
     ["abcdef1l7aum6echk45nj2s0wdvt2fg8x9yrzpqzd3ryx", "Invalid Bech32m checksum", [21]],
     ["test1zg69v7y60n00qy352euf40x77qcusag6", "Invalid Bech32m checksum", [13, 32]],
     ["", "Missing separator", []]
-  ])("says of %j: %s at %j", (text, error, locations) => {
+  ])("locateErrors returns for %j: %s at %j", (text, error, locations) => {
     assert.deepStrictEqual(locateErrors(text), { error, locations })
   })
 
-  it("takes bech32 where both variants are two characters away", () => {
+  it("bech32 is assumed if both variants are two characters away", () => {
     const text = "nc1pfeayunjwse8yunjwfe8yunjwfe8yunjwfe8yunjwfe8yunjwfe8q2r604e"
     const near = [
       { variant: "bech32", changed: "nc1pfeayunjwse8yunjwfe8yunjwsetyunjwfe8yunjwfe8yunjwfe8q2r604e" },
@@ -43,19 +43,19 @@ describe("locateErrors", () => {
     assert.deepStrictEqual(locateErrors(text), { error: "Invalid Bech32 checksum", locations: [28, 30] })
   })
 
-  it("counts positions in bytes, as the reference node does", () => {
+  it("positions are counted in bytes, as in the reference node", () => {
     assert.deepStrictEqual(locateErrors("nc1é5").locations, [3, 4])
     assert.strictEqual(locateErrors("é".repeat(45)).error, "Invalid character or mixed case")
     assert.strictEqual(locateErrors("é".repeat(46)).error, "Bech32 string too long")
   })
 
-  it("lists the positions of an endless text no further than its bound", () => {
+  it("the positions of an endless text are limited", () => {
     assert.deepStrictEqual(locateErrors("q".repeat(92)).locations, [90, 91])
     assert.strictEqual(locateErrors("q".repeat(1_000_000)).locations.length, 910)
   })
 
-  // The seed is fixed: about once in 10^5 cases the other variant happens to be as near.
-  it.prop("finds one or two wrong characters of an address", {
+  // The seed is fixed: in about one of 10^5 cases the other variant is equally close.
+  it.prop("locateErrors finds one or two wrong characters of an address", {
     program: FastCheck.uint8Array({ minLength: 32, maxLength: 32 }),
     changes: FastCheck.uniqueArray(
       FastCheck.tuple(FastCheck.integer({ min: 3, max: 61 }), FastCheck.integer({ min: 1, max: 31 })),

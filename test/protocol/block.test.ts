@@ -11,7 +11,7 @@ const hasRightRoot = (block: Block): void => {
   assert.isFalse(block.merkle.mutated)
 }
 
-/** Made again from its parts, it has the same bytes and sizes. */
+/** Built again from its parts, a block has the same bytes and sizes. */
 const survivesRoundTrip = (block: Block): void => {
   const again = makeBlock(block, block.transactions)
   assert.strictEqual(toHex(again.bytes), toHex(block.bytes))
@@ -46,7 +46,7 @@ describe("blocks", () => {
     everyTruncationFails(BLOCK_1, decodeBlock)
   })
 
-  it.each(Object.values(networks))("the genesis block of $name", (network) => {
+  it.each(Object.values(networks))("the genesis block of $name is decoded and encoded", (network) => {
     const block = decodeBlock(network.genesisBlock)
     assert.strictEqual(toHex(block.hash), toHex(network.genesisHash))
     assert.strictEqual(block.transactions.length, 1)
@@ -55,7 +55,7 @@ describe("blocks", () => {
     survivesRoundTrip(block)
   })
 
-  it("are views where nothing has to be zeroed", () => {
+  it("decoded data are views, unless a field has to be zeroed", () => {
     const around = concat(hex("aa"), BLOCK_1, hex("bb"))
     const reader = new Reader(around, 1)
     const block = readBlock(reader)
@@ -63,16 +63,16 @@ describe("blocks", () => {
     assert.strictEqual(reader.remaining, 1)
   })
 
-  it("are decoded without what follows them", () => {
+  it("a block is decoded without the bytes after it", () => {
     assert.strictEqual(toHex(decodeBlock(concat(BLOCK_1, hex("0102"))).bytes), toHex(BLOCK_1))
   })
 
-  it("have an auxpow flag only with a proof", () => {
+  it("a block has an auxpow flag only with a proof", () => {
     const flagged = concat(hex("01010000"), regtest.genesisBlock.subarray(4))
     decodeError(() => decodeBlock(flagged))
   })
 
-  it("of no transactions have a zero root; a count that cannot fit is refused", () => {
+  it("a block without transactions has a zero root; an impossible count is refused", () => {
     const empty = decodeBlock(concat(regtest.genesisBlock.subarray(0, 80), hex("00")))
     assert.strictEqual(empty.transactions.length, 0)
     assert.strictEqual(toHex(empty.merkle.root), "00".repeat(32))
@@ -95,7 +95,7 @@ describe("every block of regtest-names", () => {
     readonly auxpow: boolean
   }
 
-  it("has the sizes that the reference node tells, and is written as it was", () => {
+  it("every block has the reference node's sizes, and is encoded to the same bytes", () => {
     const { blocks } = fixtureJson<{ blocks: ReadonlyArray<Expected> }>("regtest-names/expected.json")
     const records = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
     assert.strictEqual(records.length, blocks.length)
@@ -127,7 +127,7 @@ describe("every block of regtest-names", () => {
     }
   })
 
-  it("fails cut off anywhere", () => {
+  it("every truncated block fails to decode", () => {
     const [, , third] = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
     everyTruncationFails(third ?? assert.fail("there is no third block"), decodeBlock)
   })
@@ -142,7 +142,7 @@ describe("blocks as the reference node stores them (invalid-blocks)", () => {
     readonly coreResult: unknown
   }
 
-  it("ignored fields of a proof are zeroed, trailing bytes dropped", () => {
+  it("ignored fields of a proof become zeros, trailing bytes are dropped", () => {
     const entries = fixtureJson<ReadonlyArray<Entry>>("invalid-blocks/valid-edge-blocks.json")
     const stored = entries.filter(({ storedBlockHex }) => storedBlockHex !== undefined)
     assert.isAbove(stored.length, 3)
@@ -154,7 +154,7 @@ describe("blocks as the reference node stores them (invalid-blocks)", () => {
     }
   })
 
-  it("what it could not decode does not decode, everything else does", () => {
+  it("only the blocks that the reference node could not decode fail to decode", () => {
     const entries = fixtureJson<ReadonlyArray<Entry>>("invalid-blocks/invalid-blocks.json")
     const undecodable = entries.filter(({ coreResult }) => JSON.stringify(coreResult).includes("Block decode failed"))
     assert.isAbove(undecodable.length, 3)
@@ -190,7 +190,7 @@ describe.skipIf(!hasShared)("blocks of the main network", () => {
     everyTruncationFails(bytes, decodeBlock, 7)
   })
 
-  it.each([19200, 19204])("electrumx_block_%d, with its decoded fields", (height) => {
+  it.each([19200, 19204])("electrumx_block_%d has its decoded fields", (height) => {
     const expected = fixtureJson<{
       readonly hash: string
       readonly size: number
@@ -213,7 +213,7 @@ describe.skipIf(!hasShared)("blocks of the main network", () => {
     survivesRoundTrip(block)
   })
 
-  it("the genesis blocks are ours", () => {
+  it("the genesis blocks match ours", () => {
     const genesis = fixtureJson<Record<string, { hash: string; block: string }>>(`${MAINNET}/genesis.json`)
     for (const network of Object.values(networks)) {
       assert.strictEqual(toHex(network.genesisBlock), genesis[network.name]?.block)
@@ -230,9 +230,9 @@ describe.skipIf(!hasShared)("blocks of other chains", () => {
     ["block1087400", undefined],
     ["block898352", undefined],
     ["block482683", undefined]
-  ])("Bitcoin %s", (file, transactions) => {
+  ])("Bitcoin %s is decoded", (file, transactions) => {
     const bytes = fixtureBytes(`bitcoin-blocks/bcoin/${file}.raw`)
-    // Version bits that would announce a proof here: such a block of Bitcoin cannot be read as one of ours.
+    // Version bits of a proof: such a block of Bitcoin cannot be decoded with our rules.
     const reader = new Reader(bytes)
     const block = readBlock(reader)
     reader.end("block")
@@ -241,7 +241,7 @@ describe.skipIf(!hasShared)("blocks of other chains", () => {
     survivesRoundTrip(block)
   })
 
-  it.each(["1", "250000", "371337", "748634", "894863"])("Dogecoin block %s", (name) => {
+  it.each(["1", "250000", "371337", "748634", "894863"])("Dogecoin block %s is decoded", (name) => {
     const bytes = fixtureBytes(`auxpow-other/dogecoin/dogecoin_block${name}.bin`)
     const reader = new Reader(bytes)
     const block = readBlock(reader)

@@ -19,7 +19,7 @@ import { bytesOf, hex } from "../support/bytes.ts"
 const any = bytesOf(0, 80)
 
 describe("hexadecimal", () => {
-  it("goes both ways as Node's own does", () => {
+  it("hexadecimal is encoded and decoded as in Node.js", () => {
     FastCheck.assert(FastCheck.property(any, (bytes) => {
       const text = toHex(bytes)
       assert.strictEqual(text, Buffer.from(bytes).toString("hex"))
@@ -28,12 +28,15 @@ describe("hexadecimal", () => {
     }))
   })
 
-  it.each(["0", "0g", "0x00", " 00", "00 ", "00\n", "0 0", "é0", "+1", "1e1"])("%j is none", (text) => {
-    assert.isUndefined(fromHex(text))
-    assert.isFalse(isHex(text))
-  })
+  it.each(["0", "0g", "0x00", " 00", "00 ", "00\n", "0 0", "é0", "+1", "1e1"])(
+    "%j is not hexadecimal",
+    (text) => {
+      assert.isUndefined(fromHex(text))
+      assert.isFalse(isHex(text))
+    }
+  )
 
-  it("of nothing is nothing", () => {
+  it("empty bytes are an empty text", () => {
     assert.deepStrictEqual(fromHex(""), new Uint8Array(0))
     assert.isTrue(isHex(""))
     assert.strictEqual(toHex(EMPTY), "")
@@ -41,7 +44,7 @@ describe("hexadecimal", () => {
 })
 
 describe("order", () => {
-  it("is that of Buffer.compare", () => {
+  it("the order is that of Buffer.compare", () => {
     const near = FastCheck.uint8Array({ maxLength: 4, max: 2 })
     FastCheck.assert(FastCheck.property(near, near, (a, b) => {
       assert.strictEqual(Math.sign(compare(a, b)), Buffer.compare(a, b))
@@ -49,7 +52,7 @@ describe("order", () => {
     }))
   })
 
-  it("takes bytes as unsigned, a prefix first", () => {
+  it("bytes are unsigned, and a prefix is first", () => {
     assert.isAbove(compare(hex("80"), hex("7f")), 0)
     assert.isBelow(compare(hex("80"), hex("8000")), 0)
     assert.isFalse(equal(hex("80"), hex("8000")))
@@ -57,19 +60,19 @@ describe("order", () => {
   })
 })
 
-describe("hashes as people see them", () => {
-  it("are reversed both ways", () => {
+describe("hashes in display order", () => {
+  it("hashes are reversed in both directions", () => {
     FastCheck.assert(FastCheck.property(bytesOf(32), (hash) => {
       assert.strictEqual(displayHash(hash), toHex(reversed(hash)))
       assert.deepStrictEqual(parseDisplayHash(displayHash(hash)), hash)
     }))
   })
 
-  it.each(["", "00".repeat(31), "00".repeat(33), `${"00".repeat(31)}0g`])("%j is none", (text) => {
+  it.each(["", "00".repeat(31), "00".repeat(33), `${"00".repeat(31)}0g`])("%j is not a hash", (text) => {
     assert.isUndefined(parseDisplayHash(text))
   })
 
-  it("reversed copies", () => {
+  it("reversed returns a copy", () => {
     const bytes = hex("0102")
     assert.strictEqual(toHex(reversed(bytes)), "0201")
     assert.strictEqual(toHex(bytes), "0102")
@@ -77,7 +80,7 @@ describe("hashes as people see them", () => {
 })
 
 describe("binary strings", () => {
-  it("go both ways, also for views and large bytes", () => {
+  it("binary strings are converted in both directions, also from views and with large bytes", () => {
     FastCheck.assert(FastCheck.property(any, any, (before, bytes) => {
       const view = concat(before, bytes).subarray(before.length)
       const text = binaryString(view)
@@ -89,7 +92,7 @@ describe("binary strings", () => {
   })
 })
 
-it("concat joins copies", () => {
+it("concat copies its parts", () => {
   const part = hex("01")
   const whole = concat(part, EMPTY, hex("0203"))
   part[0] = 9

@@ -35,7 +35,7 @@ const CHILD_XPUB =
 describe("the first keys of BIP 32's test vector 1", () => {
   const chainCode = "873dff81c02f525623fd1fe5167eac3a55a049de3d314bb42ee227ffed37d508"
 
-  it("reads the master private key", () => {
+  it("the master private key is decoded", () => {
     assert.deepStrictEqual(parsed(XPRV), {
       kind: "private",
       depth: 0,
@@ -46,7 +46,7 @@ describe("the first keys of BIP 32's test vector 1", () => {
     })
   })
 
-  it("reads the master public key", () => {
+  it("the master public key is decoded", () => {
     assert.deepStrictEqual(parsed(XPUB), {
       kind: "public",
       depth: 0,
@@ -57,7 +57,7 @@ describe("the first keys of BIP 32's test vector 1", () => {
     })
   })
 
-  it("reads a hardened child", () => {
+  it("a hardened child is decoded", () => {
     const { childNumber, depth, parentFingerprint } = parsed(CHILD_XPUB)
     assert.strictEqual(depth, 1)
     assert.strictEqual(toHex(parentFingerprint), "3442193e")
@@ -74,7 +74,7 @@ interface Vector {
 const vectors = hasShared ? fixtureJson<ReadonlyArray<Vector>>("bips/bip32_vectors.json") : []
 
 describe.skipIf(!hasShared)("BIP 32 test vectors", () => {
-  it("are all there", () => {
+  it("the files have all vectors", () => {
     assert.strictEqual(vectors.flatMap(({ chains }) => chains).length, 17)
     assert.strictEqual(vectors.flatMap(({ invalid }) => invalid ?? []).length, 14)
   })
@@ -101,7 +101,7 @@ describe.skipIf(!hasShared)("BIP 32 test vectors", () => {
     }
   )
 
-  /** Vector 5's own descriptions and what we say. */
+  /** Vector 5's descriptions and our errors. */
   const errors: Readonly<Record<string, ExtendedKeyError>> = {
     "pubkey version / prvkey mismatch": "public key does not begin with 2 or 3",
     "prvkey version / pubkey mismatch": "private key without a zero byte before it",
@@ -117,11 +117,11 @@ describe.skipIf(!hasShared)("BIP 32 test vectors", () => {
     "invalid checksum": "not a Base58Check text of 78 bytes"
   }
 
-  it.each(vectors.flatMap(({ invalid }) => [...invalid ?? []]))("5: $reason", ({ key, reason }) => {
+  it.each(vectors.flatMap(({ invalid }) => [...invalid ?? []]))("vector 5 is refused: $reason", ({ key, reason }) => {
     assert.strictEqual(errorOf(key), errors[reason])
   })
 
-  it("bcoin's keys survive decoding and encoding", () => {
+  it("bcoin's keys are decoded and encoded again", () => {
     const texts = fixtureText("bips/hd_vectors_bcoin.json").match(/\bx(?:pub|prv)[1-9A-HJ-NP-Za-km-z]+/g) ?? []
     assert.isAbove(texts.length, 30)
     for (const text of texts) {
@@ -136,11 +136,11 @@ describe("parseExtendedKey", () => {
   it.each([
     "DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHGMQzT7ayAmfo4z3gY5KfbrZWZ6St24UVf2Qgo6oujFktLHdHY4",
     "DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHPmHJiEDXkTiJTVV9rHEBUem2mwVbbNfvT2MTcAqj3nesx8uBf9"
-  ])("refuses the unknown versions of BIP 32's vector 5: %s", (text) => {
+  ])("the unknown versions of BIP 32's vector 5 are refused: %s", (text) => {
     assert.strictEqual(errorOf(text), "not an extended key of this network")
   })
 
-  it("refuses another network's keys; testnet and regtest share theirs", () => {
+  it("another network's keys are refused; testnet and regtest share their versions", () => {
     assert.strictEqual(errorOf(XPRV, testnet), "not an extended key of this network")
     const text = encodeExtendedKey(testnet, parsed(XPRV))
     assert.match(text, /^tprv/)
@@ -149,7 +149,7 @@ describe("parseExtendedKey", () => {
     assert.deepStrictEqual(parsed(text, regtest), parsed(XPRV))
   })
 
-  it("refuses what is no Base58Check of 78 bytes", () => {
+  it("a text that is not Base58Check of 78 bytes is refused", () => {
     const bytes = decodeBase58(XPUB) ?? assert.fail("undecoded")
     const texts = ["", "x", `${XPUB.slice(0, -1)}9`, XPUB.repeat(1000), "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]
     for (const text of [...texts, encodeBase58Check(bytes.subarray(0, 77)), encodeBase58Check(bytes.subarray(0, 79))]) {
@@ -174,11 +174,11 @@ describe("encodeExtendedKey", () => {
     ["a master key with a parent", { parentFingerprint: hex("00000001") }],
     ["a private key 0", { key: new Uint8Array(32) }],
     ["a public key off the curve", { kind: "public", key: hex(`02${"00".repeat(31)}07`) }]
-  ])("throws for %s", (_, change) => {
+  ])("encodeExtendedKey throws for %s", (_, change) => {
     assert.throws(() => encodeExtendedKey(mainnet, { ...master, ...change }), RangeError)
   })
 
-  it("takes the largest depth and child number", () => {
+  it("the largest depth and child number are valid", () => {
     const child: ExtendedKey = { ...master, depth: 255, childNumber: 0xffffffff, parentFingerprint: hex("01020304") }
     assert.deepStrictEqual(parsed(encodeExtendedKey(mainnet, child)), child)
   })
@@ -200,7 +200,7 @@ describe("extended key properties", () => {
       : { ...fields, kind: "private", key }
   })
 
-  it.prop("decodes what it encodes", {
+  it.prop("an encoded key is decoded again", {
     extendedKey: extendedKeys,
     network: FastCheck.constantFrom(mainnet, testnet, regtest)
   }, ({ extendedKey, network }) => {
@@ -214,7 +214,7 @@ describe("extended key properties", () => {
     })
   })
 
-  it.prop("refuses every text in which one byte is another", {
+  it.prop("every text with one changed byte is refused", {
     extendedKey: extendedKeys,
     at: FastCheck.integer({ min: 0, max: 81 }),
     difference: FastCheck.integer({ min: 1, max: 255 })

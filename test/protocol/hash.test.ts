@@ -16,7 +16,7 @@ describe("published digests", () => {
     ["ripemd160", ripemd160, "abc", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"],
     ["sha1", sha1, "abc", "a9993e364706816aba3e25717850c26c9cd0d89d"],
     ["sha1", sha1, "", "da39a3ee5e6b4b0d3255bfef95601890afd80709"]
-  ])("%s", (_, digest, text, expected) => {
+  ])("%s has its published digest", (_, digest, text, expected) => {
     assert.strictEqual(toHex(digest(ascii(text))), expected)
   })
 
@@ -33,7 +33,7 @@ describe("published digests", () => {
   })
 })
 
-it("the native SHA-256 agrees with noble's on any bytes, views included", () => {
+it("native SHA-256 agrees with noble's on any bytes, views included", () => {
   FastCheck.assert(FastCheck.property(bytesOf(0, 200), bytesOf(0, 8), (bytes, before) => {
     const view = concat(before, bytes).subarray(before.length)
     assert.strictEqual(toHex(sha256(view)), toHex(nobleSha256(bytes)))
@@ -44,7 +44,7 @@ it("the native SHA-256 agrees with noble's on any bytes, views included", () => 
 
 describe("tagged hashes (BIP 340)", () => {
   // BIP 341 wallet vectors: a leaf of version c0 with a script of 34 bytes, and the tweak of an internal key alone.
-  it("of a tap leaf", () => {
+  it("a tap leaf has its hash", () => {
     const script = hex("20d85a959b0290bf19bb89ed43c916be835475d013da4b362117393e25a48229b8ac")
     assert.strictEqual(
       toHex(taggedHash("TapLeaf", hex("c022"), script)),
@@ -52,14 +52,14 @@ describe("tagged hashes (BIP 340)", () => {
     )
   })
 
-  it("of a tap tweak", () => {
+  it("a tap tweak has its hash", () => {
     assert.strictEqual(
       toHex(taggedHash("TapTweak", hex("d6889cb081036e0faefa3a35157ad71086b123b2b144b649798b494c300a961d"))),
       "b86e7be8f39bab32a6f2c0443abbc210f0edac0e2c53d501b36b64437d9c6c70"
     )
   })
 
-  it("depend on the tag and on the bytes, not on how they are split", () => {
+  it("a tagged hash depends on the tag and the bytes, but not on how the bytes are split", () => {
     FastCheck.assert(FastCheck.property(FastCheck.string(), bytesOf(0, 70), FastCheck.nat(70), (tag, data, cut) => {
       const prefix = nobleSha256(ascii(tag))
       const expected = toHex(nobleSha256(concat(prefix, prefix, data)))

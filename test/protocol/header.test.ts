@@ -15,7 +15,7 @@ const PLAIN = hex(
 const u32 = FastCheck.integer({ min: 0, max: 0xffffffff })
 
 describe("Header", () => {
-  it("of mainnet block 19204 (reference/protocol.md A.3)", () => {
+  it("the header of mainnet block 19204 is decoded (reference/protocol.md A.3)", () => {
     const header = new Header(PLAIN)
     assert.strictEqual(displayHash(header.hash), "000000000000122ff239e71146bf57aee28ad913931d672cd124255e91351660")
     assert.strictEqual(header.version, 0x00010001)
@@ -28,12 +28,12 @@ describe("Header", () => {
     everyTruncationFails(PLAIN, (bytes) => readHeader(new Reader(bytes)))
   })
 
-  it.each(Object.values(networks))("of the genesis block of $name has its hash", (network) => {
+  it.each(Object.values(networks))("the header of the genesis block of $name has its hash", (network) => {
     const header = readHeader(new Reader(network.genesisBlock))
     assert.strictEqual(toHex(header.hash), toHex(network.genesisHash))
   })
 
-  it("is made from its parts", () => {
+  it("a header is built from its parts", () => {
     const parts = FastCheck.record({
       version: FastCheck.integer(),
       prevHash: bytesOf(32),
@@ -64,7 +64,7 @@ describe("version (reference/protocol.md 2.2)", () => {
     [0x0001fe04, 4, 1, false, false],
     [0x101, 1, 0, false, true],
     [0x7fffffff, 0xff, 0x7fff, false, true],
-    // Division rounds towards zero and the remainder has the sign: not what shift and mask would give.
+    // Division rounds towards zero and the remainder has the sign, unlike shift and mask.
     [-1, -1, 0, false, true],
     [-65535, -255, 0, false, false],
     [-65536, 0, -1, false, false],

@@ -10,7 +10,7 @@ import { fixtureBytes, fixtureJson, hasShared } from "../support/fixtures.ts"
 
 const hashes = FastCheck.uniqueArray(bytesOf(32), { minLength: 1, maxLength: 40, selector: toHex })
 
-/** The definition, row by row. */
+/** The definition, one row after the other. */
 const naiveRoot = (row: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [first] = row
   if (first === undefined) return new Uint8Array(32)
@@ -24,13 +24,13 @@ const naiveRoot = (row: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 describe("merkle root", () => {
-  it("of nothing is zero, of one hash the hash", () => {
+  it("the root of an empty list is zero, that of one hash is the hash", () => {
     assert.deepStrictEqual(merkleRoot([]), { root: new Uint8Array(32), mutated: false })
     const one = new Uint8Array(32).fill(7)
     assert.deepStrictEqual(merkleRoot([one]), { root: one, mutated: false })
   })
 
-  it("is the definition's for any number of hashes, and no list of different hashes counts as mutated", () => {
+  it("the root matches the definition for any number of hashes, and a list of different hashes is not mutated", () => {
     FastCheck.assert(FastCheck.property(hashes, (hashes) => {
       const { mutated, root } = merkleRoot(hashes)
       assert.strictEqual(toHex(root), toHex(naiveRoot(hashes)))
@@ -38,7 +38,7 @@ describe("merkle root", () => {
     }))
   })
 
-  it("leaves its input alone and gives a root of its own", () => {
+  it("the input does not change, and the root is a copy", () => {
     const one = new Uint8Array(32).fill(7)
     merkleRoot([one]).root.fill(0)
     assert.strictEqual(one[0], 7)
@@ -54,14 +54,14 @@ describe("CVE-2012-2459", () => {
     [5, 6, [0, 1, 2, 3, 4, 4]],
     [5, 8, [0, 1, 2, 3, 4, 4, 4, 4]],
     [6, 8, [0, 1, 2, 3, 4, 5, 4, 5]]
-  ])("a list of %d has the root of a lengthened one of %d, which is told", (count, _, order) => {
+  ])("a list of %d has the root of a lengthened list of %d, which is reported as mutated", (count, _, order) => {
     const honest = make(count)
     const doubled = order.map((i) => honest[i] ?? assert.fail())
     assert.isFalse(merkleRoot(honest).mutated)
     assert.deepStrictEqual(merkleRoot(doubled), { root: merkleRoot(honest).root, mutated: true })
   })
 
-  it("tells equal neighbours of any row, and only neighbours of one pair", () => {
+  it("equal neighbours of any row are reported, but only neighbours of one pair", () => {
     const [a, b, c] = [1, 2, 3].map((fill) => new Uint8Array(32).fill(fill))
     if (a === undefined || b === undefined || c === undefined) return assert.fail()
     assert.isTrue(merkleRoot([a, a, b]).mutated)
@@ -73,7 +73,7 @@ describe("CVE-2012-2459", () => {
 })
 
 describe("merkle branches", () => {
-  it("lead from every hash back to the root, with as many steps as there are rows", () => {
+  it("a branch leads from every hash to the root, with as many steps as rows", () => {
     FastCheck.assert(
       FastCheck.property(hashes, (hashes) => {
         const { root } = merkleRoot(hashes)
@@ -87,26 +87,26 @@ describe("merkle branches", () => {
     )
   })
 
-  it("another index or hash leads elsewhere", () => {
+  it("another index or hash gives another root", () => {
     FastCheck.assert(FastCheck.property(hashes, FastCheck.nat(), (hashes, pick) => {
       FastCheck.pre(hashes.length > 1)
       const index = pick % hashes.length
       const branch = merkleBranch(hashes, index)
       const hash = hashes[index] ?? assert.fail()
       const root = toHex(merkleRoot(hashes).root)
-      // The last of an odd row is paired with itself: there left and right are the same.
+      // The last hash of an odd row is paired with itself: there left and right are equal.
       if (hashes.length % 2 === 0) assert.notStrictEqual(toHex(merkleBranchRoot(hash, branch, index ^ 1)), root)
       assert.notStrictEqual(toHex(merkleBranchRoot(new Uint8Array(32), branch, index)), root)
     }))
   })
 
-  it("fold by the protocol's rules (reference/protocol.md 2.5)", () => {
+  it("branches are folded by the protocol's rules (reference/protocol.md 2.5)", () => {
     const [leaf, sibling] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     const left = toHex(hash256(concat(leaf, sibling)))
     const right = toHex(hash256(concat(sibling, leaf)))
     assert.strictEqual(toHex(merkleBranchRoot(leaf, [sibling], 0)), left)
     assert.strictEqual(toHex(merkleBranchRoot(leaf, [sibling], 1)), right)
-    // Bits beyond the branch do not matter.
+    // Bits beyond the branch have no effect.
     assert.strictEqual(toHex(merkleBranchRoot(leaf, [sibling], 2)), left)
     assert.strictEqual(toHex(merkleBranchRoot(leaf, [sibling], 0x7fffffff)), right)
     assert.strictEqual(toHex(merkleBranchRoot(leaf, [], 5)), toHex(leaf))
@@ -134,7 +134,7 @@ describe.skipIf(!hasShared)("real blocks", () => {
     const count = reader.u32("transactions")
     const nodes = Array.from({ length: reader.compactSize("hashes") }, () => reader.bytes(32, "hash"))
     const flags = reader.varBytes("flags")
-    // BIP 37: depth first; a set bit goes down, a clear one takes the next hash.
+    // BIP 37: depth first; a set bit descends, a clear bit uses the next hash.
     let bit = 0
     const fold = (height: number, position: number): Uint8Array => {
       const set = ((flags[bit >> 3] ?? 0) >> (bit++ & 7) & 1) === 1

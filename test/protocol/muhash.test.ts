@@ -15,7 +15,7 @@ const stream = (key: Uint8Array, words: number): Uint8Array => {
 }
 
 describe("ChaCha20 (RFC 8439, A.1)", () => {
-  it("blocks 0 and 1 of the zero key", () => {
+  it("blocks 0 and 1 of the zero key match", () => {
     assert.strictEqual(
       toHex(stream(new Uint8Array(32), 32)),
       "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7" +
@@ -25,7 +25,7 @@ describe("ChaCha20 (RFC 8439, A.1)", () => {
     )
   })
 
-  it("block 2 of the key 00 ff 00 …", () => {
+  it("block 2 of the key 00 ff 00 … matches", () => {
     const key = new Uint8Array(32)
     key[1] = 0xff
     assert.strictEqual(
@@ -35,7 +35,7 @@ describe("ChaCha20 (RFC 8439, A.1)", () => {
     )
   })
 
-  it("reads its key from a view", () => {
+  it("the key may be a view", () => {
     const key = Uint8Array.from({ length: 40 }, (_, n) => n)
     assert.deepStrictEqual(stream(key.subarray(3, 35), 16), stream(key.slice(3, 35), 16))
   })
@@ -51,7 +51,7 @@ const setOf = (...members: ReadonlyArray<Uint8Array>): MuHash => {
 }
 
 describe("vectors of upstream's crypto_tests.cpp", () => {
-  it("0 and 1 added, 2 removed", () => {
+  it("the set of 0 and 1 without 2 has its hash", () => {
     const set = setOf(member(0), member(1))
     set.remove(member(2))
     assert.strictEqual(
@@ -60,7 +60,7 @@ describe("vectors of upstream's crypto_tests.cpp", () => {
     )
   })
 
-  it("numbers above the modulus are the same as below it", () => {
+  it("a number above the modulus equals its remainder", () => {
     const overflowing = new MuHash((1n << 3072n) - 1n)
     assert.strictEqual(
       toHex(overflowing.digest()),
@@ -69,9 +69,9 @@ describe("vectors of upstream's crypto_tests.cpp", () => {
     assert.deepStrictEqual(new MuHash(1_103_716n).digest(), overflowing.digest())
   })
 
-  it("the product of 1 and 2", () => {
+  it("the product of 1 and 2 matches", () => {
     const { denominator, numerator } = setOf(member(1), member(2))
-    // From its least significant byte, as upstream serializes it.
+    // Least significant byte first, as upstream serializes it.
     const digits = (numerator % ((1n << 3072n) - 1_103_717n)).toString(16).padStart(768, "0")
     assert.strictEqual(
       toHex(hex(digits).reverse().subarray(0, 32)),
@@ -86,7 +86,7 @@ const digestOf = (set: MuHash): string => toHex(set.digest())
 describe("a set's hash", () => {
   const members = FastCheck.array(bytesOf(0, 60), { maxLength: 6 })
 
-  it("does not depend on the order", () => {
+  it("the hash does not depend on the order", () => {
     FastCheck.assert(
       FastCheck.property(members, (list) => {
         assert.strictEqual(digestOf(setOf(...list)), digestOf(setOf(...list.toReversed())))
@@ -95,7 +95,7 @@ describe("a set's hash", () => {
     )
   })
 
-  it("forgets what was added and removed, in either order", () => {
+  it("adding and removing a member has no effect, in either order", () => {
     FastCheck.assert(
       FastCheck.property(members, bytesOf(0, 60), (list, data) => {
         const before = digestOf(setOf(...list))
@@ -114,7 +114,7 @@ describe("a set's hash", () => {
     )
   })
 
-  it("stays as it is when it is asked for, and goes on from its numbers", () => {
+  it("a digest does not change the set, and more members can be added afterwards", () => {
     const set = setOf(member(1))
     set.remove(member(9))
     const once = digestOf(set)
@@ -126,7 +126,7 @@ describe("a set's hash", () => {
     assert.notStrictEqual(digestOf(copy), once)
   })
 
-  it("counts members", () => {
+  it("the set counts its members", () => {
     assert.notStrictEqual(digestOf(setOf(member(1), member(1))), digestOf(setOf(member(1))))
     assert.notStrictEqual(digestOf(setOf(member(1))), digestOf(setOf(member(2))))
     assert.notStrictEqual(digestOf(setOf()), digestOf(setOf(hex(""))))

@@ -54,7 +54,7 @@ describe("the table of reference/protocol.md 4.2", () => {
     ["53 0161 0162 6d75 4c05aabb", "name_update 61 62 -> 05aabb"],
     ["53 0161 0162 6d75 4d0500aabb", "name_update 61 62 -> 00aabb"],
     ["53 0161 0162 6d75 4e05000000aabb", "name_update 61 62 -> 00aabb"],
-    // A push whose length is cut off: only the opcode was read.
+    // A push with a truncated length: only the opcode was read.
     ["53 0161 0162 6d75 4c", "name_update 61 62 -> 4c"],
     ["53 0161 0162 6d75 4d05", "name_update 61 62 -> 4d05"],
     ["53 0161 0162 6d75 4e050000", "name_update 61 62 -> 4e050000"],
@@ -64,7 +64,7 @@ describe("the table of reference/protocol.md 4.2", () => {
     [`52 0161 0162 0163 0164 6d6d ${A}`, "none"],
     [`54 0161 0162 6d75 ${A}`, "none"],
     [`50 0161 6d ${A}`, "none"],
-    // The opcode is read as an instruction: a push in its place is none, whatever it pushes.
+    // The opcode is read as an instruction: a push in its place is not an opcode, whatever its data.
     [`0153 0161 0162 6d75 ${A}`, "none"],
     ["", "none"],
     ["51", "none"],
@@ -94,7 +94,7 @@ describe("the vectors of reference/protocol.md 4.3", () => {
   const rand = hex("000102030405060708090a0b0c0d0e0f10111213")
   const commitment = hex("a41efaccecd4688ba2034eb12e9b377216447a88")
 
-  it("commitment is HASH160 of salt and name, in this order", () => {
+  it("the commitment is HASH160 of salt and name, in this order", () => {
     assert.deepStrictEqual(nameCommitment(rand, name), commitment)
     assert.notDeepEqual(nameCommitment(name, rand), commitment)
     // d/bitcoin on the main network (A.1).
@@ -149,7 +149,7 @@ const addresses = FastCheck.oneof(
   bytesOf(32).map((hash) => concat(hex("5120"), hash))
 )
 
-/** Whether two operations say the same. */
+/** Whether two operations are equal. */
 const same = (a: NameOperation, b: NameOperation): boolean => {
   const parts = (operation: NameOperation): ReadonlyArray<Uint8Array> =>
     operation.op === "name_new"
@@ -161,7 +161,7 @@ const same = (a: NameOperation, b: NameOperation): boolean => {
   return a.op === b.op && one.every((part, i) => equal(part, other[i] ?? hex("ff")))
 }
 
-it("what is built is read back", () => {
+it("a built script is parsed again", () => {
   FastCheck.assert(FastCheck.property(operations, addresses, (operation, address) => {
     const result = parseNameScript(nameScript(operation, address))
     assert.isDefined(result)
@@ -170,7 +170,7 @@ it("what is built is read back", () => {
   }))
 })
 
-/** How reading an instruction at a place ends: whether it succeeds, and where the position then is (S2). */
+/** The result of reading an instruction: whether it succeeds, and the next position (S2). */
 const readInstruction = (
   script: Uint8Array,
   at: number
@@ -191,7 +191,7 @@ const readInstruction = (
   return { ok, opcode, data: script.slice(position, position + size), at: ok ? position + size : position }
 }
 
-/** Rules S1 to S6, one after the other, without any short cut. */
+/** Rules S1 to S6, one after the other, without optimizations. */
 const model = (script: Uint8Array): string => {
   const first = readInstruction(script, 0)
   if (!first.ok) return "none"
@@ -217,7 +217,7 @@ const model = (script: Uint8Array): string => {
   return [kind[0], ...args.map(toHex), `-> ${toHex(script.subarray(position - 1))}`].join(" ")
 }
 
-it("agrees with the rules taken literally on scripts made to be close", () => {
+it("the parser agrees with the literal rules on scripts that are nearly valid", () => {
   const piece = FastCheck.oneof(
     FastCheck.constantFrom(...["00", "0161", "026162", "4c0161", "4c00", "4d0100aa", "4e01000000aa"].map(hex)),
     FastCheck.constantFrom(
@@ -235,7 +235,7 @@ it("agrees with the rules taken literally on scripts made to be close", () => {
   )
 })
 
-it("never throws, and its address is always the end of the script", () => {
+it("the parser never throws, and the address is always the end of the script", () => {
   FastCheck.assert(
     FastCheck.property(bytesOf(0, 60), FastCheck.integer({ min: 0x51, max: 0x53 }), (bytes, opcode) => {
       const script = concat(Uint8Array.of(opcode), bytes)

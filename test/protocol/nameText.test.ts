@@ -22,7 +22,7 @@ const decoded = (text: string, encoding: NameEncoding): string | undefined => {
 }
 
 describe("ascii", () => {
-  it("is every byte from 0x20 to 0x7f and no other", () => {
+  it("ascii has every byte from 0x20 to 0x7f and no other", () => {
     for (let byte = 0; byte < 256; byte++) {
       const inside = byte >= 0x20 && byte <= 0x7f
       const character = String.fromCharCode(byte)
@@ -82,21 +82,27 @@ describe("utf8", () => {
     assert.isUndefined(encodeText(hex(`61${data}61`), "utf8"))
   })
 
-  it.each(["f4908080", "f5808080", "f7bfbfbf"])("%s has none either, though the reference node prints it", (data) => {
-    assert.isUndefined(encodeText(hex(data), "utf8"))
-    assert.strictEqual(encodeText(hex(data), "hex"), data)
-    assert.strictEqual(printable(hex(data)), `0x${data}`)
-  })
+  it.each(["f4908080", "f5808080", "f7bfbfbf"])(
+    "%s has no text, although the reference node prints it",
+    (data) => {
+      assert.isUndefined(encodeText(hex(data), "utf8"))
+      assert.strictEqual(encodeText(hex(data), "hex"), data)
+      assert.strictEqual(printable(hex(data)), `0x${data}`)
+    }
+  )
 
-  it("works on after bytes that have no text", () => {
+  it("a text is converted correctly after bytes without text", () => {
     assert.isUndefined(encodeText(hex("f09f98"), "utf8"))
     assert.strictEqual(encodeText(hex("80"), "utf8"), undefined)
     assert.strictEqual(encodeText(hex("61"), "utf8"), "a")
   })
 
-  it.each(["\ud800", "\udfff", "a\ud800b", "\udc00\ud800"])("half a surrogate pair has no bytes: %j", (text) => {
-    assert.isUndefined(decodeText(text, "utf8"))
-  })
+  it.each(["\ud800", "\udfff", "a\ud800b", "\udc00\ud800"])(
+    "half of a surrogate pair has no bytes: %j",
+    (text) => {
+      assert.isUndefined(decodeText(text, "utf8"))
+    }
+  )
 })
 
 describe("hex", () => {
@@ -105,17 +111,17 @@ describe("hex", () => {
     assert.strictEqual(encodeText(hex(data), "hex"), data)
   })
 
-  it.each(["0", "000", "0g", "0x00", " 00", "00\n", "00 00", "ｆｆ"])("%j is no hex", (text) => {
+  it.each(["0", "000", "0g", "0x00", " 00", "00\n", "00 00", "ｆｆ"])("%j is not hex", (text) => {
     assert.isUndefined(decodeText(text, "hex"))
   })
 })
 
 describe("encodings", () => {
-  it("begin with the default", () => {
+  it("the default encoding is first", () => {
     assert.deepStrictEqual([...NAME_ENCODINGS], ["ascii", "utf8", "hex"])
   })
 
-  it.prop("text of any bytes leads back to them", {
+  it.prop("the text of any bytes gives the same bytes again", {
     bytes: FastCheck.oneof(
       FastCheck.uint8Array({ maxLength: 40 }),
       FastCheck.fullUnicodeString({ maxLength: 20 }).map(bytesOf)
@@ -127,7 +133,7 @@ describe("encodings", () => {
     else assert.notStrictEqual(encoding, "hex")
   })
 
-  it.prop("bytes of any text lead back to it", {
+  it.prop("the bytes of any text give the same text again", {
     text: FastCheck.oneof(FastCheck.string(), FastCheck.fullUnicodeString(), FastCheck.string16bits()),
     encoding: FastCheck.constantFrom<NameEncoding>("ascii", "utf8")
   }, ({ encoding, text }) => {
@@ -135,9 +141,13 @@ describe("encodings", () => {
     if (bytes !== undefined) assert.strictEqual(encodeText(bytes, encoding), text)
   })
 
-  it.prop("every text without half surrogate pairs is utf8", { text: FastCheck.fullUnicodeString() }, ({ text }) => {
-    assert.strictEqual(decoded(text, "utf8"), toHex(bytesOf(text)))
-  })
+  it.prop(
+    "every text without half surrogate pairs is valid utf8",
+    { text: FastCheck.fullUnicodeString() },
+    ({ text }) => {
+      assert.strictEqual(decoded(text, "utf8"), toHex(bytesOf(text)))
+    }
+  )
 })
 
 describe("printable", () => {
@@ -149,7 +159,7 @@ describe("printable", () => {
     ["d/ä", "0x642fc3a4"],
     ["a\nb", "0x610a62"],
     ["\0", "0x00"]
-  ])("shows %j as %j", (name, shown) => {
+  ])("printable shows %j as %j", (name, shown) => {
     assert.strictEqual(printable(bytesOf(name)), shown)
   })
 })
@@ -213,7 +223,7 @@ describe("classify (reference/protocol.md 7.1)", () => {
     ["d", "nonstandard"],
     ["D/a", "nonstandard"],
     [" d/a", "nonstandard"]
-  ])("says of %j: %s", (name, expected) => {
+  ])("the class of %j is %s", (name, expected) => {
     assert.strictEqual(classify(bytesOf(name)), expected)
   })
 })
@@ -228,7 +238,7 @@ describe("namespaceOf", () => {
     ["", undefined],
     ["d/ä", undefined],
     ["d/\0", undefined]
-  ])("of %j is %j", (name, namespace) => {
+  ])("the namespace of %j is %j", (name, namespace) => {
     assert.strictEqual(namespaceOf(bytesOf(name)), namespace)
   })
 })
@@ -243,7 +253,7 @@ describe("bitDomainOf (reference/protocol.md 7.2)", () => {
     ["dd/wikileaks", undefined],
     ["wikileaks", undefined],
     ["d/ä", undefined]
-  ])("of %j is %j", (name, domain) => {
+  ])("the domain of %j is %j", (name, domain) => {
     assert.strictEqual(bitDomainOf(bytesOf(name)), domain)
   })
 })

@@ -7,7 +7,7 @@ import { fixtureJson, fixtureText, hasShared } from "../support/fixtures.ts"
 const all: ReadonlyArray<Network> = [mainnet, testnet, regtest]
 
 describe("networkNamed", () => {
-  it("finds the three networks by name and nothing else", () => {
+  it("networkNamed finds the three networks by name and no other", () => {
     for (const network of all) assert.strictEqual(networkNamed(network.name), network)
     for (const text of ["", "main", "test", "MAINNET", "mainnet ", "signet", "toString", "__proto__"]) {
       assert.isUndefined(networkNamed(text), text)
@@ -45,7 +45,7 @@ describe("genesis blocks (reference/protocol.md 1.3)", () => {
       merkleRoot: "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b",
       hash: "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
     }
-  ])("has the header of $network.name", ({ bits, hash, merkleRoot, network, nonce, size, time }) => {
+  ])("$network.name has its genesis header", ({ bits, hash, merkleRoot, network, nonce, size, time }) => {
     const block = network.genesisBlock
     const view = new DataView(block.buffer, block.byteOffset, block.byteLength)
     assert.strictEqual(block.length, size)
@@ -58,7 +58,7 @@ describe("genesis blocks (reference/protocol.md 1.3)", () => {
     assert.strictEqual(displayHash(network.genesisHash), hash)
   })
 
-  it.each(all)("holds in $name one transaction, whose hash is the merkle root", ({ genesisBlock }) => {
+  it.each(all)("the genesis block of $name has one transaction, whose hash is the merkle root", ({ genesisBlock }) => {
     assert.strictEqual(genesisBlock[80], 1)
     assert.strictEqual(toHex(hash256(genesisBlock.subarray(81))), toHex(genesisBlock.subarray(36, 68)))
   })
@@ -79,7 +79,7 @@ describe.skipIf(!hasShared)("network facts of the fixtures", () => {
     readonly dns_seeds?: ReadonlyArray<string>
   }
 
-  it.each(all)("are those of $name", (network) => {
+  it.each(all)("the parameters of $name match", (network) => {
     const params = fixtureJson<Record<string, Facts>>("namecoin-mainnet/params/network_params.json")
     const facts = params[network.name] ?? assert.fail("no such network")
     assert.strictEqual(toHex(network.magic), facts.magic)
@@ -91,7 +91,7 @@ describe.skipIf(!hasShared)("network facts of the fixtures", () => {
       wif: facts.secret_key_prefix
     })
     assert.strictEqual(network.bech32Hrp, facts.bech32_hrp)
-    // The fixture leaves them out for regtest, where they are testnet's (reference/protocol.md 1.1).
+    // The fixture omits them for regtest, where they equal testnet's (reference/protocol.md 1.1).
     const version = (number: number) => number.toString(16).padStart(8, "0")
     assert.strictEqual(version(network.extendedPublic), facts.xpub_prefix ?? "043587cf")
     assert.strictEqual(version(network.extendedPrivate), facts.xprv_prefix ?? "04358394")
@@ -99,12 +99,12 @@ describe.skipIf(!hasShared)("network facts of the fixtures", () => {
     assert.deepStrictEqual(network.dnsSeeds, (facts.dns_seeds ?? []).map((host) => `${host}.`))
   })
 
-  it.each(all)("have the whole genesis block of $name", (network) => {
+  it.each(all)("the genesis block of $name matches completely", (network) => {
     const blocks = fixtureJson<Record<string, { readonly block: string }>>("namecoin-mainnet/blocks/genesis.json")
     assert.strictEqual(toHex(network.genesisBlock), blocks[network.name]?.block)
   })
 
-  it("have the fixed seeds", () => {
+  it("the fixed seeds match", () => {
     const seeds = fixtureText("namecoin-mainnet/params/seed_nodes_main.txt").split("\n").filter((line) => line !== "")
     assert.strictEqual(seeds.length, 49)
     assert.deepStrictEqual(mainnet.fixedSeeds, seeds)
@@ -113,13 +113,13 @@ describe.skipIf(!hasShared)("network facts of the fixtures", () => {
   })
 })
 
-describe("what keeps the networks apart", () => {
-  it("has a magic and a genesis block for each", () => {
+describe("distinct values of the networks", () => {
+  it("each network has its own magic and genesis block", () => {
     assert.strictEqual(new Set(all.map(({ magic }) => toHex(magic))).size, 3)
     assert.strictEqual(new Set(all.map(({ genesisHash }) => toHex(genesisHash))).size, 3)
   })
 
-  it("has the names of the reference node and BIP 44's coin types", () => {
+  it("the networks have the reference node's names and BIP 44's coin types", () => {
     assert.deepStrictEqual(all.map(({ chainName }) => chainName), ["main", "test", "regtest"])
     assert.deepStrictEqual(all.map(({ coinType }) => coinType), [7, 1, 1])
   })

@@ -14,7 +14,7 @@ import {
 } from "../../src/protocol/script.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
 
-/** The instructions of a script as `opcode:data`, with `!` behind them where reading fails. */
+/** The instructions of a script as `opcode:data`, followed by `!` if the cursor fails. */
 const walk = (script: Uint8Array): string => {
   const cursor = new ScriptCursor(script)
   const seen: Array<string> = []
@@ -46,12 +46,12 @@ describe("ScriptCursor", () => {
     ["4e010000", "!"],
     ["4e02000000aa", "!"],
     ["4effffffffaa", "!"]
-  ])("walks %s as %j", (script, expected) => {
+  ])("the cursor reads %s as %j", (script, expected) => {
     assert.strictEqual(walk(hex(script)), expected)
   })
 
   it.each([0x4b, 0x4c, 0xff, 0x100, 0xffff, 0x10000])(
-    "reads a push of %d bytes, and not one of a byte less",
+    "a push of %d bytes is read, and fails with a byte less",
     (size) => {
       const script = pushData(new Uint8Array(size).fill(7))
       const whole = new ScriptCursor(script)
@@ -66,13 +66,13 @@ describe("ScriptCursor", () => {
     }
   )
 
-  it("starts where it is told", () => {
+  it("the cursor starts at the given offset", () => {
     const cursor = new ScriptCursor(hex("ff01aa"), 1)
     assert.isTrue(cursor.next())
     assert.strictEqual(toHex(cursor.data), "aa")
   })
 
-  it("never throws, ends, and covers the script unless it fails", () => {
+  it("the cursor never throws, ends, and reads the whole script unless it fails", () => {
     FastCheck.assert(FastCheck.property(bytesOf(0, 120), (script) => {
       const cursor = new ScriptCursor(script)
       let last = -1
@@ -95,16 +95,16 @@ describe("pushData", () => {
     [256, "4d0001"],
     [65535, "4dffff"],
     [65536, "4e00000100"]
-  ])("of %d bytes begins with %s", (size, head) => {
+  ])("a push of %d bytes begins with %s", (size, head) => {
     const data = new Uint8Array(size).fill(0xaa)
     assert.deepStrictEqual(pushData(data), concat(hex(head), data))
   })
 
-  it("never uses the number opcodes", () => {
+  it("pushData never uses the number opcodes", () => {
     for (let byte = 0; byte < 256; byte++) assert.deepStrictEqual(pushData(Uint8Array.of(byte)), Uint8Array.of(1, byte))
   })
 
-  it("is read back", () => {
+  it("a push is read again", () => {
     const parts = FastCheck.array(FastCheck.oneof(bytesOf(0, 90), bytesOf(250, 260)), { maxLength: 8 })
     FastCheck.assert(FastCheck.property(parts, (parts) => {
       const cursor = new ScriptCursor(concat(...parts.map(pushData)))
@@ -124,12 +124,12 @@ describe("templates", () => {
   const pubkeyHash = hex(`76a914${HASH}88ac`)
   const scriptHash = hex(`a914${HASH}87`)
 
-  it("P2PKH and P2SH are exact", () => {
+  it("the templates of P2PKH and P2SH are exact", () => {
     assert.isTrue(isPayToPubkeyHash(pubkeyHash))
     assert.isTrue(isPayToScriptHash(scriptHash))
     assert.isFalse(isPayToPubkeyHash(scriptHash))
     assert.isFalse(isPayToScriptHash(pubkeyHash))
-    // A hash pushed in another form is no P2SH.
+    // A hash in another form of push is not P2SH.
     assert.isFalse(isPayToScriptHash(hex(`a94c14${HASH}87`)))
     for (const [script, is] of [[pubkeyHash, isPayToPubkeyHash], [scriptHash, isPayToScriptHash]] as const) {
       assert.isFalse(is(script.subarray(0, -1)))
@@ -163,7 +163,7 @@ describe("templates", () => {
     assert.strictEqual(witnessVersion(hex(script)), version)
   })
 
-  it("unspendable: OP_RETURN first, or longer than a script may be", () => {
+  it("a script is unspendable if OP_RETURN is first, or if it is too long", () => {
     assert.isTrue(isUnspendable(hex("6a")))
     assert.isTrue(isUnspendable(hex("6a04aabb")))
     assert.isFalse(isUnspendable(hex("")))
@@ -181,7 +181,7 @@ describe("templates", () => {
     ["0061", false],
     ["02aa", false],
     ["4c", false]
-  ])("whether %s only pushes is %s", (script, expected) => {
+  ])("%s is push-only: %s", (script, expected) => {
     assert.strictEqual(isPushOnly(hex(script)), expected)
   })
 })

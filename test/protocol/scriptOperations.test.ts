@@ -29,7 +29,7 @@ describe("numbers in scripts", () => {
     ["ffffff7f", 2_147_483_647, 2_147_483_647],
     ["ffffffff", -2_147_483_647, -2_147_483_647],
     ["00000080", 0, undefined]
-  ])("%s is %i, and %s if it has to be short", (text, number, minimal) => {
+  ])("%s is %i, and %s with minimal encoding", (text, number, minimal) => {
     const data = hex(text)
     assert.strictEqual(pushedNumber(data), number)
     assert.strictEqual(minimalNumber(data.length, data), minimal)
@@ -37,11 +37,11 @@ describe("numbers in scripts", () => {
   })
 
   it.each([[0x50, undefined], [0x51, 1], [0x60, 16], [0x61, undefined], [0x4f, undefined]])(
-    "opcode %i stands for %s",
+    "opcode %i has the number %s",
     (opcode, number) => assert.strictEqual(minimalNumber(opcode, hex("")), number)
   )
 
-  it("five bytes are none", () => assert.isUndefined(minimalNumber(5, hex("0000000001"))))
+  it("five bytes are not a number", () => assert.isUndefined(minimalNumber(5, hex("0000000001"))))
 })
 
 describe("the shortest push", () => {
@@ -55,19 +55,22 @@ describe("the shortest push", () => {
     ["aa".repeat(255), 0x4c, 0x4d],
     ["aa".repeat(256), 0x4d, 0x4e],
     ["aa".repeat(65_535), 0x4d, 0x4e]
-  ])("of %#", (text, shortest, longer) => {
+  ])("the shortest push of %# has its opcode", (text, shortest, longer) => {
     const data = hex(text)
     assert.isTrue(isMinimalPush(shortest, data))
     assert.isFalse(isMinimalPush(longer, data))
   })
 
-  it("of more than 65,535 bytes is the only one there is", () => {
+  it("more than 65,535 bytes have only one form of push", () => {
     assert.isTrue(isMinimalPush(0x4e, new Uint8Array(65_536)))
   })
 
-  it.each(["01", "10", "81"])("of %s has an opcode of its own", (text) => assert.isFalse(isMinimalPush(1, hex(text))))
+  it.each(["01", "10", "81"])(
+    "%s has its own opcode",
+    (text) => assert.isFalse(isMinimalPush(1, hex(text)))
+  )
 
-  it("is what pushData makes, but for those", () => {
+  it("pushData makes the shortest push, except for numbers", () => {
     FastCheck.assert(FastCheck.property(bytesOf(2, 300), (data) => {
       assert.isTrue(isMinimalPush(pushData(data)[0] ?? 0, data))
     }))
@@ -87,7 +90,7 @@ describe("scripts with valid operations", () => {
     ["50", true],
     [`4d0802${"00".repeat(520)}`, true],
     [`4d0902${"00".repeat(521)}`, false]
-  ])("%s", (script, valid) => assert.strictEqual(hasValidOperations(hex(script)), valid))
+  ])("%s has only valid operations: %s", (script, valid) => assert.strictEqual(hasValidOperations(hex(script)), valid))
 })
 
 describe("keys by their size", () => {
@@ -105,11 +108,11 @@ describe("keys by their size", () => {
     ["05", 33, false, false],
     ["08", 65, false, false],
     ["01", 33, false, false]
-  ])("first byte %s, %i bytes", (first, size, sized, compressed) => {
+  ])("a key with first byte %s and %i bytes: size and compression", (first, size, sized, compressed) => {
     const key = hex(first + "00".repeat(size - 1))
     assert.strictEqual(isKeySized(key), sized)
     assert.strictEqual(isCompressedKey(key), compressed)
   })
 
-  it("nothing is no key", () => assert.isFalse(isKeySized(hex(""))))
+  it("empty bytes are not a key", () => assert.isFalse(isKeySized(hex(""))))
 })

@@ -29,7 +29,7 @@ describe("names of opcodes", () => {
     [0xff, "OP_INVALIDOPCODE"]
   ])("%i is %s", (opcode, name) => assert.strictEqual(opcodeName(opcode), name))
 
-  it("are upstream's constants from OP_NOP on", () => {
+  it("from OP_NOP on, the names are upstream's constants", () => {
     for (const [name, opcode] of Object.entries(Op)) {
       if (opcode >= Op.OP_NOP) assert.strictEqual(opcodeName(opcode), name)
     }
@@ -53,7 +53,7 @@ describe("scripts as text", () => {
     ["4d010061", "97"],
     ["4e0500000061626364ff", "61626364ff"],
     ["4c00", "0"]
-  ])("%s", (script, expected) => assert.strictEqual(text(script), expected))
+  ])("%s is written as %s", (script, expected) => assert.strictEqual(text(script), expected))
 
   it.each([
     ["02ee", "[error]"],
@@ -62,7 +62,7 @@ describe("scripts as text", () => {
     ["4d01", "[error]"],
     ["4e010000", "[error]"],
     ["0161 4effffffff", "97 [error]"]
-  ])("%s cannot be read to its end", (script, expected) => assert.strictEqual(text(script), expected))
+  ])("%s cannot be parsed to its end", (script, expected) => assert.strictEqual(text(script), expected))
 
   it.each([
     ["5103642f62 6d75", "OP_NAME_NEW 642f62 OP_2DROP OP_DROP"],
@@ -73,11 +73,11 @@ describe("scripts as text", () => {
     ["5461 0101", "4 OP_NOP 1"],
     ["51024e73", "OP_NAME_NEW 4e73"],
     ["54024e73", "4 29518"]
-  ])("%s: the first push behind a name opcode is hex, those after it are numbers", (script, expected) => {
+  ])("%s: the first push after a name opcode is hex, the next ones are numbers", (script, expected) => {
     assert.strictEqual(text(script), expected)
   })
 
-  it("no bytes make it fail", () => {
+  it("any bytes have a text", () => {
     FastCheck.assert(FastCheck.property(bytesOf(0, 300), (script) => {
       const words = scriptText(script).split(" ")
       assert.isFalse(words.slice(0, -1).includes("[error]"))
@@ -102,18 +102,18 @@ describe("signatures", () => {
     assert.strictEqual(withSignatures(`09${SIGNATURE}${hashType}61`), `${SIGNATURE}${word} OP_NOP`)
   })
 
-  it.each(["00", "04", "80", "84", "ff"])("hash type %s has no word", (hashType) => {
+  it.each(["00", "04", "80", "84", "ff"])("hash type %s has no name", (hashType) => {
     assert.strictEqual(withSignatures(`09${SIGNATURE}${hashType}`), `${SIGNATURE}${hashType}`)
   })
 
-  it("are found by the given test alone", () => {
+  it("signatures are found only with the given test", () => {
     assert.strictEqual(text(`09${SIGNATURE}01`), `${SIGNATURE}01`)
     assert.strictEqual(withSignatures("05ff00000001"), "ff00000001")
   })
 
-  it("are not looked for in short pushes", () => assert.strictEqual(withSignatures("0430010001"), "16777520"))
+  it("short pushes are not tested for signatures", () => assert.strictEqual(withSignatures("0430010001"), "16777520"))
 
-  it("are not looked for in scripts that cannot run", () => {
+  it("unspendable scripts are not tested for signatures", () => {
     assert.strictEqual(withSignatures(`6a09${SIGNATURE}01`), `OP_RETURN ${SIGNATURE}01`)
     const filled = (size: number): string => `09${SIGNATURE}01${"61".repeat(size - 10)}`
     assert.include(withSignatures(filled(MAX_SCRIPT_SIZE)), "[ALL]")

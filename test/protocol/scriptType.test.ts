@@ -51,7 +51,7 @@ const TEMPLATES: ReadonlyArray<readonly [string, string]> = [
 ]
 
 describe("templates", () => {
-  it.each(TEMPLATES)("%s", (script, expected) => {
+  it.each(TEMPLATES)("%s is recognized", (script, expected) => {
     assert.strictEqual(seen(script), expected)
     assert.strictEqual(seen(NAME + script), expected)
   })
@@ -60,7 +60,7 @@ describe("templates", () => {
     [`21${KEY}ac`, `pubkey ${KEY}`],
     [`41${UNCOMPRESSED}ac`, `pubkey ${UNCOMPRESSED}`],
     [`41${HYBRID}ac`, `pubkey ${HYBRID}`]
-  ])("%s, but not behind a name prefix, where a leading push is cut", (script, expected) => {
+  ])("%s: a name prefix that splits the leading push prevents this", (script, expected) => {
     assert.strictEqual(seen(script), expected)
     assert.strictEqual(seen(NAME + script), "nonstandard")
   })
@@ -78,7 +78,7 @@ describe("templates", () => {
     [`${NAME}51024e73`, "witness_unknown 1 4e73"],
     ["51024e74", "witness_unknown 1 4e74"],
     ["52024e73", "witness_unknown 2 4e73"]
-  ])("%s is looked at with its prefix: %s", (script, expected) => assert.strictEqual(seen(script), expected))
+  ])("%s is tested with its prefix: %s", (script, expected) => assert.strictEqual(seen(script), expected))
 
   it.each([
     "",
@@ -100,7 +100,7 @@ describe("templates", () => {
 
 describe("multisig", () => {
   const keys = (count: number): string => `21${KEY}`.repeat(count)
-  /** OP_1 to OP_16, a push of one byte from there on. */
+  /** OP_1 to OP_16, above that a push of one byte. */
   const number = (value: number): string => value <= 16 ? (0x50 + value).toString(16) : `01${value.toString(16)}`
   const script = (required: number, count: number, given = count): string =>
     `${number(required)}${keys(given)}${number(count)}ae`
@@ -111,7 +111,7 @@ describe("multisig", () => {
     assert.lengthOf(template.type === "multisig" ? template.pubkeys : [], count)
   })
 
-  it("a key may be pushed in any way", () => {
+  it("a key may have any form of push", () => {
     assert.strictEqual(seen(`514c21${KEY}51ae`), `multisig 1 ${KEY}`)
   })
 
@@ -133,14 +133,14 @@ describe("multisig", () => {
     ["a truncated push", `51${keys(1)}51ff02ae`],
     ["the end missing", `51${keys(1)}51`],
     ["only the end", "ae"]
-  ])("not: %s", (_, text) => assert.strictEqual(seen(text), "nonstandard"))
+  ])("not a multisig: %s", (_, text) => assert.strictEqual(seen(text), "nonstandard"))
 
   it("a long script is not searched to its end", () => {
     assert.strictEqual(seen(`51${keys(50_000)}51ae`), "nonstandard")
   })
 })
 
-it("any operation in front leaves the template of an address as it is", () => {
+it("a name operation before the script does not change the template of an address", () => {
   const addresses = TEMPLATES.map(([script]) => hex(script))
   FastCheck.assert(
     FastCheck.property(
@@ -161,6 +161,6 @@ it("any operation in front leaves the template of an address as it is", () => {
   )
 })
 
-it("no bytes make it fail", () => {
+it("any bytes have a type", () => {
   FastCheck.assert(FastCheck.property(bytesOf(0, 200), (script) => assert.isString(scriptTemplate(script).type)))
 })

@@ -5,7 +5,7 @@ import { concat, toHex } from "../../src/protocol/bytes.ts"
 import { createSha256 } from "../../src/protocol/hash.ts"
 import { bytesOf } from "../support/bytes.ts"
 
-it("SHA-256 in parts is SHA-256 of the whole", () => {
+it("SHA-256 of parts equals SHA-256 of the whole", () => {
   FastCheck.assert(FastCheck.property(FastCheck.array(bytesOf(0, 100), { maxLength: 8 }), (parts) => {
     const hash = createSha256()
     for (const part of parts) hash.update(part)
@@ -15,7 +15,7 @@ it("SHA-256 in parts is SHA-256 of the whole", () => {
   }))
 })
 
-it("what was hashed may change afterwards", () => {
+it("the input may change after an update", () => {
   const buffer = Uint8Array.of(1, 2, 3)
   const hash = createSha256()
   hash.update(buffer)

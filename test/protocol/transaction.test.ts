@@ -22,7 +22,7 @@ import { fixtureBytes, fixtureJson, fixtureText, hasShared } from "../support/fi
 const INPUT = `${"11".repeat(32)}07000000 02aabb feffffff`
 const OUTPUT = "0100000000000000 0151"
 
-/** A transaction as its parts, bytes as text: for comparing. */
+/** The parts of a transaction, bytes as text, for comparisons. */
 const partsOf = ({ inputs, lockTime, outputs, version }: Transaction): object => ({
   version,
   lockTime,
@@ -35,7 +35,7 @@ const partsOf = ({ inputs, lockTime, outputs, version }: Transaction): object =>
   outputs: outputs.map(({ script, value }) => [value, toHex(script)])
 })
 
-/** Made again from its parts it has to be the same, hashes and sizes included. */
+/** Built again from its parts, a transaction is the same, hashes and sizes included. */
 const survivesRoundTrip = (transaction: Transaction): void => {
   const { inputs, lockTime, outputs, version } = transaction
   const again = makeTransaction({ version, inputs, outputs, lockTime })
@@ -48,7 +48,7 @@ const survivesRoundTrip = (transaction: Transaction): void => {
 }
 
 describe("outpoints", () => {
-  it("are the txid and the index as LE32", () => {
+  it("an outpoint is the txid and the index as LE32", () => {
     const txid = hex("22".repeat(32))
     const bytes = outpoint(txid, 0xfffefdfc)
     assert.strictEqual(toHex(bytes), `${"22".repeat(32)}fcfdfeff`)
@@ -57,7 +57,7 @@ describe("outpoints", () => {
     assert.strictEqual(outpointKey(bytes).length, 36)
   })
 
-  it("lead back to what they were made of", () => {
+  it("an outpoint gives its txid and index again", () => {
     FastCheck.assert(FastCheck.property(bytesOf(32), FastCheck.integer({ min: 0, max: 0xffffffff }), (txid, index) => {
       const bytes = outpoint(txid, index)
       assert.strictEqual(prevoutIndex(bytes), index)
@@ -65,7 +65,7 @@ describe("outpoints", () => {
     }))
   })
 
-  it("only zeros with index 2^32 - 1 are null", () => {
+  it("only an outpoint of zeros with index 2^32 - 1 is null", () => {
     assert.isTrue(isNullPrevout(outpoint(new Uint8Array(32), 0xffffffff)))
     assert.isFalse(isNullPrevout(outpoint(new Uint8Array(32), 0xfffffffe)))
     assert.isFalse(isNullPrevout(outpoint(new Uint8Array(32), 0)))
@@ -78,7 +78,7 @@ describe("reading", () => {
   const plain = hex(`02000000 01 ${INPUT} 01 ${OUTPUT} 05000000`)
   const witness = hex(`02000000 0001 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 00 02 00 03ccddee 05000000`)
 
-  it("takes a transaction without witness apart", () => {
+  it("a transaction without witness is decoded", () => {
     const transaction = decodeTransaction(plain)
     assert.deepStrictEqual(partsOf(transaction), {
       version: 2,
@@ -97,7 +97,7 @@ describe("reading", () => {
     survivesRoundTrip(transaction)
   })
 
-  it("takes a transaction with witness apart", () => {
+  it("a transaction with witness is decoded", () => {
     const transaction = decodeTransaction(witness)
     const stripped = hex(`02000000 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 05000000`)
     assert.deepStrictEqual(transaction.inputs.map((input) => input.witness.map(toHex)), [[], ["", "ccddee"]])
@@ -111,7 +111,7 @@ describe("reading", () => {
     survivesRoundTrip(transaction)
   })
 
-  it("is done where the transaction ends; decoding wants nothing behind", () => {
+  it("reading stops at the end of the transaction; decoding refuses trailing bytes", () => {
     for (const bytes of [plain, witness]) {
       const reader = new Reader(concat(hex("ff"), bytes, hex("ee")), 1)
       assert.strictEqual(toHex(readTransaction(reader).bytes), toHex(bytes))
@@ -121,7 +121,7 @@ describe("reading", () => {
     }
   })
 
-  it("keeps extreme numbers", () => {
+  it("extreme numbers are kept", () => {
     const transaction = decodeTransaction(
       hex(`ffffffff 01 ${INPUT} 02 0040075af0750700 00 ffffffffffffffff 00 ffffffff`)
     )
@@ -131,7 +131,7 @@ describe("reading", () => {
     survivesRoundTrip(transaction)
   })
 
-  it("refuses counts and lengths that are not in shortest form or do not fit", () => {
+  it("counts and lengths that are too large or not in shortest form are refused", () => {
     decodeError(() => decodeTransaction(hex(`02000000 fd0100 ${INPUT} 01 ${OUTPUT} 05000000`)))
     decodeError(() => decodeTransaction(hex("02000000 fe00000002")))
     assert.strictEqual(decodeError(() => decodeTransaction(hex("02000000 fe01000002"))).field, "inputs")
@@ -157,20 +157,20 @@ describe("the segwit marker (reference/protocol.md 2.4, last paragraph)", () => 
     assert.include(error.reason, "unknown optional data")
   })
 
-  it("a witness that is all empty is superfluous", () => {
+  it("a witness without items is superfluous", () => {
     assert.include(
       decodeError(() => decodeTransaction(hex(`01000000 0001 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 00 00 00000000`)))
         .reason,
       "superfluous"
     )
-    // No inputs behind the marker: no witness either.
+    // No inputs after the marker, so no witness.
     assert.include(
       decodeError(() => decodeTransaction(hex(`01000000 0001 00 01 ${OUTPUT} 00000000`))).reason,
       "superfluous"
     )
   })
 
-  it("many short items of a witness are made when they are asked for, and not before", () => {
+  it("short items of a witness are created only on access", () => {
     const withItems = (count: number, size: number) =>
       makeTransaction({
         version: 2,
@@ -202,7 +202,7 @@ describe("the segwit marker (reference/protocol.md 2.4, last paragraph)", () => 
     survivesRoundTrip(transaction)
   })
 
-  it("is none where the reader is told so: then a transaction may have outputs and no inputs", () => {
+  it("a reader option disables the marker: then a transaction may have outputs and no inputs", () => {
     const bytes = hex(`01000000 00 01 ${OUTPUT} 00000000`)
     const transaction = decodeTransaction(bytes, false)
     assert.strictEqual(transaction.inputs.length, 0)
@@ -214,7 +214,7 @@ describe("the segwit marker (reference/protocol.md 2.4, last paragraph)", () => 
 })
 
 describe("coinbases", () => {
-  it("have one input, and that spends the null outpoint", () => {
+  it("a coinbase has one input, which spends the null outpoint", () => {
     const make = (...prevouts: ReadonlyArray<Uint8Array>): Transaction =>
       makeTransaction({
         version: 1,
@@ -247,7 +247,7 @@ const transactions = FastCheck.record({
 })
 
 describe("properties", () => {
-  it("what is made is read back, whatever lies around it", () => {
+  it("an encoded transaction is decoded again, with any bytes around it", () => {
     FastCheck.assert(FastCheck.property(transactions, bytesOf(0, 5), (parts, around) => {
       const made = makeTransaction(parts)
       const read = readTransaction(new Reader(concat(around, made.bytes, around), around.length))
@@ -263,7 +263,7 @@ describe("properties", () => {
     }))
   })
 
-  it("every truncation fails", () => {
+  it("every truncated transaction fails", () => {
     FastCheck.assert(
       FastCheck.property(
         transactions,
@@ -273,14 +273,14 @@ describe("properties", () => {
     )
   })
 
-  it("arbitrary bytes decode or fail with a DecodeError; what decodes is written as it was", () => {
+  it("any bytes decode or fail with a DecodeError; decoded transactions are encoded to the same bytes", () => {
     FastCheck.assert(
       FastCheck.property(transactions, FastCheck.nat(), FastCheck.nat(255), (parts, at, byte) => {
         const bytes = makeTransaction(parts).bytes.slice()
         bytes[at % bytes.length] = byte
         try {
           const transaction = decodeTransaction(bytes)
-          // Values that a double cannot hold are the one thing that cannot be written again.
+          // Only values that a double cannot represent cannot be encoded again.
           if (transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) survivesRoundTrip(transaction)
         } catch (cause) {
           decodeError(() => {
@@ -307,7 +307,7 @@ interface Electrum {
   readonly hex: string
 }
 
-/** What fixtures of the kind say of a transaction. */
+/** The fields of a transaction in the fixtures. */
 const agrees = (transaction: Transaction, expected: Electrum): void => {
   assert.strictEqual(displayHash(transaction.txid), expected.txid)
   assert.strictEqual(displayHash(transaction.wtxid), expected.hash)
@@ -383,7 +383,7 @@ describe.skipIf(!hasShared)("transactions of the main network", () => {
     everyTruncationFails(transaction.bytes, decodeTransaction)
   })
 
-  it("an ordinary payment, and the transactions of the signature vectors", () => {
+  it("an ordinary payment, and the transactions of the signature vectors are decoded", () => {
     survivesRoundTrip(decodeTransaction(fixtureBytes(`${MAINNET}/libdohj/namecoin_p2pkh.bin`)))
     const vectors = fixtureJson<ReadonlyArray<{ txid: string; tx: string; input: number }>>(
       `${MAINNET}/name_spend_signature_vectors.json`
@@ -453,12 +453,12 @@ const UTIL_HEX_ONLY = [
   "txreplacesingleinput"
 ]
 
-/** Transactions without inputs read as such only where no witness is looked for. */
+/** Transactions without inputs are decoded as such only without a test for the witness marker. */
 const readUtil = (bytes: Uint8Array): Transaction => decodeTransaction(bytes, bytes[4] !== 0)
 
 describe.skipIf(!hasShared)("the reference node's transaction tool (core/util)", () => {
   it.each(UTIL)("%s.json", (name) => {
-    // Some of the texts were made with other addresses than the JSON beside them, so the JSON's own bytes are read.
+    // Some of the texts use other addresses than their JSON files: here the bytes of the JSON are decoded.
     const expected = fixtureJson<Electrum>(`core/util/${name}.json`)
     const transaction = readUtil(hex(expected.hex))
     assert.strictEqual(displayHash(transaction.txid), expected.txid)

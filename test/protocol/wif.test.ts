@@ -13,7 +13,7 @@ const ONE = `${"00".repeat(31)}01`
 const ORDER = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
 const ORDER_MINUS_1 = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140"
 
-/** The key in hex with `c` behind it if compressed, or the error. */
+/** The key in hex, followed by `c` if compressed, or the error. */
 const parsed = (network: Network, text: string): string => {
   const result = parseWif(network, text)
   return "error" in result ? result.error : `${toHex(result.privateKey)}${result.compressed ? "c" : ""}`
@@ -32,7 +32,7 @@ describe("private key 1 (reference/protocol.md 1.4)", () => {
     { network: testnet, compressed: false, text: "91avARGdfge8E4tZfYLoxeJ5sGBdNJQH4kvjJoQFacbgwmaKkrx" },
     { network: regtest, compressed: true, text: "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA" },
     { network: regtest, compressed: false, text: "91avARGdfge8E4tZfYLoxeJ5sGBdNJQH4kvjJoQFacbgwmaKkrx" }
-  ])("is $text on $network.name", ({ compressed, network, text }) => {
+  ])("private key 1 is $text on $network.name", ({ compressed, network, text }) => {
     check(network, text, ONE, compressed)
   })
 })
@@ -66,7 +66,7 @@ describe.skipIf(!hasShared)("key_io vectors", () => {
   const keys = (name: string): Array<KeyVector> =>
     hasShared ? fixtureJson<Array<KeyVector>>(name).filter(([, , { isPrivkey }]) => isPrivkey) : []
 
-  it("are all there", () => {
+  it("the files have all vectors", () => {
     assert.strictEqual(keys("namecoin-mainnet/params/key_io_valid_namecoin.json").length, 12)
     assert.strictEqual(keys("core/unit/key_io_valid.json").length, 16)
     assert.strictEqual(fixtureJson<Array<[string]>>("core/unit/key_io_invalid.json").length, 70)
@@ -83,7 +83,7 @@ describe.skipIf(!hasShared)("key_io vectors", () => {
   })
 
   it.each(hasShared ? fixtureJson<Array<[string]>>("core/unit/key_io_invalid.json") : [])(
-    "%j is a private key of no network",
+    "%j is not a private key of any network",
     (text) => {
       for (const network of [...Object.values(networks), ...Object.values(bitcoinNetworks)]) {
         assert.property(parseWif(network, text), "error")
@@ -102,7 +102,7 @@ describe("isPrivateKey", () => {
     ["ff".repeat(32), false, "the largest number"],
     ["01".repeat(31), false, "31 bytes"],
     ["01".repeat(33), false, "33 bytes"]
-  ])("says of %s: %s (%s)", (key, valid) => {
+  ])("isPrivateKey of %s is %s (%s)", (key, valid) => {
     assert.strictEqual(isPrivateKey(hex(key)), valid)
     if (valid) check(mainnet, encodeWif(mainnet, { privateKey: hex(key), compressed: true }), key, true)
     else assert.throws(() => encodeWif(mainnet, { privateKey: hex(key), compressed: true }), RangeError)
@@ -122,11 +122,11 @@ describe("parseWif", () => {
     [ONE, "0101", "not a Base58Check text"],
     [ONE.slice(2), "", "not a private key"],
     ["", "", "not a private key"]
-  ])("says of key %s and flag %j: %s", (key, flag, expected) => {
+  ])("the result for key %s and flag %j: %s", (key, flag, expected) => {
     assert.strictEqual(parsed(mainnet, text(mainnet, key, flag)), expected)
   })
 
-  it("tells another network's key from what is no key", () => {
+  it("another network's key and a text that is not a key have different errors", () => {
     assert.strictEqual(parsed(mainnet, text(testnet, ONE)), "not a private key of this network")
     assert.strictEqual(parsed(regtest, text(mainnet, ONE, "01")), "not a private key of this network")
     assert.strictEqual(parsed(mainnet, text(bitcoinNetworks.main, ONE)), "not a private key of this network")
@@ -136,7 +136,7 @@ describe("parseWif", () => {
     }
   })
 
-  it("ignores white space around the text", () => {
+  it("white space around the text is ignored", () => {
     assert.strictEqual(parsed(mainnet, " 72tzkjnkPajmGfbxBLirgivPqXrG1kgce3kNuxpMvxCoq86mi8f\n"), ONE)
   })
 })
@@ -146,7 +146,7 @@ describe("WIF properties", () => {
     hex(number.toString(16).padStart(64, "0"))
   )
 
-  it.prop("decodes what it encodes, on its own network only", {
+  it.prop("an encoded key is decoded again, on its own network only", {
     privateKey: privateKeys,
     compressed: FastCheck.boolean(),
     network: FastCheck.constantFrom(mainnet, testnet, regtest)
@@ -159,7 +159,7 @@ describe("WIF properties", () => {
     )
   })
 
-  it.prop("refuses every text in which one byte is another", {
+  it.prop("every text with one changed byte is refused", {
     privateKey: privateKeys,
     compressed: FastCheck.boolean(),
     at: FastCheck.nat(),

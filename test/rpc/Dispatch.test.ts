@@ -13,7 +13,6 @@ const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote
 interface Observed {
   readonly method: string
   readonly code: number | undefined
-  /** Whether a method ran. */
   readonly ran: boolean
 }
 
@@ -164,7 +163,7 @@ describe("Dispatch", () => {
       }
     }))
 
-  it.scoped("returns an id as it was spelled", () =>
+  it.scoped("returns an id in its original spelling", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       for (
@@ -201,7 +200,7 @@ describe("Dispatch", () => {
       assert.include((yield* answer(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]))).body, "Parse error")
     }))
 
-  it.scoped("does not know methods that every object has", () =>
+  it.scoped("has no methods from the prototype of objects", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", ""]) {
@@ -217,7 +216,7 @@ describe("Dispatch", () => {
       assert.include((yield* answer("[".repeat(200_000))).body, "Parse error")
     }))
 
-  it.scoped("answers synchronously where a method has its result ready, and asynchronously where it has not", () =>
+  it.scoped("answers synchronously if a method has its result ready, and otherwise asynchronously", () =>
     Effect.gen(function*() {
       const { dispatch } = yield* setUp()
       assert.isTrue(Exit.isExit(dispatch.read("{\"id\":1,\"method\":\"getblockcount\"}").answer(CALLER)))
@@ -364,7 +363,7 @@ describe("Dispatch", () => {
       assert.strictEqual(dispatch.inFlight(), 0)
     }))
 
-  it.scopedLive("carries out a batch in order, one after the other, notifications too", () =>
+  it.scopedLive("executes a batch in order, one call after the other, including notifications", () =>
     Effect.gen(function*() {
       const done: Array<number> = []
       const note = method({
@@ -395,7 +394,7 @@ describe("Dispatch", () => {
       )
     }))
 
-  it.scopedLive("lets timers have their turn during a long batch", () =>
+  it.scopedLive("lets timers run during a long batch", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       const batch = `[${Array(50_000).fill("{\"method\":\"getblockcount\",\"id\":1}").join(",")}]`
@@ -422,7 +421,7 @@ describe("Dispatch", () => {
       assert.strictEqual(observed.length, 1)
     }))
 
-  it.scoped("shows the calls that run, until they end", () =>
+  it.scoped("lists the running calls until they end", () =>
     Effect.gen(function*() {
       const release = yield* Deferred.make<void>()
       const running = method({
@@ -452,7 +451,7 @@ describe("Dispatch", () => {
       assert.include((yield* answer("{\"id\":1,\"method\":\"running\"}")).body, "[\"running\"]")
     }))
 
-  it.scoped("takes a new method table", () =>
+  it.scoped("accepts a new method table", () =>
     Effect.gen(function*() {
       const { answer, dispatch } = yield* setUp({ methods: [] })
       assert.strictEqual((yield* answer("{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}")).status, 404)

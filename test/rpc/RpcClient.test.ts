@@ -11,7 +11,7 @@ import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 const address = (port: number) => ({ host: "127.0.0.1", port })
 
-/** A server that answers every request as it is told. */
+/** A server that answers every request as the test specifies. */
 const strangeServer = (answer: (request: IncomingMessage, response: ServerResponse, body: string) => void) =>
   Effect.acquireRelease(
     Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
@@ -74,7 +74,7 @@ describe("RpcClient", () => {
       assert.deepStrictEqual(replies.map((reply) => Either.getOrThrow(reply)), ["a", "b"])
     }))
 
-  it.scopedLive("fails a batch of which a reply is missing, or that is answered as one", () =>
+  it.scopedLive("fails a batch with a missing reply, or with a single reply", () =>
     Effect.gen(function*() {
       const answers = [
         "[]",
@@ -90,7 +90,7 @@ describe("RpcClient", () => {
       assert.deepStrictEqual(tags, [...Array.from({ length: 4 }, () => "UnexpectedReply"), "RpcFailure"])
     }))
 
-  it.scopedLive("gives a call that must not be seen twice a connection of its own", () =>
+  it.scopedLive("opens a new connection for a call that must not be repeated", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const client = yield* RpcClient.make({ address: address(port) })
@@ -111,7 +111,7 @@ describe("RpcClient", () => {
       )
     }))
 
-  it.scopedLive("tells errors of the method apart from all others", () =>
+  it.scopedLive("distinguishes errors of the method from all others", () =>
     Effect.gen(function*() {
       const { port } = yield* testServer()
       const client = yield* RpcClient.make({ address: address(port) })
@@ -120,7 +120,7 @@ describe("RpcClient", () => {
       assert.strictEqual(error._tag === "RpcFailure" ? error.code : 0, -8)
     }))
 
-  it.scopedLive("sends credentials, and says when they are not accepted, without telling them", () =>
+  it.scopedLive("sends credentials, and reports a refusal without showing them", () =>
     Effect.gen(function*() {
       const credentials = { user: "älice", password: Redacted.make("pa:ss wörd") }
       const { port } = yield* testServer({ credentials })
@@ -137,7 +137,7 @@ describe("RpcClient", () => {
       }
     }))
 
-  it.scopedLive("names the address where nobody answers", () =>
+  it.scopedLive("reports the address that refuses the connection", () =>
     Effect.gen(function*() {
       const { close, port } = yield* strangeServer(() => {})
       close()
@@ -147,13 +147,13 @@ describe("RpcClient", () => {
         "RpcUnreachable",
         `cannot reach a daemon at 127.0.0.1:${port}: connection refused`
       ])
-      // Nothing was sent: by whatever name the system calls the reason, several addresses of a host included.
+      // Nothing was sent: for every error code of the system, also with several addresses of a host.
       const named = yield* RpcClient.make({ address: { host: "localhost", port } })
       const outcomes = [error, yield* Effect.flip(named.call("getblockcount"))]
       assert.deepStrictEqual(outcomes.map((each) => "wasSent" in each && each.wasSent), [false, false])
     }))
 
-  it.scopedLive("gives up in time, and where the connection ends before the reply", () =>
+  it.scopedLive("times out, and fails if the connection ends before the reply", () =>
     Effect.gen(function*() {
       const silent = yield* strangeServer(() => {})
       const patient = yield* RpcClient.make({ address: address(silent.port), timeout: 150 })
@@ -181,7 +181,7 @@ describe("RpcClient", () => {
       )
     }))
 
-  it.scopedLive("tries again where an idle connection was closed just then", () =>
+  it.scopedLive("retries if the daemon closed an idle connection at that moment", () =>
     Effect.gen(function*() {
       let connections = 0
       const server = createTcpServer((socket) => {
@@ -213,7 +213,7 @@ describe("RpcClient", () => {
     [429, "Too many requests", "server returned HTTP error 429"],
     [503, "Work queue depth exceeded", "Server response: Work queue depth exceeded"],
     [503, "\u001b[31mred\nline", "Server response: [31mred line"]
-  ])("says what came in place of an answer: %d %j", ([status, text, message]) =>
+  ])("describes a reply that is not an answer: %d %j", ([status, text, message]) =>
     Effect.gen(function*() {
       const { port } = yield* strangeServer((_, response) => void response.writeHead(status).end(text))
       const client = yield* RpcClient.make({ address: address(port) })
@@ -252,7 +252,7 @@ describe("RpcClient", () => {
       }])
     }))
 
-  it.scopedLive("goes to the path of the wallet that it is told, and never to the only one that there is", () =>
+  it.scopedLive("calls the path of the given wallet, and never the only loaded one", () =>
     Effect.gen(function*() {
       const balance = (atRoot: Effect.Effect<string, RpcError>) =>
         method({

@@ -43,7 +43,7 @@ describe("the slow lane", () => {
       assert.strictEqual(turns.flat().length, 700)
     }))
 
-  it.scopedLive("lets a call begin at once where no other works", () =>
+  it.scopedLive("lets a call begin at once if no other works", () =>
     Effect.gen(function*() {
       const { call, stop, turns } = laneWithClock()
       yield* Effect.addFinalizer(() => stop)
@@ -66,7 +66,7 @@ describe("the slow lane", () => {
       yield* Fiber.interrupt(long)
     }))
 
-  it.scopedLive("forgets a call that is ended while it waits", () =>
+  it.scopedLive("removes a call that is interrupted while it waits", () =>
     Effect.gen(function*() {
       const { call, lane, stop, turns, work } = laneWithClock()
       yield* Effect.addFinalizer(() => stop)
@@ -83,7 +83,7 @@ describe("the slow lane", () => {
 })
 
 describe("work in turns", () => {
-  it.effect("fails with the refusal of a step, and dies with anything else that it throws", () =>
+  it.effect("fails with the RpcError of a step, and dies with any other exception", () =>
     Effect.gen(function*() {
       const turns = new SlowLane().open()
       const refusing = mapSteps([1, 2], (n) => {

@@ -7,7 +7,10 @@ import { method } from "../../src/rpc/method/method.ts"
 import { int32 } from "../../src/rpc/method/params.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
-/** What callers can make a listener hold: counted, bounded for each and in all, and the largest goes first. */
+/**
+ * The memory that callers can make a listener hold: counted, with a limit for each caller and in total; the largest
+ * caller is evicted first.
+ */
 
 const pieces = method({
   name: "pieces",
@@ -66,7 +69,7 @@ for (const fastLane of [true, false]) {
         assert.strictEqual(headers["content-length"], String(text.length))
         assert.isTrue(text.endsWith("}\n"))
         yield* until(() => budget.held("rpc_answers") === 0)
-        // More than the system keeps for a connection, so that some of it stays here.
+        // More than the system buffers for a connection, so that some of it stays in the node.
         const large = new MemoryBudget(400_000_000)
         const other = yield* testServer({ methods: METHODS, budget: large, fastLane })
         const socket = yield* deaf(other.port, call("pieces", 20_000))
@@ -76,7 +79,7 @@ for (const fastLane of [true, false]) {
         yield* until(() => large.held("rpc_answers") === 0)
       }))
 
-    it.scopedLive("answers with an error what there is no memory for, in pieces and in one", () =>
+    it.scopedLive("answers with an error without memory for the answer, in pieces and in one", () =>
       Effect.gen(function*() {
         const budget = small()
         const refused: Array<number> = []
@@ -96,7 +99,7 @@ for (const fastLane of [true, false]) {
         yield* until(() => budget.held("rpc_answers") === 0)
       }))
 
-    it.scopedLive("ends the caller who holds the most when another needs the room", () =>
+    it.scopedLive("evicts the caller that holds the most when another caller needs the memory", () =>
       Effect.gen(function*() {
         const budget = new MemoryBudget(400_000_000)
         const evicted: Array<string> = []
@@ -114,7 +117,7 @@ for (const fastLane of [true, false]) {
         assert.include((yield* post(HASH)).text, GENESIS)
       }))
 
-    it.scopedLive("refuses a body there is no memory for, and takes one of others", () =>
+    it.scopedLive("refuses a body that exceeds the free memory, and accepts a small one", () =>
       Effect.gen(function*() {
         const budget = small()
         const { post } = yield* testServer({ methods: METHODS, budget, fastLane })
@@ -127,7 +130,7 @@ for (const fastLane of [true, false]) {
         yield* until(() => budget.held("rpc_bodies") === 0)
       }))
 
-    it.scopedLive("bounds the reply to a batch, and says of each request behind it that it was not carried out", () =>
+    it.scopedLive("limits the reply to a batch, and reports each later request as not executed", () =>
       Effect.gen(function*() {
         const budget = small()
         const observed: Array<string> = []
@@ -162,7 +165,7 @@ describe("a batch", () => {
       assert.isNotNull(replies[0]?.result)
     }))
 
-  it.scopedLive("of more requests than are read at once is refused whole", () =>
+  it.scopedLive("with too many requests is refused as a whole", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer()
       const { status, text } = yield* post(`[${"1,".repeat(100_000)}1]`)

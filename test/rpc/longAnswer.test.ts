@@ -5,7 +5,7 @@ import { Amount, encodeJson, type JsonValue, lazily, LazyArray, LazyMap } from "
 import { LongText } from "../../src/rpc/json/LongText.ts"
 import { encodeLong, isLong, PieceWriter } from "../../src/rpc/longAnswer.ts"
 
-/** Memory with a limit, and how much of it is held. */
+/** Memory with a limit, and the number of bytes in use. */
 const memoryOf = (limit: number) => {
   let held = 0
   const memory: AnswerMemory = {
@@ -57,7 +57,7 @@ describe("a long answer", () => {
     for (const value of [...long, { tx: numbers(257) }, { a: { b: numbers(257) } }]) assert.isTrue(isLong(value))
   })
 
-  it.effect("has the text that it would have in one piece", () =>
+  it.effect("has the same text as in one piece", () =>
     Effect.promise(() =>
       FastCheck.assert(
         FastCheck.asyncProperty(pair, async ([plain, lazy]) => {
@@ -86,7 +86,7 @@ describe("a long answer", () => {
       assert.isAbove(turns, 10)
     }))
 
-  it.effect("is counted piece by piece, and stops where the memory ends", () =>
+  it.effect("is counted piece by piece, and stops at the memory limit", () =>
     Effect.gen(function*() {
       const { held, memory } = memoryOf(500_000)
       const fits = yield* encodeLong(numbers(50_000), memory)
@@ -96,7 +96,7 @@ describe("a long answer", () => {
       const endless = new LazyArray(lazily(numbers(1_000_000), () => `${made++}`.padEnd(100)))
       const error = yield* Effect.flip(encodeLong(endless, memory))
       assert.strictEqual(error.code, -7)
-      assert.match(error.message, /ask for less at once/)
+      assert.match(error.message, /request less at once/)
       assert.isBelow(made, 4_000)
       assert.strictEqual(held(), fits instanceof LongText ? fits.length : 0, "the pieces that were made are given back")
     }))
@@ -109,7 +109,7 @@ describe("a long answer", () => {
       assert.strictEqual(held(), 0)
     }))
 
-  it("is written in pieces only where it is long", () => {
+  it("is written in pieces only if it is long", () => {
     const { held, memory } = memoryOf(1_000_000)
     const short = new PieceWriter(memory)
     assert.isTrue(short.add("abc"))

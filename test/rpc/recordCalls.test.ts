@@ -40,13 +40,13 @@ describe("recordCalls", () => {
     assert.deepStrictEqual(counted(), [2, 1, 2, 2])
   })
 
-  it("times no method where none was run", () => {
+  it("records no method time if none ran", () => {
     const before = counted()
     recordCall({ method: METHOD, seconds: 0.002, ownSeconds: undefined, error: RpcError.warmUp("Loading…") })
     assert.deepStrictEqual(counted().map((count, i) => count - (before[i] ?? 0)), [1, 1, 1, 0])
   })
 
-  it("has a type for every code, and one for unknown codes", () => {
+  it("maps every code to a type, and unknown codes to one type", () => {
     const unknown = Object.entries(RPC_CODE).filter(([, code]) => errorTypeOf(code) === "rpc_other")
     assert.deepStrictEqual(unknown, [])
     assert.strictEqual(errorTypeOf(12345), "rpc_other")
@@ -60,7 +60,7 @@ describe("recordCalls", () => {
     { code: -28, type: "rpc_unavailable" },
     { code: -26, type: "rpc_verification" },
     { code: -32603, type: "rpc_internal" }
-  ])("takes $code for $type", ({ code, type }) => assert.strictEqual(errorTypeOf(code), type))
+  ])("maps $code to $type", ({ code, type }) => assert.strictEqual(errorTypeOf(code), type))
 
   it("counts an invalid request by its type alone", () => {
     const before = counted()

@@ -105,11 +105,14 @@ describe("records", () => {
     withFiles((files) => {
       const place = files.appendBlock(hex("aabbcc"))
       const path = files.path("blk", 0)
-      assert.include(corrupted(path, () => files.readBlock({ ...place, size: 4 })), "beyond its end")
+      assert.include(corrupted(path, () => files.readBlock({ ...place, size: 4 })), "ends after the end of the file")
       assert.include(corrupted(path, () => files.readBlock({ ...place, offset: 9 })), "offset 9")
-      assert.include(corrupted(path, () => files.readBlock({ ...place, offset: 0xffffffff })), "beyond its end")
+      assert.include(
+        corrupted(path, () => files.readBlock({ ...place, offset: 0xffffffff })),
+        "ends after the end of the file"
+      )
       const missing = files.path("blk", 3)
-      assert.include(corrupted(missing, () => files.readBlock({ ...place, file: 3 })), "beyond its end")
+      assert.include(corrupted(missing, () => files.readBlock({ ...place, file: 3 })), "ends after the end of the file")
     })
   })
 

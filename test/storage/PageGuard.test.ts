@@ -262,14 +262,14 @@ describe("the sums of a database", () => {
         const changed = [...readWal(file).pages.keys()].find((page) => page > 2)
         if (changed === undefined) assert.fail("the log holds the root alone")
         flipBit(file, 8 * (changed - 1) * PAGE + 777)
-        if (how === "copy") assert.throws(() => opened.guard.copyLog(), PageDamaged, "has changed")
+        if (how === "copy") assert.throws(() => opened.guard.copyLog(), PageDamaged, "does not match its checksum")
         else {
           // The log supersedes this page, so the check does not read it.
           assert.isUndefined(opened.guard.check(0))
           flipBit(file, 8 * (changed - 1) * PAGE + 777)
           opened.guard.copyLog()
           flipBit(file, 8 * (changed - 1) * PAGE + 777)
-          assert.throws(() => opened.guard.check(0), PageDamaged, `page ${changed} has changed`)
+          assert.throws(() => opened.guard.check(0), PageDamaged, `page ${changed} does not match its checksum`)
         }
         opened.guard.abandon()
       })

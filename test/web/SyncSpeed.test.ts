@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { SyncSpeed } from "../../src/web/SyncSpeed.ts"
 
 describe("SyncSpeed", () => {
-  it("returns nothing before two seconds, then the blocks a second since it was made", () => {
+  it("returns nothing before two seconds, then the blocks per second since its creation", () => {
     const speed = new SyncSpeed({ at: 0, height: 100 })
     assert.isUndefined(speed.note({ at: 1_999, height: 200 }))
     assert.strictEqual(speed.note({ at: 2_000, height: 200 }), 50)
   })
 
-  it("forgets what is more than a minute ago", () => {
+  it("forgets samples older than a minute", () => {
     const speed = new SyncSpeed({ at: 0, height: 0 })
     for (let at = 1_000; at <= 61_000; at += 1_000) speed.note({ at, height: 1_000 })
     assert.strictEqual(speed.note({ at: 62_000, height: 1_000 }), 0)
@@ -20,7 +20,7 @@ describe("SyncSpeed", () => {
     assert.strictEqual(speed.note({ at: 105_000, height: 150 }), 1)
   })
 
-  it("does not go backwards", () => {
+  it("is never negative", () => {
     const speed = new SyncSpeed({ at: 0, height: 10 })
     assert.strictEqual(speed.note({ at: 5_000, height: 5 }), 0)
   })

@@ -18,7 +18,7 @@ const HANDLER = /\s(?:on\w+|style|src|srcdoc|formaction)=/i
 
 const OWN_ADDRESS = /^(?:\?(?:name|hex)=[^"<>]*|\.\/|#main|data:image\/svg\+xml,[^"<>]*)$/
 
-/** Checks that a page has nothing but what the pages are made of. */
+/** Checks that a page has only the elements of the pages. */
 export const assertHarmless = (page: Page): void => {
   const content = contentOf(page)
   const foreign: Array<string> = []

@@ -6,7 +6,7 @@ import { type Browser, launch, type Page } from "puppeteer-core"
 import { methodNode } from "../support/methodNode.ts"
 import { peer, serve, statusPageOf } from "./pages.ts"
 
-/** The pages as a browser shows them. Skipped where there is no Chromium. */
+/** The pages in a browser. Skipped without Chromium. */
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -112,7 +112,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await page.setViewport({ width: 360, height: 800 })
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }])
         assert.strictEqual(await overflow(page), 0)
-        // The overview, an unregistered name of 255 bytes, a search that finds several.
+        // The overview, an unregistered name of 255 bytes, a search with several results.
         for (const target of ["/", `/?name=${"y".repeat(255)}`, "/?q=d/"]) {
           await page.goto(origin + target)
           assert.strictEqual(await overflow(page), 0, `${target} is wider than the window`)
@@ -126,7 +126,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await Promise.all([page.waitForNavigation(), page.click("form button")])
         assert.strictEqual(page.url(), `${origin}/?name=d%2Fembermapleb831`)
 
-        // A missing page answers 404, and the browser logs that to the console.
+        // A page that is not found returns 404, and the browser logs that to the console.
         assert.deepStrictEqual(faults.filter((fault) => !fault.includes("404 (Not Found)")), [])
         assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
       })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ago, amountText, count, counted, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
 
 describe("format", () => {
-  it("writes numbers as people read them", () => {
+  it("writes numbers with separators", () => {
     assert.strictEqual(count(1_234_567), "1,234,567")
     assert.strictEqual(counted(1, "block"), "1 block")
     assert.strictEqual(counted(0, "block"), "0 blocks")
@@ -36,7 +36,7 @@ describe("format", () => {
     [-86_400, "1 day ago"],
     [3 * 86_400, "in 3 days"],
     [-3 * 31_557_600, "3 yr. ago"]
-  ])("says %i seconds as %j", (seconds, text) => {
+  ])("shows the age of %i seconds as %j", (seconds, text) => {
     assert.strictEqual(distance(seconds), text)
   })
 
@@ -47,11 +47,11 @@ describe("format", () => {
     [3_601, "1 hour"],
     [7_500, "2 hours 5 minutes"],
     [90_000, "1 day 1 hour"]
-  ])("says that %i seconds last %j", (seconds, text) => {
+  ])("shows a duration of %i seconds as %j", (seconds, text) => {
     assert.strictEqual(duration(seconds), text)
   })
 
-  it("gives moments with their dates, also those that no calendar has", () => {
+  it("shows times with their dates, also times beyond the calendar", () => {
     assert.strictEqual(moment(1_700_000_000), "2023-11-14 22:13 UTC")
     assert.strictEqual(day(1_700_000_000), "14 Nov 2023")
     assert.strictEqual(

@@ -20,7 +20,7 @@ const nasty = FastCheck.array(
 ).map((parts) => parts.join(""))
 
 describe("html", () => {
-  it.prop("lets no text out of where it was put", [nasty, nasty], ([inner, attribute]) => {
+  it.prop("keeps text inside its place", [nasty, nasty], ([inner, attribute]) => {
     const { text } = html`<p title="${attribute}">${inner}</p>`
     const read = /^<p title="([^"<>'`]*)">([^"<>'`]*)<\/p>$/.exec(text)
     assert.isNotNull(read, text)
@@ -33,12 +33,12 @@ describe("html", () => {
     assert.notMatch(escape(text), /&(?!(?:amp|lt|gt|quot|#39|#96);)/)
   })
 
-  it("puts markup, numbers and lists in as they are, and nothing for what is not there", () => {
+  it("inserts markup, numbers and lists unchanged, and nothing for missing values", () => {
     const inner = html`<b>${1}</b>`
     assert.strictEqual(html`<p>${[inner, "<", undefined, false, [2, inner]]}</p>`.text, "<p><b>1</b>&lt;2<b>1</b></p>")
   })
 
-  it("takes nothing for markup that looks like it", () => {
+  it("escapes text that looks like markup", () => {
     const forged: unknown = { text: "<b>" }
     assert.throws(() => html`<p>${forged as Part}</p>`)
   })
@@ -69,7 +69,7 @@ describe("html", () => {
     }
   )
 
-  it("takes addresses of the page itself, and escapes them", () => {
+  it("accepts addresses of the page itself, and escapes them", () => {
     assert.strictEqual(html`<a href="${"?a=1&b=\"2\""}">y</a>`.text, "<a href=\"?a=1&amp;b=&quot;2&quot;\">y</a>")
     assert.strictEqual(html`<a href="${"./"}">y</a>`.text, "<a href=\"./\">y</a>")
   })

@@ -5,7 +5,7 @@ import { indentedJson } from "../../src/web/jsonText.ts"
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
 
 describe("indentedJson", () => {
-  it("puts members and items on lines of their own, and leaves them as they were written", () => {
+  it("puts members and items on separate lines, and keeps their spelling", () => {
     assert.strictEqual(
       indentedJson("{\"ip\" :[\"192.0.2.1\", 1.50e3],\"a\":{},\"a\":[ ],\"b\":\"\\u003c, {\"}"),
       [
@@ -22,18 +22,18 @@ describe("indentedJson", () => {
     )
   })
 
-  it.each(["", "1", "\"text\"", "null", "{", "{} {}", "{'a':1}", "text"])("leaves %j alone", (text) => {
+  it.each(["", "1", "\"text\"", "null", "{", "{} {}", "{'a':1}", "text"])("keeps %j unchanged", (text) => {
     assert.isUndefined(indentedJson(text))
   })
 
-  it("leaves what is too deep or too long alone", () => {
+  it("keeps text unchanged that is too deep or too long", () => {
     assert.isDefined(indentedJson(nested(24)))
     assert.isUndefined(indentedJson(nested(25)))
     assert.isDefined(indentedJson(`["${"x".repeat(16_380)}"]`))
     assert.isUndefined(indentedJson(`["${"x".repeat(16_381)}"]`))
   })
 
-  it.prop("says the same as before", [FastCheck.jsonValue({ maxDepth: 4 })], ([value]) => {
+  it.prop("keeps the meaning of JSON", [FastCheck.jsonValue({ maxDepth: 4 })], ([value]) => {
     const text = JSON.stringify(value)
     const indented = indentedJson(text)
     if (typeof value !== "object" || value === null) return assert.isUndefined(indented)

@@ -26,11 +26,11 @@ describe("nameLink", () => {
 })
 
 describe("wanted", () => {
-  it.each(["", "q=", "q=%20", "other=1"])("takes %j for the overview", (query) => {
+  it.each(["", "q=", "q=%20", "other=1"])("reads %j as the overview", (query) => {
     assert.deepStrictEqual(asked(query), { _tag: "Overview" })
   })
 
-  it("keeps what was typed", () => {
+  it("keeps the typed text", () => {
     assert.deepStrictEqual(asked("q=+d%2Fa+"), { _tag: "Search", text: " d/a " })
   })
 
@@ -49,7 +49,7 @@ describe("wanted", () => {
     }
   )
 
-  it("takes the largest page there can be", () => {
+  it("accepts the maximum page", () => {
     assert.deepInclude(asked("name=a&page=1000"), { _tag: "Name", page: 1_000 })
   })
 })

@@ -25,7 +25,7 @@ describe("namesMeant", () => {
     assert.deepStrictEqual(meant(text), expected)
   })
 
-  it("takes bytes that are no text behind 0x", () => {
+  it("reads bytes in hex after 0x", () => {
     assert.deepStrictEqual(namesMeant("0xFF00").at(-1), Uint8Array.of(0xff, 0))
   })
 

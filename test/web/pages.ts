@@ -93,7 +93,6 @@ export interface Page extends PageAnswer {
   readonly body: string
 }
 
-/** The answer to a target, as text. */
 export const get = (handler: PageHandler, target: string): Effect.Effect<Page> => {
   const request = requestOf(target)
   assert.isTrue(handler.serves(request), `no page serves ${target}`)

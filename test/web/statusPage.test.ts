@@ -129,7 +129,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.notInclude(nobody.body, "begin like this")
     }))
 
-  it.effect("a search leads to the one name that is meant, by its text, domain or bytes", () =>
+  it.effect("a search redirects to the single matching name, by its text, domain or bytes", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       for (const typed of ["d/sierrabd83", "sierrabd83", "SierraBD83.bit", "http://www.sierrabd83.bit/x"]) {
@@ -141,7 +141,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.strictEqual((yield* get(handler, "/?q=0xcc")).headers["Location"], "?hex=cc")
     }))
 
-  it.effect("a search without a name shows what begins like it, bounded", () =>
+  it.effect("a search without a name lists names with that prefix, up to a limit", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       const page = yield* get(handler, "/?q=d/a")
@@ -170,7 +170,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(behind.body, "fewer pages")
     }))
 
-  it.effect("the overview is made once for all callers within its time", () =>
+  it.effect("the overview is made once for all callers within its lifetime", () =>
     Effect.gen(function*() {
       const { chain, names, pool, status } = yield* MethodNode
       let made = 0
@@ -193,7 +193,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.strictEqual(made, 3)
     }))
 
-  it.effect("what fails is a page too, and shows nothing of the program", () =>
+  it.effect("a failure is a page too, and reveals no internal details", () =>
     Effect.gen(function*() {
       const { chain, names, pool, status } = yield* MethodNode
       const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
@@ -261,7 +261,7 @@ const register = (name: Bytes, coin: number) =>
   })
 
 layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
-  it.effect("long histories come in pages, and nasty values stay what they are", () =>
+  it.effect("long histories are paged, and hostile values stay escaped", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       const name = text("x/<b>\u202e")
@@ -290,7 +290,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       assert.notInclude(third.body, "Older")
       assert.include(third.body, "value 0<")
       assert.include(third.body, "registered")
-      // The oldest of a page is compared with what comes on the next one.
+      // The oldest entry of a page is compared with the first of the next one.
       assert.notInclude(second.body, "renewed")
       assert.include(first.body, "0xfffe")
       assert.include(
@@ -305,7 +305,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       assert.include(overview.body, "x/&lt;b&gt;<span class=\"mark\">U+202E</span>")
     }))
 
-  it.effect("operations that wait are shown with the name and on the overview", () =>
+  it.effect("unconfirmed operations are shown with the name and on the overview", () =>
     Effect.gen(function*() {
       const { pool } = yield* MethodNode
       const handler = yield* statusPageOf()
@@ -324,7 +324,7 @@ layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
       assert.match(overview.body, /<dt>Mempool<\/dt><dd><b>1<\/b><span>transaction, /)
     }))
 
-  it.effect("a registration that waits is shown before any block has it", () =>
+  it.effect("a registration is shown before it is confirmed", () =>
     Effect.gen(function*() {
       const { pool } = yield* MethodNode
       const handler = yield* statusPageOf()

@@ -62,7 +62,7 @@ describe("statusWords", () => {
     assert.deepStrictEqual([words.tone, words.title], [tone, title])
   })
 
-  it("tells how far it is, how fast and how long it will take", () => {
+  it("shows progress, speed and remaining time", () => {
     const words = statusWords(SYNCING)
     assert.strictEqual(
       words.detail,
@@ -71,19 +71,19 @@ describe("statusWords", () => {
     assert.deepStrictEqual(words.progress, { value: 200_000, max: 800_000 })
   })
 
-  it("guesses nothing where the speed is not known or is nothing", () => {
+  it("shows no estimate if the speed is unknown or zero", () => {
     for (const speed of [undefined, 0]) {
       assert.strictEqual(statusWords({ ...SYNCING, speed }).detail, "Block 200,000 of 800,000, 25.0 %, from 8 yr. ago.")
     }
   })
 
-  it("counts what the network made since an old header", () => {
+  it("adds the blocks that the network has made since an old header", () => {
     const words = statusWords({ ...SYNCING, headers: 400_000, headerTime: NOW - 600 * 400_000 })
     assert.include(words.detail, "of about 800,000, 25.0 %")
     assert.deepStrictEqual(words.progress, { value: 200_000, max: 800_000 })
   })
 
-  it("never says that it is done before it is", () => {
+  it("never shows completion too early", () => {
     assert.include(statusWords({ ...SYNCING, height: 799_999 }).detail, "99.9 %")
   })
 })

@@ -43,11 +43,11 @@ describe("visible", () => {
     assert.strictEqual(visible("e\u0301\u0301\u0301\u0302").text, `e\u0301\u0301\u0301${marked("U+0302")}`)
   })
 
-  it("keeps new lines and tabs where a text may have lines, and nothing else", () => {
+  it("keeps new lines and tabs in multi-line text, and no other control character", () => {
     assert.strictEqual(visible("a\n\tb\r", true).text, `a\n\tb${marked("U+000D")}`)
   })
 
-  it.prop("shows nothing that is unseen, and lets nothing out", [FastCheck.fullUnicodeString()], ([text]) => {
+  it.prop("shows all invisible characters, and escapes markup", [FastCheck.fullUnicodeString()], ([text]) => {
     const shown = visible(text).text
     assert.notMatch(shown, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/u)
     assert.notMatch(shown.replaceAll(/<span class="mark">U\+[0-9A-F]{4,6}<\/span>/g, ""), /[<>"'`]/)
@@ -67,7 +67,7 @@ describe("names", () => {
     assert.strictEqual(listedName(utf8("  ")).text, `<bdi class="name">${space}${space}</bdi>`)
   })
 
-  it("cuts what is longer than a list has room for, and shows it whole on its own page", () => {
+  it("cuts long names in lists, and shows them in full on their own page", () => {
     assert.strictEqual(listedName(utf8("x".repeat(64))).text, `<bdi class="name">${"x".repeat(64)}</bdi>`)
     assert.strictEqual(listedName(utf8("x".repeat(65))).text, `<bdi class="name">${"x".repeat(64)}…</bdi>`)
     assert.strictEqual(wholeName(utf8("x".repeat(255))).text, `<bdi class="name">${"x".repeat(255)}</bdi>`)
@@ -77,7 +77,7 @@ describe("names", () => {
     assert.isBelow(wholeName(new Uint8Array(1_000_000).fill(0xff)).text.length, 2_000)
   })
 
-  it("puts nothing into a title that could not be seen there", () => {
+  it("puts only visible characters into a title", () => {
     assert.strictEqual(titleName(utf8("d/a\u202eb")), "d/a\ufffdb")
     assert.strictEqual(titleName(Uint8Array.of(0xff)), "0xff")
   })

@@ -14,21 +14,19 @@ import type { FoundRecord } from "./scanRecords.ts"
 
 export interface ImportProgress {
   readonly phase: "headers" | "blocks"
-  /** Blocks read so far, and in all as far as that is known. */
   readonly done: number
   readonly total: number
   readonly bytesDone: number
   readonly bytesTotal: number
   readonly height: number
-  /** Milliseconds since the phase began. */
   readonly elapsedMs: number
 }
 
 export interface ImportContext {
   readonly paths: ReadonlyArray<string>
-  /** Whether these are the node's own block files: blocks are then noted where they lie, not copied. */
+  /** Whether these are the node's own block files: blocks are then indexed in place, not copied. */
   readonly own: boolean
-  /** Where to begin in files that are not to be looked at from their start, by path. */
+  /** The start offset by path, for files that are not read from their beginning. */
   readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
@@ -38,20 +36,19 @@ export interface ImportContext {
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
 
-/** Records that may wait for their parent: 100 bytes each. */
+/** The largest number of records that wait for their parent: 100 bytes each. */
 const MAX_ORPHANS = 2_000_000
 
-/** Further copies of blocks that are remembered. */
 const MAX_SPARES = 100_000
 
 const READ_REMEDY = "Copy the file again, or start without it"
 
-/** Messages about single records of a file; beyond that only their number is said. */
+/** The largest number of messages about records of one file. Further problems are only counted. */
 const MAX_COMPLAINTS = 10
 
 const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.dat$/.exec(source?.path ?? "")?.[1] ?? 0)
 
-/** Throws `StorageUnavailable` where the disk does not give the bytes. */
+/** Throws `StorageUnavailable` if the disk cannot be read. */
 export const readFrom = (source: SourceFile, offset: number, length: number): Buffer =>
   guarded(source.path, "reading", READ_REMEDY, () => source.read(offset, length))
 
@@ -61,16 +58,14 @@ interface Located {
   readonly size: number
 }
 
-/** What an import knows: which blocks lie where, what came of them, and what there is to say about it. */
 export class ImportRun {
   readonly context: ImportContext
   readonly sources: Array<SourceFile> = []
   readonly started = performance.now()
-  /** When the phase began. */
   private since = this.started
-  /** Where blocks lie, by the number of their header. */
+  /** By the number of the header. */
   readonly places = new Map<number, Located>()
-  /** Further copies of blocks that have a place: one may be whole where the other is not. */
+  /** Other copies of blocks: one copy may be intact if another is not. */
   private readonly spares = new Map<number, Array<Located>>()
   private spareCount = 0
   private readonly orphans = new Map<string, Array<Located>>()
@@ -97,7 +92,7 @@ export class ImportRun {
     else if (count === MAX_COMPLAINTS + 1) this.messages.push(`${path}: more of this kind; the rest is only counted`)
   }
 
-  /** Notes a record: its header goes into the tree, or it waits for its parent. */
+  /** Handles a record: adds its header to the tree, or keeps it until its parent is found. */
   found(file: number, { head, offset, size }: FoundRecord): void {
     this.scanned++
     const place = { file, offset, size }
@@ -110,7 +105,7 @@ export class ImportRun {
       return readBlockHeader(new Reader(head ?? this.bytes(place)))
     } catch (cause) {
       if (!(cause instanceof DecodeError)) throw cause
-      // A long proof does not fit the first look.
+      // A long proof does not fit in the head.
       if (head !== undefined && head.length < place.size) return this.header(place)
       this.refused++
       this.complain(place.file, `the record at offset ${place.offset} is no block (${cause.message})`)
@@ -123,7 +118,7 @@ export class ImportRun {
     return source === undefined ? Buffer.alloc(0) : readFrom(source, offset, size)
   }
 
-  /** Takes a header into the tree, and tells whether it was new there. */
+  /** Returns whether the header was new. */
   private enter(header: BlockHeader, place: Located): boolean {
     const { state } = this.context
     const accepted = state.acceptHeader(header)
@@ -132,7 +127,7 @@ export class ImportRun {
         this.wait(header, place)
         return false
       }
-      // A header that is known as invalid says so again each time; once is enough.
+      // Each later copy of an invalid header is reported too.
       this.refused++
       recordRefused("header")
       this.complain(place.file, this.refusal(place, header.header.hash, accepted.reject))
@@ -183,7 +178,6 @@ export class ImportRun {
     return this.orphanCount
   }
 
-  /** Says which blocks never found their parents. */
   sayOrphans(): void {
     let first: Located | undefined
     for (const places of this.orphans.values()) {
@@ -201,13 +195,13 @@ export class ImportRun {
     )
   }
 
-  /** Offers the block of a header, one copy after the other until one is good; what is refused is said. */
+  /** Offers the copies of a block until one is valid. Reports the refused ones. */
   offer(id: number): void {
     const place = this.places.get(id)
     const { index } = this.context.state
     if (place === undefined) return
     for (const copy of [place, ...this.spares.get(id) ?? []]) {
-      // What builds on a block that was refused needs no word of its own.
+      // The descendants of a refused block are not reported.
       if (index.isFailed(id)) {
         this.refused++
         return
@@ -219,7 +213,7 @@ export class ImportRun {
     }
   }
 
-  /** Offers one copy of a block; tells what is wrong with it. */
+  /** Offers one copy of a block. Returns its error, if any. */
   private take(place: Located): string | undefined {
     const { own, state } = this.context
     const started = performance.now()
@@ -231,7 +225,7 @@ export class ImportRun {
       state.timings.parse += performance.now() - read
       const over = bytes.length - block.bytes.length
       if (over > 0) {
-        this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes behind its block`)
+        this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes after its block`)
       }
       const stay = own
         ? { place: { ...place, file: fileNumber(this.sources[place.file]) }, record: bytes }
@@ -255,7 +249,7 @@ export class ImportRun {
     return `block ${displayHash(hash)} at offset ${offset} is refused: ${why}`
   }
 
-  /** Says which blocks turned out to be invalid when they were to be connected. */
+  /** Reports the blocks that were refused when they were connected. */
   judged(verdicts: BatchVerdicts): void {
     const { index } = this.context.state
     for (const [id, reject] of verdicts) {
@@ -271,7 +265,6 @@ export class ImportRun {
     }
   }
 
-  /** From reading headers to reading blocks. */
   beginBlocks(): void {
     this.since = performance.now()
     this.bytesDone = 0

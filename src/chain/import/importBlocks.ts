@@ -9,39 +9,36 @@ import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./im
 import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
 
 /**
- * Importing block files, headers first as over the network: one pass over the files finds all headers and where their
- * blocks lie, so that order does not matter and the way ahead is known; a second one reads the blocks parents first,
- * stores them and connects them in batches.
+ * Imports block files, headers first as from the network. The first pass finds all headers and the locations of their
+ * blocks, so their order does not matter. The second pass reads the blocks, parents first, stores them and connects
+ * them in batches.
  */
 
 export interface ImportReport {
   readonly files: number
-  /** Blocks that were new and are stored now. */
   readonly stored: number
-  /** Blocks that were here already. */
   readonly known: number
-  /** Blocks that were refused, or could not be read. */
+  /** Blocks that were refused or could not be read. */
   readonly refused: number
-  /** Blocks whose ancestors are neither here nor in the files. */
   readonly orphans: number
   readonly height: number
   readonly elapsedMs: number
 }
 
-/** Blocks and bytes that are stored before they are connected. */
+/** Blocks and bytes stored before they are connected. */
 const BATCH_BLOCKS = 64
 const BATCH_BYTES = 2 * 1024 * 1024
 
-/** Milliseconds of scanning before others have a turn. */
+/** Milliseconds of scanning between two turns of the event loop. */
 const SLICE_MS = 50
 
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
-/** Runs work on a file to import from; what goes wrong names the file. */
+/** Runs work on an import file. Its errors name the file. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(cause) }) })
 
-/** Opens all files behind a path; unpacks a packed one first. They are closed, and the unpacked one removed, with the scope. */
+/** Opens all files of a path; unpacks a packed one first. The scope closes them and removes the unpacked file. */
 const open = (run: ImportRun, path: string) =>
   Effect.gen(function*() {
     const { files, key, packed } = yield* onFile(path, () => expandSource(path))
@@ -60,7 +57,7 @@ const unpacked = (run: ImportRun, path: string) =>
   Effect.gen(function*() {
     const target = unpackedPath(run.context.temporaryDirectory, run.sources.length, path)
     let over: Promise<unknown> = Promise.resolve()
-    // Before it is there, so that nothing stays of one that does not unpack, or that nobody waits for.
+    // Added before the file exists, so that it is removed also if unpacking fails or is interrupted.
     yield* Effect.addFinalizer(() => Effect.map(Effect.promise(() => over), () => removeFile(target)))
     yield* Effect.tryPromise({
       try: (signal) => {
@@ -79,7 +76,6 @@ const unpacked = (run: ImportRun, path: string) =>
 const say = (run: ImportRun): Effect.Effect<void> =>
   Effect.forEach(run.messages.splice(0), (message) => Effect.logWarning(message), { discard: true })
 
-/** Scans one file for headers, a slice at a time. */
 const scan = (run: ImportRun, number: number) =>
   Effect.gen(function*() {
     const source = run.sources[number]
@@ -117,13 +113,13 @@ const scan = (run: ImportRun, number: number) =>
 /** Reads the blocks that were found, parents first, and connects them in batches. */
 const fetchAll = (run: ImportRun) =>
   Effect.gen(function*() {
-    // Numbers count in the order in which headers entered the tree: parents before children.
+    // Numbers follow the order in which headers entered the tree: parents before children.
     const ids = [...run.places.keys()].sort((a, b) => a - b)
-    // Of the node's own blocks, genesis comes last: `ChainState.hasStrayBlocks` says why.
+    // For own files, genesis comes last: see `ChainState.hasStrayBlocks`.
     if (run.context.own && ids[0] === 0) ids.push(...ids.splice(0, 1))
     run.beginBlocks()
     let at = 0
-    // Once at least: blocks of an import that was cut short may be stored, and not connected.
+    // At least once: an interrupted import may have stored blocks that are not connected.
     do {
       const begin = at
       const verdicts = yield* run.context.batch(() => {
@@ -141,7 +137,7 @@ const fetchAll = (run: ImportRun) =>
     } while (at < ids.length)
   })
 
-/** Imports blocks from files. Fails for a file that cannot be read; damage within one is said and stepped over. */
+/** Imports blocks from files. Fails if a file cannot be read. Reports and skips damage within a file. */
 export const importSources = (
   context: ImportContext
 ): Effect.Effect<ImportReport, ImportFailed | StorageFailure> =>

@@ -17,23 +17,21 @@ import { createGunzip } from "node:zlib"
 import { storageFailure } from "../../storage/Database.ts"
 
 /**
- * Files to import blocks from: plain, gzipped, or the block folder of a reference node with its XOR key
- * (reference/protocol.md 8.1).
+ * Import files: plain, gzipped, or the block folder of a reference node with its XOR key (reference/protocol.md 8.1).
  */
 
-/** One file, opened for reading at any place. */
 export interface SourceFile {
-  /** As people know it. */
+  /** The path for messages. */
   readonly path: string
   readonly size: number
-  /** Up to `length` bytes from `offset`, without the mask. */
+  /** Reads up to `length` bytes from `offset`, and removes the XOR mask. */
   readonly read: (offset: number, length: number) => Buffer
   readonly close: () => void
 }
 
 const XOR_KEY_SIZE = 8
 
-/** The key that a reference node's block folder is masked with; `undefined` where it is not. Throws for a file that is no key. */
+/** The XOR key of a reference node's block folder; `undefined` without a mask. Throws if the key file is invalid. */
 const readKey = (directory: string): Buffer | undefined => {
   const path = join(directory, "xor.dat")
   if (!existsSync(path)) return undefined
@@ -45,7 +43,7 @@ const readKey = (directory: string): Buffer | undefined => {
 const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
   const [low, high] = [key.readUInt32LE(0), key.readUInt32LE(4)]
   let at = 0
-  // Byte by byte up to a word of the key, then word by word.
+  // Single bytes up to a word boundary of the key, then whole words.
   for (; at < bytes.length && (offset + at) % 8 !== 0; at++) {
     bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
   }
@@ -56,7 +54,7 @@ const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
   for (; at < bytes.length; at++) bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
 }
 
-/** Opens a plain file. `shown` is the path for messages, where it is another. */
+/** Opens a plain file. `shown` is the path for messages, if different. */
 export const openSource = (path: string, key?: Buffer, shown = path): SourceFile => {
   const descriptor = openSync(path, "r")
   const { size } = fstatSync(descriptor)
@@ -81,7 +79,6 @@ export const openSource = (path: string, key?: Buffer, shown = path): SourceFile
 
 const BLOCK_FILE = /^blk\d{5,}\.dat$/
 
-/** The folder that holds the block files: the one named, or `blocks` in it. */
 const blockFolder = (path: string): string => {
   const inside = join(path, "blocks")
   return existsSync(inside) && statSync(inside).isDirectory() ? inside : path
@@ -97,7 +94,7 @@ const isGzip = (path: string): boolean => {
   }
 }
 
-/** What a path to import from stands for: plain files with their key, or one packed file. Throws what the file system throws. */
+/** Expands an import path: plain files with their key, or one packed file. Throws the errors of the file system. */
 export const expandSource = (
   path: string
 ): { readonly files: ReadonlyArray<string>; readonly key: Buffer | undefined; readonly packed: boolean } => {
@@ -112,8 +109,8 @@ export const expandSource = (
 }
 
 /**
- * Unpacks a gzipped file to a temporary place that `openSource` can read. The caller removes it, also where this fails.
- * Rejects with `StorageUnavailable` where the place cannot be written, else with what is wrong with the file.
+ * Unpacks a gzipped file to a temporary file for `openSource`. The caller removes that file, also on failure. Rejects
+ * with `StorageUnavailable` if it cannot be written, otherwise with the error of the packed file.
  */
 export const unpack = async (path: string, to: string, signal?: AbortSignal): Promise<void> => {
   const streams = [createReadStream(path), createGunzip(), createWriteStream(to, { mode: 0o600 })] as const
@@ -128,13 +125,12 @@ export const unpack = async (path: string, to: string, signal?: AbortSignal): Pr
 
 export const removeFile = (path: string): void => rmSync(path, { force: true })
 
-/** Where the file number `number` of an import is unpacked to. */
 export const unpackedPath = (directory: string, number: number, path: string): string =>
   join(directory, `unpacked-${number}-${basename(path)}.dat`)
 
 const UNPACKED = /^unpacked-\d+-.*\.dat$/
 
-/** Removes what a run that was killed left behind of unpacked files. */
+/** Removes unpacked files that a killed process left. */
 export const removeUnpacked = (directory: string): void => {
   if (!existsSync(directory)) return
   for (const name of readdirSync(directory)) if (UNPACKED.test(name)) removeFile(join(directory, name))

@@ -2,32 +2,30 @@ import { HEADER_SIZE } from "../../protocol/header.ts"
 import { MAX_SIZE } from "../../protocol/Reader.ts"
 import type { SourceFile } from "./importSource.ts"
 
-/** A record of a block file: where its content begins, and how long it says it is. */
+/** A record of a block file: the offset of its content, and the length in its frame. */
 export interface FoundRecord {
   readonly offset: number
   readonly size: number
-  /** The first bytes of the content, enough for most headers with their proof: a view that the next step invalidates. */
+  /** The first bytes of the content, enough for most headers with their proof. A view, valid until the next step. */
   readonly head: Buffer
 }
 
 /** Largest block that can be valid (consensus: stripped bytes, times four, within the weight limit). */
 const MAX_BLOCK_SIZE = 4_000_000
 
-/** Bytes read at once. */
 const WINDOW = 4 * 1024 * 1024
 
-/** Bytes of a record that are looked at while scanning; what does not fit is read when it is needed. */
+/** Bytes of a record that the scan reads. Longer headers are read later. */
 const HEAD = 16_384
 
-/** What a scan met that is no record. */
 export interface ScanTrouble {
   readonly offset: number
   readonly what: string
 }
 
 /**
- * Finds the records of a block file: magic, LE32 length, content. Anything unexpected is stepped over byte by byte to
- * the next magic; only the end of the file ends the scan (reference/protocol.md 8.1). `from` is where it begins.
+ * Finds the records of a block file: magic, LE32 length, content. Skips unexpected data byte by byte to the next magic.
+ * Only the end of the file ends the scan (reference/protocol.md 8.1). The scan starts at `from`.
  */
 export function* scanRecords(
   source: SourceFile,
@@ -60,7 +58,7 @@ export function* scanRecords(
       trouble({ offset: at, what: `a record that claims ${size} bytes` })
       at += 1
     } else if (offset + size > source.size) {
-      trouble({ offset: at, what: `a record of ${size} bytes that the file ends within` })
+      trouble({ offset: at, what: `a record of ${size} bytes that extends beyond the end of the file` })
       at += 1
     } else {
       yield { offset, size, head: view(offset, Math.min(size, HEAD)) }

@@ -1,13 +1,13 @@
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { type BlockIndex, NONE } from "./BlockIndex.ts"
 
-/** The header with the most work that nothing is known against, of those that the chain can go to and of all. */
+/** The headers with the most chainwork that are not known to be invalid. */
 export class BestHeader {
   private readonly index: BlockIndex
   private readonly losses: Pick<BlockLosses, "bars">
-  /** The number of the best one that the chain can go to. */
+  /** The best header that the chain can reach. */
   reachable = NONE
-  /** The number of the best one of all, on a branch that was given up too. */
+  /** The best header of all, including branches that were given up. */
   mostWork = NONE
 
   constructor(index: BlockIndex, losses: Pick<BlockLosses, "bars">) {
@@ -15,7 +15,7 @@ export class BestHeader {
     this.losses = losses
   }
 
-  /** Looks at all headers; none is worse than the tip, or what of its chain nothing is known against. */
+  /** Examines all headers. The result is at least the tip, or its highest ancestor that is not invalid. */
   find(tip: number): void {
     let least = tip
     while (least > 0 && this.index.isFailed(least)) least = this.index.parent(least)
@@ -24,7 +24,6 @@ export class BestHeader {
     for (let id = 0; id < this.index.count; id++) this.consider(id)
   }
 
-  /** Looks at one header. */
   consider(id: number): void {
     const { index } = this
     if (index.isFailed(id)) return

@@ -5,15 +5,14 @@ import { Writer } from "../../protocol/Writer.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 
 /**
- * The tree of all headers, a million of them in some 150 MB: records of fixed size in pages, addressed by a number
- * that counts in the order of arrival, so that a parent's number is always below its child's. A page is at once what
- * lies in memory and what is stored: saving is writing the pages that changed, loading is reading them.
+ * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record
+ * follows the order of arrival, so a parent has a lower number than its children. Pages are stored as they are in
+ * memory: a flush writes the changed pages, a start reads all of them.
  */
 
-/** Records a page. */
 export const PAGE_RECORDS = 512
 
-/** 32-bit words a record; fields by their word. */
+/** 32-bit words per record; the fields by their first word. */
 const WORDS = 36
 const HASH = 0
 const MERKLE_ROOT = 8
@@ -23,7 +22,7 @@ const BITS = 18
 const NONCE = 19
 const PARENT = 20
 const HEIGHT = 21
-/** An ancestor far below, plus one: see `jumpFrom`. */
+/** A distant ancestor, plus one: see `jumpFrom`. */
 const JUMP = 22
 const STATUS = 23
 /** Chain work, 128 bits, lowest word first. */
@@ -35,23 +34,20 @@ const DATA_SIZE = 31
 const UNDO_FILE = 32
 const UNDO_OFFSET = 33
 const UNDO_SIZE = 34
-/** Of the block's bytes as they were stored; see `recordChecksum`. */
+/** Checksum of the stored block; see `recordChecksum`. */
 const CHECKSUM = 35
 
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
 
-/** No such header; also the parent of genesis. */
+/** The number of no header; also the parent of genesis. */
 export const NONE = -1
 
-/** What is known of a block, as bits. */
 export const Status = {
-  /** Its bytes are in a block file. */
   HAVE_DATA: 1,
-  /** Its undo data are in an undo file. */
   HAVE_UNDO: 2,
-  /** It was connected once: everything about it is valid, scripts included or assumed. */
+  /** It was connected once: it is valid, with scripts verified or assumed valid. */
   VALID: 4,
-  /** It broke a rule, or somebody said so (`invalidateblock`). */
+  /** It violates a rule, or the operator marked it (`invalidateblock`). */
   FAILED: 8,
   /** An ancestor failed. */
   FAILED_PARENT: 16
@@ -69,7 +65,7 @@ const makePage = (bytes: Uint8Array = new Uint8Array(PAGE_BYTES)): Page => ({
   words: new Uint32Array(bytes.buffer, bytes.byteOffset, PAGE_RECORDS * WORDS)
 })
 
-/** Chain work never gets near this: 2^128 hashes. */
+/** Chain work never reaches this limit: 2^128 hashes. */
 const WORK_LIMIT = 1n << 128n
 
 const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
@@ -82,7 +78,6 @@ export class BlockIndex {
   private readonly dirty = new Set<number>()
   private readonly workOfBits = new Map<number, bigint>()
 
-  /** How many headers there are; their numbers are 0 to count - 1. */
   get count(): number {
     return this.size
   }
@@ -135,7 +130,6 @@ export class BlockIndex {
     return this.field(id, BITS)
   }
 
-  /** The 80 bytes of the header. */
   header(id: number): Header {
     const parent = this.parent(id)
     return new Header(
@@ -173,12 +167,12 @@ export class BlockIndex {
     this.setStatus(id, this.status(id) & ~bits)
   }
 
-  /** Number of transactions; 0 while the block's bytes never were here. */
+  /** 0 if the block was never stored. */
   txCount(id: number): number {
     return this.field(id, TX_COUNT)
   }
 
-  /** Where the block's bytes lie; meaningful with `HAVE_DATA`. */
+  /** The location of the block; valid with `HAVE_DATA`. */
   dataPlace(id: number): Place {
     return { file: this.field(id, DATA_FILE), offset: this.field(id, DATA_OFFSET), size: this.field(id, DATA_SIZE) }
   }
@@ -187,7 +181,7 @@ export class BlockIndex {
     return { file: this.field(id, UNDO_FILE), offset: this.field(id, UNDO_OFFSET), size: this.field(id, UNDO_SIZE) }
   }
 
-  /** The checksum of the block's record; `NO_CHECKSUM` where a version stored it that kept none. */
+  /** The checksum of the block's record; `NO_CHECKSUM` for a record from a version without checksums. */
   checksum(id: number): number {
     return this.field(id, CHECKSUM)
   }
@@ -212,14 +206,13 @@ export class BlockIndex {
     this.addStatus(id, Status.HAVE_UNDO)
   }
 
-  /** All work from genesis to this header, its own included. */
+  /** The work of all headers from genesis to this one, included. */
   chainwork(id: number): bigint {
     let work = 0n
     for (let i = 3; i >= 0; i--) work = (work << 32n) | BigInt(this.field(id, WORK + i))
     return work
   }
 
-  /** Compares the chain work of two headers. */
   compareWork(a: number, b: number): number {
     for (let i = 3; i >= 0; i--) {
       const difference = this.field(a, WORK + i) - this.field(b, WORK + i)
@@ -232,14 +225,13 @@ export class BlockIndex {
     let work = this.workOfBits.get(bits)
     if (work === undefined) {
       work = blockWork(bits)
-      // Retargets are few; a network of minimum-difficulty blocks has few values too. The bound is for the hostile.
+      // There are few different values. The limit is a protection against attacks.
       if (this.workOfBits.size >= 10_000) this.workOfBits.clear()
       this.workOfBits.set(bits, work)
     }
     return work
   }
 
-  /** The number of a hash in wire order, or `NONE`. */
   find(hash: Bytes): number {
     const mask = this.table.length - 1
     for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
@@ -267,7 +259,7 @@ export class BlockIndex {
     }
   }
 
-  /** Adds a header behind its parent (`NONE` for genesis) and returns its number. The hash must not be known yet. */
+  /** Adds a header to its parent (`NONE` for genesis) and returns its number. The hash must be unknown. */
   add(header: Header, parent: number): number {
     const id = this.size
     const height = parent === NONE ? 0 : this.height(parent) + 1
@@ -290,15 +282,15 @@ export class BlockIndex {
     return id
   }
 
-  /** The ancestor that the long step of a header leads to; `NONE` for genesis. */
+  /** The ancestor at the jump of a header; `NONE` for genesis. */
   private jump(id: number): number {
     return this.field(id, JUMP) - 1
   }
 
   /**
-   * Where the long step of a child of `parent` leads: over two steps of equal length at once, else to the parent.
-   * Such steps reach any ancestor in 2 log2(n) of them (E. W. Myers, "An applicative random-access stack", 1983), and
-   * their lengths depend on the height alone.
+   * The jump of a child of `parent`: two jumps of equal length together, otherwise the parent. Such jumps reach any
+   * ancestor in 2 log2(n) steps (E. W. Myers, "An applicative random-access stack", 1983). Their lengths depend only on
+   * the height.
    */
   private jumpFrom(parent: number): number {
     const near = this.jump(parent)
@@ -320,7 +312,7 @@ export class BlockIndex {
     return walk
   }
 
-  /** The last header that two chains have in common. */
+  /** The last common header of two chains. */
   forkPoint(a: number, b: number): number {
     const height = Math.min(this.height(a), this.height(b))
     let one = this.ancestor(a, height)
@@ -351,12 +343,12 @@ export class BlockIndex {
     return taken
   }
 
-  /** Marks pages as changed again, after they could not be stored. */
+  /** Marks pages as changed again, after a failed commit. */
   restoreDirtyPages(pages: Iterable<number>): void {
     for (const page of pages) this.dirty.add(page)
   }
 
-  /** Fills an empty index with stored pages, in order; `count` headers in all. */
+  /** Loads stored pages into an empty index, in order; `count` is the number of headers. */
   load(pages: Iterable<Uint8Array>, count: number): void {
     if (!littleEndian) throw new Error("the block index needs a little-endian machine")
     for (const bytes of pages) this.pages.push(makePage(bytes))
@@ -376,16 +368,16 @@ export class BlockIndex {
     }
   }
 
-  /** Refuses links that do not lead downwards: a walk along them would not end. */
+  /** Refuses links that do not lead to lower numbers: a walk along them would not end. */
   private checkPlace(id: number): void {
     const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
     const sound = id === 0
       ? parent === NONE && jump === NONE && height === 0
       : parent >= 0 && parent < id && jump >= 0 && jump <= parent && height === this.height(parent) + 1
-    if (!sound) throw new Error(`header number ${id} is not behind its parent`)
+    if (!sound) throw new Error(`header number ${id} is not after its parent`)
   }
 }
 
-/** The low bytes of a hash: the ones that proof of work leaves random. */
+/** The low bytes of a hash: proof of work leaves them random. */
 const slotOf = (hash: Bytes): number =>
   ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0

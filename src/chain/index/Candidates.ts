@@ -1,27 +1,25 @@
 import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
 
-/** Blocks of the best chain at the start whose place is remembered: deeper reorganisations have no ties to decide. */
+/** Blocks of the best chain at the start that are remembered. Deeper reorgs have no ties to decide. */
 const KEPT_AT_START = 2_016
 
-/** Arrivals that are remembered. */
 const MAX_ARRIVALS = 100_000
 
 /**
- * The blocks that could become the tip: nothing is known against them, their bytes and those of all their ancestors
- * are here, and they have at least the work of the tip. Of those with equal work the first to arrive wins; what was
- * there at the start counts as arrived at once, the best chain first.
+ * The possible tips: blocks that are not invalid, that are stored with all their ancestors, and that have at least the
+ * work of the tip. Among equal work the first to arrive wins. Blocks from before the start count as one arrival, the
+ * best chain first.
  */
 export class Candidates {
   private readonly index: BlockIndex
-  /** Whether a block and all its ancestors are here, by number. */
+  /** Whether a block and all its ancestors are stored, by number. */
   private linked = new Uint8Array(1024)
-  /** Blocks that are here and wait for their parent. */
+  /** Stored blocks that wait for their parent. */
   private readonly waiting = new Map<number, Array<number>>()
   private readonly candidates = new Set<number>()
-  /** When a block that was not there at the start became linked, counted. */
+  /** The order in which blocks became linked after the start. */
   private readonly arrivals = new Map<number, number>()
   private nextArrival = 0
-  /** The end of the best chain at the start. */
   private activeAtStart: ReadonlySet<number> | undefined
 
   constructor(index: BlockIndex) {
@@ -41,22 +39,22 @@ export class Candidates {
     this.linked[id] = 1
   }
 
-  /** 0 for the best chain at the start, 1 for what else was there, then in the order of arrival. */
+  /** 0 for the best chain at the start, 1 for other blocks from before the start, then in the order of arrival. */
   private sequence(id: number): number {
     const arrival = this.arrivals.get(id)
     if (arrival !== undefined) return 2 + arrival
     return this.activeAtStart?.has(id) === true ? 0 : 1
   }
 
-  /** Finds all candidates anew, given the best chain by height. The first call is the start. */
+  /** Finds all candidates again, given the best chain by height. The first call is the start. */
   rebuild(active: ReadonlyArray<number>): void {
     this.activeAtStart ??= new Set(active.slice(-KEPT_AT_START))
     this.linked = new Uint8Array(Math.max(1024, this.index.count))
     this.waiting.clear()
     this.candidates.clear()
-    // Where a block of the best chain is marked as failed, the chain goes back to below it.
+    // If a block of the best chain failed, the chain will return to the block below it.
     const tip = active.findLast((id) => !this.index.isFailed(id)) ?? 0
-    // What is connected counts as here, even where a damaged file lost its bytes.
+    // Connected blocks count as stored, even if a damaged file lost their bytes.
     for (const id of active) this.setLinked(id)
     for (let id = 0; id < this.index.count; id++) {
       if (this.isLinked(id)) this.candidate(id, tip)
@@ -80,7 +78,7 @@ export class Candidates {
     else siblings.push(id)
   }
 
-  /** Notes that a block's bytes are here now, and links what waited for it. */
+  /** Notes that a block is stored now, and links the blocks that waited for it. */
   arrived(id: number, tip: number): void {
     const fresh = [id]
     for (let next = fresh.shift(); next !== undefined; next = fresh.shift()) {
@@ -93,7 +91,7 @@ export class Candidates {
     }
   }
 
-  /** The block to go to: the one with the most work, of several the first to arrive. `barred` ones are left out. */
+  /** The best candidate: the most work, then the first to arrive. `barred` candidates are ignored. */
   best(tip: number, barred: (id: number) => boolean = () => false): number {
     let best = NONE
     for (const id of this.candidates) if ((best === NONE || this.isBetter(id, best)) && !barred(id)) best = id
@@ -105,13 +103,12 @@ export class Candidates {
     return difference === 0 ? this.sequence(a) < this.sequence(b) : difference > 0
   }
 
-  /** Drops what has less work than the tip. */
   prune(tip: number): void {
     for (const id of this.candidates) if (this.index.compareWork(id, tip) < 0) this.candidates.delete(id)
     if (this.arrivals.size > MAX_ARRIVALS) this.forgetOldest()
   }
 
-  /** Order matters among blocks of equal work only: those far below the tip never compete again. */
+  /** The order matters only among blocks of equal work. Blocks far below the tip never compete again. */
   private forgetOldest(): void {
     const drop = this.arrivals.size - MAX_ARRIVALS / 2
     let count = 0

@@ -9,10 +9,10 @@ import { displayHash, parseDisplayHash } from "../../protocol/bytes.ts"
 import { guarded } from "../../storage/Database.ts"
 import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
 
-/** Decisions that are kept; of more the oldest go. */
+/** The largest number of decisions; the oldest are dropped. */
 const MOST_KEPT = 1_000
 
-/** What the operator decided of a block: to take it as invalid (`invalidateblock`), or not (`reconsiderblock`). */
+/** A decision of the operator about a block: invalid (`invalidateblock`), or not (`reconsiderblock`). */
 const Decision = Schema.Struct({ block: Schema.String, invalid: Schema.Boolean })
 
 const DecisionList = Schema.Struct({
@@ -22,7 +22,6 @@ const DecisionList = Schema.Struct({
 
 const decode = Schema.decodeUnknownOption(Schema.parseJson(DecisionList))
 
-/** What of the chain state decisions are about. */
 interface Decided {
   readonly index: BlockIndex
   readonly invalidate: (id: number) => void
@@ -35,12 +34,12 @@ const find = (index: BlockIndex, block: string): number => {
 }
 
 /**
- * What the operator decided of blocks, in a file beside them: the block index, which holds the same, can be made anew from
- * the blocks, and they tell nothing of it. Methods throw `StorageUnavailable`.
+ * The operator's decisions about blocks, in a file beside the blocks. The block index has them too, but it can be
+ * rebuilt from the blocks, which do not contain decisions. Methods throw `StorageUnavailable`.
  */
 export class Decisions {
   readonly file: string
-  /** By hash as people see it, the newest last. */
+  /** By hash in display order, the newest last. */
   private readonly kept = new Map<string, boolean>()
   private damaged = false
 
@@ -64,7 +63,7 @@ export class Decisions {
     return list?.decisions ?? []
   }
 
-  /** Notes a decision that the index has by now: it is on disk when this returns. */
+  /** Notes a decision that the index has already. The file is on disk when this returns. */
   note(index: BlockIndex, id: number, invalid: boolean): void {
     const block = displayHash(index.hash(id))
     this.kept.delete(block)
@@ -73,7 +72,7 @@ export class Decisions {
       if (this.kept.size <= MOST_KEPT) break
       this.kept.delete(oldest)
     }
-    // What is taken back of a block is taken back of its ancestors and of what builds on it.
+    // A withdrawn decision applies to the block's ancestors and descendants too.
     for (const [other, was] of this.kept) {
       if (was && !index.has(find(index, other), Status.FAILED)) this.kept.set(other, false)
     }
@@ -87,8 +86,8 @@ export class Decisions {
   }
 
   /**
-   * Lets blocks that were decided about pass as if they were not, until `apply`: what builds on them is in the block files,
-   * and a chain state that lost its last commits may have an earlier decision.
+   * Withdraws the decisions until `apply`: the block files may have descendants of these blocks, and after a lost
+   * commit the chain state may have outdated decisions.
    */
   lift(state: Decided): void {
     for (const block of this.kept.keys()) {
@@ -98,9 +97,9 @@ export class Decisions {
   }
 
   /**
-   * Brings a chain state that may know less, because it was made anew or lost its last commits, to what was decided; the
-   * caller then follows `nextStep`. Where the file is damaged the chain state counts, and the file is made of it: what to
-   * tell the operator comes back.
+   * Applies the decisions to a chain state that was rebuilt or lost its last commits. The caller then follows
+   * `nextStep`. If the file is damaged, the chain state decides and the file is rebuilt from it. Returns messages for
+   * the operator.
    */
   apply(state: Decided): ReadonlyArray<string> {
     const { index } = state
@@ -110,7 +109,9 @@ export class Decisions {
       }
       this.write()
       this.damaged = false
-      return [`${this.file} was damaged and is made anew: blocks that the block index has as invalid stay so`]
+      return [
+        `decisions file damaged: ${this.file} is rebuilt from the block index, and its invalid blocks stay invalid`
+      ]
     }
     for (const [block, invalid] of this.kept) {
       const id = find(index, block)

@@ -6,53 +6,45 @@ import type { ChainState } from "../state/ChainState.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 
 /**
- * The tree of headers, to be walked without waiting: sync, serving and announcing ask it thousands of times. A header is
- * known by its number, which never changes while the node runs; `NO_HEADER` stands for none. What one turn of the event
- * loop reads is consistent. The best chain is shown as far as it is judged.
+ * The tree of headers, for synchronous access: sync, serving and announcing read it thousands of times. A header has a
+ * number, which never changes while the node runs; `NO_HEADER` means none. All reads in one turn of the event loop are
+ * consistent. The best chain is visible up to the last validated block.
  */
 export interface HeaderTree {
-  /** The number of a hash in wire order, or `NO_HEADER`. */
   readonly find: (hash: Bytes) => number
-  /** Wire order: a view, to be copied where it is kept. */
+  /** Wire order: a view; copy it to keep it. */
   readonly hash: (id: number) => Bytes
   readonly height: (id: number) => number
-  /** Seconds since 1970. */
   readonly time: (id: number) => number
   readonly bits: (id: number) => number
   /** `NO_HEADER` for genesis. */
   readonly parent: (id: number) => number
   /** The ancestor at a height not above the header's own; itself at its own height. Logarithmic. */
   readonly ancestor: (id: number, height: number) => number
-  /** The last header that two chains have in common. */
   readonly forkPoint: (a: number, b: number) => number
-  /** Above zero where `a` has more chain work than `b`. */
+  /** Above zero if `a` has more chain work than `b`. */
   readonly compareWork: (a: number, b: number) => number
   readonly chainwork: (id: number) => bigint
   readonly medianTimePast: (id: number) => number
-  /** Why a header cannot follow its predecessor: its time, its target, its version, or that one is invalid. */
+  /** Why a header cannot follow its predecessor: its time, target or version, or the predecessor is invalid. */
   readonly misplaced: (header: BlockHeader) => Reject | undefined
-  /** Whether the block, or one that it builds on, is invalid. */
+  /** Whether the block or an ancestor is invalid. */
   readonly isFailed: (id: number) => boolean
-  /** Whether the block's bytes are stored. */
   readonly hasBlock: (id: number) => boolean
-  /** Whether the block was connected at some time, so that everything about it was judged. */
+  /** Whether the block was ever connected, so that it was validated completely. */
   readonly wasConnected: (id: number) => boolean
-  /** The last block of the best chain. */
   readonly tip: () => number
-  /** The header with the most work that nothing is known against and that the chain can go to. */
+  /** The header with the most work that is not invalid and that the chain can reach. */
   readonly best: () => number
-  /** The same, on a branch that was given up too: the way there leads over a block that is missing. */
+  /** The header with the most work, including branches that were given up because a block is missing. */
   readonly mostWork: () => number
-  /** How many headers there are; their numbers are 0 to count - 1. */
   readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
   readonly at: (height: number) => number
   readonly isActive: (id: number) => boolean
-  /** Which blocks of the best chain are not stored any more. */
   readonly losses: BlockLosses
 }
 
-/** The number of no header. */
 export const NO_HEADER = NONE
 
 export const headerTree = (state: ChainState): HeaderTree => {
@@ -84,8 +76,8 @@ export const headerTree = (state: ChainState): HeaderTree => {
 }
 
 /**
- * Hashes from a header back to genesis, ever further apart: what `getheaders` and `getblocks` ask with. The last ten
- * come one by one, then the steps double.
+ * The hashes of a block locator for `getheaders` and `getblocks`: from a header back to genesis. The first ten are
+ * consecutive, then the step doubles each time.
  * Source: upstream `chain.cpp`, `LocatorEntries`.
  */
 export const locatorOf = (tree: HeaderTree, id: number): ReadonlyArray<Bytes> => {

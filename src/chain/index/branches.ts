@@ -2,7 +2,7 @@ import type { ChainState } from "../state/ChainState.ts"
 import { Status } from "./BlockIndex.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 
-/** How a branch stands (the reference node's words in `getchaintips`). */
+/** The status of a branch, with the terms of the reference node in `getchaintips`. */
 export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
 
 export interface Branch {
@@ -19,7 +19,6 @@ const statusOf = (state: ChainState, id: number, best: number): BranchStatus => 
   return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
-/** The branch that ends with a header. */
 export const branchOf = (state: ChainState) => (id: number): Branch => {
   const best = state.at(state.settledHeight)
   const tip = headerInfo(state, id)
@@ -27,10 +26,7 @@ export const branchOf = (state: ChainState) => (id: number): Branch => {
   return { tip, length, status: statusOf(state, id, best) }
 }
 
-/**
- * Gives up the branch that waits for a missing block, until the block comes; the caller then follows `nextStep`. False where
- * nothing waits, or the chain may not stay where it is because its tip counts as invalid.
- */
+/** See `Chain.giveUpBranch`. The caller then follows `nextStep`. */
 export const giveUpBranch = (state: ChainState): boolean => {
   if (state.losses.waitsFor === undefined || state.index.isFailed(state.tip)) return false
   state.losses.giveUp()

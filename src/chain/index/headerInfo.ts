@@ -3,21 +3,19 @@ import type { Header } from "../../protocol/header.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { NONE } from "./BlockIndex.ts"
 
-/** A header and where it stands in the tree. */
 export interface HeaderInfo {
   /** Wire order. */
   readonly hash: Bytes
   readonly height: number
   readonly header: Header
-  /** All work from genesis to this header. */
+  /** The work of all headers from genesis to this one. */
   readonly chainwork: bigint
   /** Seconds since 1970. */
   readonly medianTimePast: number
-  /** Number of transactions; 0 while the block itself never was here. */
+  /** Number of transactions; 0 if the block was never stored. */
   readonly transactions: number
-  /** 1 for the tip; -1 off the best chain. */
+  /** 1 for the tip; -1 for a block outside the best chain. */
   readonly confirmations: number
-  /** Hash of the successor on the best chain. */
   readonly next: Bytes | undefined
 }
 

@@ -1,12 +1,12 @@
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type BlockIndex, NONE } from "./BlockIndex.ts"
 
-/** Seconds of work, at the best header's pace, that have to lie above a block before its scripts are taken on trust. */
+/** Seconds of work above a block, at the best header's rate, before its scripts are assumed valid. */
 const BURIED_SECONDS = 1_209_600n
 
 /**
- * Whether the scripts of a block are taken as valid because it is an ancestor of the assumed-valid one, which is in the
- * best chain of headers, and deep below its end (reference/protocol.md 1.1, note 4).
+ * Whether the scripts of a block are assumed valid: it is an ancestor of the assumed-valid block, which is in the best
+ * chain of headers, and far below the end of that chain (reference/protocol.md 1.1, note 4).
  */
 export const scriptsAssumed = (
   index: BlockIndex,

@@ -4,28 +4,27 @@ import * as Random from "effect/Random"
 import { type Checkable, DataHealth } from "../../storage/DataHealth.ts"
 import { SyncStatus } from "../SyncStatus.ts"
 
-/** A step of so many milliseconds is followed by so many times that without one: some 2 % of a core. */
+/** The pause after a step, as a multiple of its duration: the check uses about 2 % of a core. */
 const REST = 49
 
-/** Milliseconds between two steps at least: a step reads up to a mebibyte. */
+/** The shortest pause between two steps, in milliseconds: a step reads up to a mebibyte. */
 const LEAST_PAUSE = 250
 
-/** Milliseconds between two looks whether the node has caught up. */
+/** Milliseconds between two checks whether the node has caught up. */
 const BUSY_PAUSE = 5_000
 
-/** Milliseconds after a failure to read, which is said in the log. */
+/** Milliseconds after a read failure, which is logged. */
 const FAILURE_PAUSE = 600_000
 
-/** How far a pass through a part is. It begins anywhere, so that a node that never runs for long sees everything in time. */
+/** A pass through a part. It starts at a random unit: so a node with short uptimes checks every unit too. */
 interface Pass {
   readonly start: number
-  /** The next unit. */
   at: number
-  /** Whether the end was passed, so that the units below `start` are left. */
+  /** Whether the end was passed: only units below `start` are left. */
   wrapped: boolean
 }
 
-/** Checks everything that is stored, over and over, slowly, and not while the node downloads or imports. */
+/** Checks all stored data repeatedly and slowly, but not while the node downloads or imports. */
 const make = Effect.gen(function*() {
   const health = yield* DataHealth
   const status = yield* SyncStatus
@@ -41,7 +40,6 @@ const make = Effect.gen(function*() {
       return fresh
     })
 
-  /** One step through a part; notes how far it is. */
   const step = (part: Checkable) =>
     Effect.gen(function*() {
       const pass = yield* passOf(part)
@@ -82,6 +80,6 @@ const make = Effect.gen(function*() {
   yield* Effect.forkScoped(Effect.forever(round))
 }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-/** The loop, for as long as the layer lives; where it is not wanted, nothing. */
+/** The background check, if `wanted`. */
 export const layer = (wanted: boolean): Layer.Layer<never, never, DataHealth | SyncStatus> =>
   wanted ? Layer.scopedDiscard(make) : Layer.empty

@@ -9,30 +9,27 @@ import { Chain } from "../Chain.ts"
 import type { HeaderTree } from "../index/HeaderTree.ts"
 import { RECENT_BLOCKS } from "./BlockLosses.ts"
 
-/** What the operator knows the block and undo files by. */
 const WHAT = "blocks"
 
-/** Work of one step of the background check. */
 const STEP = { milliseconds: 10, bytes: 1024 * 1024 }
 
 const WITHOUT_PEERS = "without peers start with -loadblock and a file that has them"
 
 const OR_REBUILD =
   "start with -loadblock and a file that has it, or stop the node, delete the folder chainstate and start " +
-  "again: chain state damaged: rebuilding it from the stored blocks, which takes as long as an import"
+  "again: the chain state is rebuilt from the stored blocks, which takes as long as an import"
 
-/** How long a reorganisation waits for a missing block, in milliseconds, and how many peers may say that they lack it. */
+/** The limits for a reorg that waits for a missing block: milliseconds, and replies of peers without it. */
 export const GIVE_UP = { milliseconds: 600_000, refusals: 8 }
 
-/** Milliseconds after which the operator hears of a block that does not come. */
+/** Milliseconds after which the operator is notified of a block that does not arrive. */
 const STANDSTILL_MS = 600_000
 
-/** Blocks that a branch which was given up may be ahead by: further, the answers of this node are those of a left chain. */
+/** Blocks by which a branch that was given up may be ahead. Beyond that, this node answers from a stale chain. */
 const MOST_BEHIND = 6
 
 type Note = (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
 
-/** A doubt or a notice that stands as long as there is a reason for it. */
 class Held {
   private readonly note: Note
   private held: { readonly reason: string; readonly end: Effect.Effect<void> } | undefined
@@ -52,11 +49,11 @@ class Held {
   }
 }
 
-/** How long a state has lasted: some are reported only after a while. */
+/** The duration of a state: some states are reported only after a while. */
 class Since<A> {
   private known: { readonly what: A; readonly since: number } | undefined
 
-  /** Milliseconds for which it has been this; 0 for `undefined`. */
+  /** Milliseconds since the state became `what`; 0 for `undefined`. */
   look(what: A | undefined, now: number): number {
     if (what === undefined) this.known = undefined
     else if (this.known?.what !== what) this.known = { what, since: now }
@@ -64,7 +61,7 @@ class Since<A> {
   }
 }
 
-/** The first block on the way to the best header that is not stored, so that the chain goes no further. */
+/** The first missing block on the way to the best header. The chain cannot advance beyond it. */
 const nextMissing = (tree: HeaderTree): number | undefined => {
   const [best, tip] = [tree.best(), tree.tip()]
   if (tree.compareWork(best, tip) <= 0) return undefined
@@ -79,10 +76,9 @@ const blockText = (tree: HeaderTree, id: number): string =>
   `block ${displayHash(tree.hash(id))} at height ${tree.height(id)}`
 
 /**
- * Tells the operator of blocks that are missing: each damaged record once in the log and in the metric; a doubt while one
- * of the last blocks is missing, or a reorganisation waits for a block. Lost undo data are no doubt: no answer is wrong
- * without them. Gives up the branch of a reorganisation that waits in vain, and says what would help. Hands the blocks to
- * the background check.
+ * Reports missing blocks to the operator. Each damaged record is logged and counted once. A missing recent block and a
+ * reorg that waits for a block are doubts. Lost undo data are only a notice: no answer is wrong without them. Gives up
+ * the branch of a reorg that waits in vain, and reports a remedy. Registers the blocks for the background check.
  */
 const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effect.gen(function*() {
   const chain = yield* Chain
@@ -93,7 +89,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
   const [givenUp, standstill, undo] = [new Held(health.notice), new Held(health.notice), new Held(health.notice)]
   const waited = new Since<number>()
   const stood = new Since<number>()
-  /** A block that was waited for in vain, where the chain may not stay as it is. */
+  /** A block that was waited for in vain, while the chain cannot stay as it is. */
   let vain: number | undefined
   const changes = yield* Queue.sliding<void>(1)
   yield* Effect.acquireRelease(
@@ -107,27 +103,27 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     if (waitsFor === undefined) return undefined
     const missing = `a reorganisation has to take back ${blockText(tree, waitsFor)}, which is missing`
     return waitsFor === vain
-      ? `${missing}, and no peer gives it: take invalidateblock back with reconsiderblock, ${OR_REBUILD}`
+      ? `${missing}, and no peer gives it: reverse invalidateblock with reconsiderblock, ${OR_REBUILD}`
       : `${missing}; it is asked for from peers, ${WITHOUT_PEERS}`
   }
 
-  /** What keeps the chain from the branch with the most work, where that was given up. */
+  /** The missing block between the chain and the branch with the most work, if that branch was given up. */
   const inTheWay = (): string | undefined => {
     const missing = tree.mostWork() === tree.best() ? undefined : losses.inTheWay
     return missing === undefined ? undefined : blockText(tree, missing)
   }
 
   const branchReason = (block: string): string =>
-    `the chain with the most work is on another branch, and the way there leads back over ${block}, which is missing and ` +
-    "which no peer gives: the node stays on the best chain that it has whole, and goes on asking; " + OR_REBUILD
+    `the chain with the most work is on another branch, and the reorg has to disconnect ${block}, which is missing ` +
+    "and which no peer has: the node stays on its best complete chain, and continues to request the block; " +
+    OR_REBUILD
 
   const isLeft = (): boolean => tree.height(tree.mostWork()) - tree.height(tree.tip()) > MOST_BEHIND
 
   const leftReason = (block: string): string =>
-    `the chain with the most work is more than ${MOST_BEHIND} blocks ahead, and ${block}, which is in the way, is missing: ` +
-    "the names and coins of this node are those of a chain that was left; " + OR_REBUILD
+    `the chain with the most work is more than ${MOST_BEHIND} blocks ahead, and the reorg needs ${block}, which is ` +
+    "missing: this node answers with the names and coins of a stale chain; " + OR_REBUILD
 
-  /** Gives up what was waited for long enough. */
   const giveUp = Effect.gen(function*() {
     const { refusals, waitsFor } = losses
     if (waitsFor === undefined) vain = undefined
@@ -136,7 +132,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     if (waitsFor === undefined || !enough || vain === waitsFor) return
     if (!(yield* chain.giveUpBranch)) vain = losses.waitsFor
   }).pipe(
-    // The chain says the same on `failure`, which ends the node.
+    // The chain reports the same error on `failure`, which ends the node.
     Effect.ignore
   )
 
@@ -146,8 +142,8 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     const now = Number(yield* Clock.currentTimeNanos) / 1e6
     if (stood.look(missing, now) < STANDSTILL_MS || missing === undefined) return undefined
     const [tip, block] = [tree.height(tree.tip()), blockText(tree, missing)]
-    return `the chain stands at height ${tip}: ${block} is missing, and no peer has given it for ten minutes; connect to a ` +
-      "peer that has it (-addpeer), or start with -loadblock and a file that has it"
+    return `the chain stands at height ${tip}: ${block} is missing, and no peer has given it for ten minutes; ` +
+      "connect to a peer that has it (-addpeer), or start with -loadblock and a file that has it"
   })
 
   const look = Effect.gen(function*() {
@@ -169,9 +165,9 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     yield* waiting.become(waitingReason())
     yield* undo.become(
       losses.recentUndo
-        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: what these blocks spent cannot be shown, and a ` +
-          "reorganisation over one of them makes the chain state anew from the stored blocks first; delete the folder " +
-          "chainstate before a start to have that done when it suits"
+        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: the coins that these blocks spent cannot ` +
+          "be shown, and a reorg that disconnects one of them first rebuilds the chain state from the stored blocks; " +
+          "to rebuild it at a better time, stop the node, delete the folder chainstate and start again"
         : undefined
     )
     const { any } = losses
@@ -185,7 +181,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
   })
 
   yield* look
-  // The tip moves, and with it which blocks are the last ones; and time passes for what waits.
+  // Runs also without changes: the tip moves, so other blocks become the recent ones, and waiting times end.
   const next = Effect.timeoutOption(Queue.take(changes), "1 minute")
   yield* Effect.forkScoped(Effect.forever(Effect.zipRight(next, look)))
   const part: Checkable = {

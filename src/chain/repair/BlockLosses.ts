@@ -1,24 +1,24 @@
 import type { FileFamily } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
-/** Blocks at the end of the best chain that a node of limited service has to have (BIP 159). */
+/** Blocks at the end of the best chain that a node with limited service must have (BIP 159). */
 export const RECENT_BLOCKS = 288
 
-/** A record of a block or undo file that turned out not to be what was stored. */
+/** A damaged record of a block or undo file. */
 export interface Loss {
   readonly family: FileFamily
   /** The number of the block's header. */
   readonly id: number
   readonly height: number
-  /** File, place and what was found. */
+  /** File, offset, and what was found. */
   readonly reason: string
 }
 
-/** Whether a block was connected and its undo data are not in the undo files any more. The first block needs none. */
+/** Whether a connected block's undo data are not stored any more. The genesis block needs none. */
 export const lacksUndo = (index: BlockIndex, id: number): boolean =>
   id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO)
 
-/** The best chain, as far as it is judged. */
+/** The best chain up to the last validated block. */
 interface BestChain {
   readonly isActive: (id: number) => boolean
   readonly at: (height: number) => number
@@ -26,23 +26,23 @@ interface BestChain {
 }
 
 /**
- * Which blocks of the best chain are not in the block files any more: their file was shortened or deleted, or their
- * record is damaged. The node asks peers for them; until they are back it knows what the blocks did, and cannot show them.
+ * The blocks of the best chain that are not in the block files any more: a file was truncated or deleted, or a record
+ * is damaged. The node requests them from peers. Meanwhile it knows their effects, but cannot serve them.
  *
- * Invariant: each block of the best chain has its bytes, or is in `missing`.
+ * Invariant: each block of the best chain is stored, or is in `missing`.
  */
 export class BlockLosses {
   private readonly index: BlockIndex
   private readonly chain: BestChain
   private readonly missing = new Set<number>()
-  /** Blocks of the best chain whose undo data were lost. */
+  /** Blocks of the best chain without undo data. */
   private readonly withoutUndo = new Set<number>()
   private untold: Array<Loss> = []
   private readonly listeners = new Set<() => void>()
   private waiting: number | undefined
-  /** How often a peer said, or showed by silence, that it does not have the block that is waited for. */
+  /** How many times a peer replied, or showed by a timeout, that it does not have the awaited block. */
   private refused = 0
-  /** Missing blocks that were waited for in vain: no branch is gone to that leaves the chain below one of them. */
+  /** Missing blocks that were awaited in vain. The chain takes no branch that has to disconnect one of them. */
   private readonly givenUp = new Set<number>()
 
   constructor(index: BlockIndex, chain: BestChain) {
@@ -50,7 +50,7 @@ export class BlockLosses {
     this.chain = chain
   }
 
-  /** Returns the way to stop listening. The listener hears of each change, in the middle of the work that makes it. */
+  /** Adds a listener and returns the function that removes it. Listeners are called synchronously at each change. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
@@ -60,7 +60,7 @@ export class BlockLosses {
     for (const listener of this.listeners) listener()
   }
 
-  /** Looks through the whole best chain, from the tip down: the last blocks, which `/ready` waits for, are asked for first. */
+  /** Checks the best chain from the tip down: so the recent blocks, which `/ready` needs, are requested first. */
   look(active: ReadonlyArray<number>): void {
     this.missing.clear()
     this.withoutUndo.clear()
@@ -71,7 +71,7 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** Notes a record that cannot be used any more: it counts as missing from now on. */
+  /** Notes a damaged record, which counts as missing from now on. */
   lose(loss: Loss): void {
     const { family, id } = loss
     this.index.clearStatus(id, family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO)
@@ -80,21 +80,19 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** A block is stored. Returns whether branches can be gone to again that were given up. */
+  /** Notes that a block is stored. Returns whether the chain can reach given-up branches again. */
   regained(id: number): boolean {
     const opened = this.givenUp.delete(id)
     if (this.missing.delete(id)) this.changed()
     return opened
   }
 
-  /** What was lost since the last call. */
   takeUntold(): ReadonlyArray<Loss> {
     const untold = this.untold
     this.untold = []
     return untold
   }
 
-  /** The missing blocks of the best chain, by the numbers of their headers. */
   *ids(): Iterable<number> {
     for (const id of this.missing) {
       if (this.index.has(id, Status.HAVE_DATA)) this.missing.delete(id)
@@ -102,30 +100,26 @@ export class BlockLosses {
     }
   }
 
-  /** Whether a block of the best chain is missing. */
   has(id: number): boolean {
     return this.missing.has(id) && !this.index.has(id, Status.HAVE_DATA) && this.chain.isActive(id)
   }
 
-  /** How many blocks of the best chain are missing. */
   get count(): number {
     let count = 0
     for (const _ of this.ids()) count++
     return count
   }
 
-  /** Whether any block of the best chain is missing. */
   get any(): boolean {
     for (const _ of this.ids()) return true
     return false
   }
 
-  /** Whether one of the last `RECENT_BLOCKS` is missing. */
   get recent(): boolean {
     return this.isRecentMissing(() => true)
   }
 
-  /** The same, but for those that were waited for in vain. */
+  /** The same, without the blocks that were awaited in vain. */
   get recentAwaited(): boolean {
     return this.isRecentMissing((id) => !this.givenUp.has(id))
   }
@@ -140,7 +134,7 @@ export class BlockLosses {
     return false
   }
 
-  /** Whether the undo data of one of the last `RECENT_BLOCKS` are lost. A block that is connected anew has them again. */
+  /** Whether a recent block lacks undo data. It gets them again when it is connected again. */
   get recentUndo(): boolean {
     for (const id of this.withoutUndo) {
       if (!lacksUndo(this.index, id)) this.withoutUndo.delete(id)
@@ -149,7 +143,7 @@ export class BlockLosses {
     return false
   }
 
-  /** The block that a reorganisation has to take back and cannot, because it is missing. */
+  /** The missing block that a reorg has to disconnect. */
   get waitsFor(): number | undefined {
     return this.waiting
   }
@@ -161,37 +155,34 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** Notes that a peer does not have a block. */
   refusedBy(id: number): void {
     if (this.waiting !== id) return
     this.refused++
     this.changed()
   }
 
-  /** How often a peer did not have the block that is waited for. */
   get refusals(): number {
     return this.refused
   }
 
-  /** Gives the block up that is waited for, until it comes. */
   giveUp(): void {
     if (this.waiting === undefined) return
     this.givenUp.add(this.waiting)
     this.waitFor(undefined)
   }
 
-  /** The missing block that keeps the chain from a branch which was given up. */
+  /** The missing block that prevents the reorg to a branch that was given up. */
   get inTheWay(): number | undefined {
     for (const id of this.givenUp) if (this.has(id)) return id
     return undefined
   }
 
-  /** Whether a reorganisation needs a block that is missing: it is asked for from any peer. */
+  /** Whether a reorg needs a missing block: it is requested from any peer. */
   needs(id: number): boolean {
     return this.waiting === id || this.givenUp.has(id)
   }
 
-  /** Whether the way to a block leads back over one that was given up. */
+  /** Whether the reorg to a block has to disconnect one that was given up. */
   bars(id: number): boolean {
     const { index } = this
     for (const missing of this.givenUp) {

@@ -6,7 +6,7 @@ type Changes = {
   readonly claims: ReadonlyMap<string, NameClaim | undefined>
 }
 
-/** Coins and claims as they were some blocks ago, in memory: over those of the tip, which stay as they are. */
+/** Coins and claims at an earlier block, in memory, on top of those of the tip, which do not change. */
 export class UndoneView implements ChainView {
   private readonly store: CoinStore
   private readonly coins = new Map<string, Coin | undefined>()
@@ -16,7 +16,6 @@ export class UndoneView implements ChainView {
     this.store = store
   }
 
-  /** Coins and claims that are kept in memory. */
   get size(): number {
     return this.coins.size + this.claims.size
   }
@@ -35,7 +34,7 @@ export class UndoneView implements ChainView {
     return found
   }
 
-  /** Takes a block back. Returns what was there before, of all that this changes. */
+  /** Disconnects a block. Returns the previous coins and claims of the changed keys. */
   apply({ claims, coins }: Changes): Changes {
     const before = {
       coins: new Map([...coins.keys()].map((key) => [key, this.coin(key)] as const)),

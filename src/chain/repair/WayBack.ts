@@ -9,16 +9,16 @@ interface BlocksAndUndo {
   readonly beyondRepair: (found: string) => StorageCorrupted
 }
 
-/** Blocks that are read before the first of them is taken back. What lies deeper is found out on the way. */
+/** Blocks that are read before the first of them is disconnected. Deeper blocks are read during the reorg. */
 const LOOK_AHEAD = 300
 
 /**
- * Whether the chain can go back to where another branch left it. Each block on the way and its undo data are read before
- * the first step, so that the chain does not end up between two branches because a record is damaged.
+ * Checks whether the chain can return to a fork point. It reads each block on the way and its undo data before the
+ * first step, so that a damaged record does not stop a reorg between two branches.
  */
 export class WayBack {
   private readonly state: BlocksAndUndo
-  /** Where the way that was looked at leads; all that it passes was sound. */
+  /** The fork point of the last checked way, if the way is intact. */
   private clearTo: number | undefined
 
   constructor(state: BlocksAndUndo) {
@@ -26,8 +26,8 @@ export class WayBack {
   }
 
   /**
-   * The first block on the way from the tip back to `fork` that is missing. Throws `StorageCorrupted` where undo data are
-   * lost: only the blocks from the first one on give the coins of an earlier block again.
+   * The first missing block on the way to `fork`. Throws `StorageCorrupted` if undo data are lost: then only a rebuild
+   * from the first block restores the coins of an earlier block.
    */
   obstacle(tip: number, fork: number): number | undefined {
     if (tip === fork) {
@@ -62,6 +62,6 @@ export class WayBack {
 
   private withoutUndo(id: number): StorageCorrupted {
     const block = `block ${displayHash(this.state.index.hash(id))} at height ${this.state.index.height(id)}`
-    return this.state.beyondRepair(`${block} has to be taken back, and its undo data are lost`)
+    return this.state.beyondRepair(`${block} has to be disconnected, and its undo data are lost`)
   }
 }

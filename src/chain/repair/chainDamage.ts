@@ -9,10 +9,7 @@ import { inspected } from "../state/ChainDatabase.ts"
 import type { ChainState, ChainStateOptions } from "../state/ChainState.ts"
 import { rebuildRequested, removeForRebuild, requestRebuild } from "./rebuild.ts"
 
-/**
- * Removes a chain state that is damaged, or was found to be, before it is opened: it is made anew from the blocks. Returns
- * the reason, `undefined` where there is nothing to do.
- */
+/** Removes a damaged chain state before it is opened. Returns the reason, `undefined` if it is intact. */
 export const removeDamagedChainState = (
   { blocksDirectory, chainstateDirectory }: Pick<ChainStateOptions, "blocksDirectory" | "chainstateDirectory">
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
@@ -26,10 +23,7 @@ export const removeDamagedChainState = (
     return reason
   })
 
-/**
- * Hands the pages of the chain state to the background check. Damage ends the node by `end`, and the next start makes the
- * chain state anew.
- */
+/** Registers the pages for the background check. Damage ends the node; the next start rebuilds the chain state. */
 export const checkPages = (
   options: Pick<ChainStateOptions, "chainstateDirectory">,
   state: ChainState,

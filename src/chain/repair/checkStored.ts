@@ -8,8 +8,8 @@ export interface CheckLimits {
 }
 
 /**
- * Checks stored blocks and undo data, from a number in the index on, until the limits are reached. Returns the number of the
- * next one; `undefined` at the end. What is damaged is noted in `state.losses`. Throws `StorageUnavailable`.
+ * Checks stored blocks and undo data from a number in the index on, up to the limits. Returns the number of the next
+ * block, `undefined` at the end. Damage is noted in `state.losses`. Throws `StorageUnavailable`.
  */
 export const checkStored = (state: ChainState, from: number, limits: CheckLimits): number | undefined => {
   const { index } = state

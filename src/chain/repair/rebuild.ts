@@ -4,25 +4,23 @@ import { replaceFileNow, syncDirectoryNow } from "../../base/atomicFile.ts"
 import { guarded } from "../../storage/Database.ts"
 
 /**
- * Making the chain state anew from the stored blocks, where it cannot be mended: the node notes the reason in a file,
- * ends, and finds the file at its next start. Until everything that goes is gone the file stays, so that a start that is
- * cut short is no harm.
+ * Rebuilds a chain state that cannot be repaired from the stored blocks. The node writes the reason to a marker file
+ * and ends; the next start finds the marker. The marker is removed last, so that a crash in between does no harm.
  */
 
 const markerOf = (chainstateDirectory: string): string => join(chainstateDirectory, "REBUILD")
 
-/** Notes that the chain state is to be made anew at the next start. Throws `StorageUnavailable`. */
+/** Requests a rebuild at the next start. Throws `StorageUnavailable`. */
 export const requestRebuild = (chainstateDirectory: string, reason: string): void => {
   const marker = markerOf(chainstateDirectory)
   guarded(marker, "writing", "", () => replaceFileNow(marker, `${reason}\n`))
 }
 
-/** Whether the next start makes the chain state anew. */
 export const rebuildRequested = (chainstateDirectory: string): boolean => existsSync(markerOf(chainstateDirectory))
 
 /**
- * Removes the chain state and all undo data where that was asked for. Returns the reason; `undefined` where there is
- * nothing to do. To be called before anything of it is open. Throws `StorageUnavailable`.
+ * Removes the chain state and all undo data if a rebuild was requested. Returns the reason, otherwise `undefined`. Must
+ * run before these files are opened. Throws `StorageUnavailable`.
  */
 export const removeForRebuild = (chainstateDirectory: string, blocksDirectory: string): string | undefined => {
   const marker = markerOf(chainstateDirectory)

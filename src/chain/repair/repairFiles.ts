@@ -1,18 +1,15 @@
 import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
-/** The bit that says that a block is in the files of a family. */
 const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
 
 const placeOf = (index: BlockIndex, family: FileFamily, id: number): Place =>
   family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
 
-/** Runs through the blocks that are in the files of a family. */
 const inFamily = function*(index: BlockIndex, family: FileFamily): Iterable<readonly [id: number, place: Place]> {
   for (let id = 0; id < index.count; id++) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
 }
 
-/** Where the last record that the index knows ends, by file. */
 const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
   const ends = new Map<number, number>()
   for (const [, { file, offset, size }] of inFamily(index, family)) {
@@ -21,7 +18,7 @@ const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
   return ends
 }
 
-/** Forgets the records of a file that lie beyond its end; says which heights they are of. */
+/** Removes records beyond the end of a file from the index. Returns a message with their heights. */
 const forget = (index: BlockIndex, files: BlockFiles, family: FileFamily, file: number): string => {
   const size = files.sizeOf(family, file)
   let [from, to] = [Infinity, 0]
@@ -31,33 +28,31 @@ const forget = (index: BlockIndex, files: BlockFiles, family: FileFamily, file: 
     from = Math.min(from, index.height(id))
     to = Math.max(to, index.height(id))
   }
-  // What is left of the last record is no record.
+  // A remaining part of the last record is useless.
   files.cut(family, file, endsOf(index, family).get(file) ?? 0)
   const what = family === "blk" ? "blocks" : "undo data of blocks"
   return `repaired ${files.path(family, file)}: its end is missing, with the ${what} from height ${from} to ${to}; ` +
-    "they are taken again when they come by"
+    "they are stored again when a peer sends them"
 }
 
-/** Bytes of a block file behind the last record that the index knows. */
+/** The bytes of a block file after its last indexed record. */
 export interface Tail {
   readonly file: number
-  /** Where it begins. */
   readonly from: number
 }
 
-/** What was mended at the start, in words, and what is left to look at. */
 export interface Mended {
   readonly said: ReadonlyArray<string>
   readonly tails: ReadonlyArray<Tail>
 }
 
 /**
- * Brings block files and index together after a crash: forgets what lies beyond the end of a file, and cuts undo data off
- * that were written behind the last commit. Blocks that were written behind it may have been acknowledged: they are read
- * again (`tails`), and what is left then is cut off by `cutTails`. Throws `StorageFailure`.
+ * Makes block files and index consistent after a crash: removes index entries beyond the end of a file, and undo data
+ * written after the last commit. Blocks written after it may have been acknowledged: they are read again (`tails`), and
+ * `cutTails` removes the rest. Throws `StorageFailure`.
  *
- * While an index is rebuilt from block files they hold more than it knows, and all of it is wanted: there are no tails
- * until genesis, which is noted last, says that the rebuild is over.
+ * During a rebuild of the index the block files have more blocks than the index, and all are needed. So there are no
+ * tails until genesis, which is indexed last, ends the rebuild.
  */
 export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []
@@ -76,13 +71,13 @@ export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   return { said, tails }
 }
 
-/** Cuts off what is no block in the tails, once their blocks are in the index. Says what was cut off. */
+/** Truncates the tails after their last block, once their blocks are indexed. Returns messages. */
 export const cutTails = (index: BlockIndex, files: BlockFiles, tails: ReadonlyArray<Tail>): ReadonlyArray<string> => {
   if (tails.length === 0) return []
   const ends = endsOf(index, "blk")
   return tails.flatMap(({ file, from }) => {
     const gone = files.cut("blk", file, Math.max(from, ends.get(file) ?? 0))
     if (gone === 0) return []
-    return [`repaired ${files.path("blk", file)}: cut off ${gone} bytes that were written when the node was ended`]
+    return [`repaired ${files.path("blk", file)}: cut off ${gone} bytes after the last complete block`]
   })
 }

@@ -14,50 +14,47 @@ import type { Undo } from "../state/coinCodec.ts"
 import type { VerifyPool } from "../write/VerifyPool.ts"
 import { UndoneView } from "./UndoneView.ts"
 
-/** How thoroughly blocks are checked (upstream `validation.cpp`, `CVerifyDB::VerifyDB`): each level includes those below. */
+/** Check levels (upstream `validation.cpp`, `CVerifyDB::VerifyDB`). Each level includes the lower ones. */
 export const CheckLevel = {
-  /** The block is in its file as it was stored. */
+  /** The stored block is unchanged. */
   READ: 0,
-  /** It keeps the rules that need no coins. */
+  /** The block follows the rules that need no coins. */
   RULES: 1,
-  /** Its undo data are as they were stored. */
+  /** The undo data are unchanged. */
   UNDO: 2,
-  /** Taken back and connected again in memory, it leads to the coins and claims that are stored. */
+  /** Disconnected and connected again in memory, the block gives the stored coins and claims. */
   COINS: 3,
-  /** Its scripts are valid. */
   SCRIPTS: 4
 } as const
 
-/** What the start checks where the operator does not say (the reference node's own). */
+/** The default check at the start, as in the reference node. */
 export const DEFAULT_CHECK = { level: CheckLevel.COINS, blocks: 6 } as const
 
-/** Coins and claims that are kept in memory: blocks below are checked without them. */
+/** The limit of coins and claims in memory. Blocks below are checked without them. */
 const MOST_COINS = 100_000
 
 export interface VerifyOptions {
   readonly level: number
   /** Blocks from the tip downwards; 0 for all. */
   readonly blocks: number
-  /** Milliseconds of `performance.now()` at which it ends, with what is done. */
+  /** The value of `performance.now()` at which the check ends early. */
   readonly deadline?: number
 }
 
 export interface VerifyReport {
-  /** Blocks that were looked at. */
   readonly checked: number
-  /** Blocks and undo data that are missing or damaged; they count as missing from now on. */
+  /** Blocks and undo data that are missing or damaged. They count as missing from now on. */
   readonly damaged: number
-  /** Why coins and claims are not those of the blocks; `undefined` where they are, as far as was looked. */
+  /** Why the stored coins and claims do not match the blocks; `undefined` if they match. */
   readonly contradiction: string | undefined
 }
 
-/** A block and what takes it back, as far as they are there. */
 interface Read {
   readonly block: Block | undefined
   readonly undo: Undo | undefined
 }
 
-/** Runs a read; nothing comes of a record that is lost, which is noted already. */
+/** Runs a read. Returns `undefined` for a lost record, which the read has noted. */
 const unlessLost = <A>(read: () => A): A | undefined => {
   try {
     return read()
@@ -91,29 +88,28 @@ const sameCoin = (a: Coin | undefined, b: Coin | undefined): boolean =>
 const sameClaim = (a: NameClaim | undefined, b: NameClaim | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.height === b.height && a.outpoint === b.outpoint
 
-/** An outpoint key as people write it. */
 const outpointText = (key: string): string => {
   const prevout = fromBinaryString(key)
   return `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
 }
 
-/** What of the coins and claims after a block is not what the block makes of those before it. */
+/** The first difference between the stored coins and claims after a block and the result of connecting it. */
 const difference = (
   made: BlockDelta,
   undo: Undo,
   after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: string) => NameClaim | undefined }
 ): string | undefined => {
   for (const [key, coin] of made.coins) {
-    if (!sameCoin(coin, after.coin(key))) return `the coin ${outpointText(key)} is not what it should be`
+    if (!sameCoin(coin, after.coin(key))) return `coin mismatch: ${outpointText(key)}`
   }
   for (const [name, claim] of made.claims) {
     if (!sameClaim(claim, after.claim(name))) {
-      return `the claim of the name ${JSON.stringify(name)} is not what it should be`
+      return `claim mismatch: name ${JSON.stringify(name)}`
     }
   }
-  if (made.removed.size !== undo.removed.size) return "its undo data are of other coins"
+  if (made.removed.size !== undo.removed.size) return "undo data mismatch: number of coins"
   for (const [key, coin] of made.removed) {
-    if (!sameCoin(coin, undo.removed.get(key))) return `its undo data have another coin ${outpointText(key)}`
+    if (!sameCoin(coin, undo.removed.get(key))) return `undo data mismatch: coin ${outpointText(key)}`
   }
   return undefined
 }
@@ -124,7 +120,7 @@ interface Reconnected {
   readonly flags: number
 }
 
-/** Takes a block back in `view`, connects it again, and compares. */
+/** Disconnects a block in `view`, connects it again, and compares the result. */
 const reconnect = (
   state: ChainState,
   view: UndoneView,
@@ -156,7 +152,7 @@ const reconnect = (
   return { contradiction, scripts: delta.scripts, flags }
 }
 
-/** The first script of a block that fails. The threads end what they have begun. */
+/** The first script of a block that fails. Uninterruptible: the worker threads finish their batch. */
 const scriptsOf = (pool: VerifyPool, { flags, scripts }: Reconnected) =>
   Effect.uninterruptible(Effect.suspend(() => {
     const batch = pool.begin()
@@ -165,9 +161,9 @@ const scriptsOf = (pool: VerifyPool, { flags, scripts }: Reconnected) =>
   }))
 
 /**
- * Checks the last blocks of the best chain, the tip first. The chain may not move meanwhile: between two blocks only
- * readers have a turn, and there the check can be interrupted. A block whose data are lost ends the comparison of coins:
- * what lies below needs it.
+ * Verifies the last blocks of the best chain, the tip first. The chain must not change meanwhile. The check can be
+ * interrupted between two blocks, where readers have a turn. A block with lost data ends the comparison of coins,
+ * because all lower blocks need it.
  */
 export const verifyChain = (
   state: ChainState,
@@ -194,7 +190,11 @@ export const verifyChain = (
         const contradiction = again.contradiction ?? failed?.error
         if (contradiction !== undefined) {
           const name = `block ${displayHash(state.index.hash(id))} at height ${height}`
-          return { checked, damaged, contradiction: `${name} does not lead to what is stored (${contradiction})` }
+          return {
+            checked,
+            damaged,
+            contradiction: `${name} does not lead to the stored coins and claims (${contradiction})`
+          }
         }
       }
       yield* turnOfEventLoop

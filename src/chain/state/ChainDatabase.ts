@@ -12,14 +12,14 @@ import { PAGE_BYTES } from "../index/BlockIndex.ts"
 import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
 
 /**
- * chainstate/chainstate.db: coins, name claims, the block index and the best block. They change in one transaction
+ * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
  * from tip to tip. Methods throw `StorageFailure`.
  */
 
 const FILE = "chainstate.db"
 
 const REMEDY =
-  "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
+  "Stop the node, delete the folder chainstate and start again: the chain state is rebuilt from the stored blocks. If that does not help, delete the folder blocks too"
 
 const MIGRATIONS = [
   `CREATE TABLE coins (outpoint BLOB PRIMARY KEY, coin BLOB NOT NULL) WITHOUT ROWID, STRICT;
@@ -34,10 +34,8 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
-/** Names that one statement asks for. */
 const NAMES_AT_ONCE = 256
 
-/** What a look at the database before it is opened has to know. */
 export const inspected = (directory: string): Inspected => {
   const filename = join(directory, FILE)
   return { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
@@ -46,14 +44,11 @@ export const inspected = (directory: string): Inspected => {
 const FIRST_INDEX = new Uint8Array(4)
 const LAST_INDEX = new Uint8Array(4).fill(0xff)
 
-/** Where the stored state stands. */
 export interface StoredState {
   readonly headerCount: number
-  /** Wire order. */
   readonly bestHash: Bytes
 }
 
-/** What one commit changes. */
 export interface Changes {
   readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>
   readonly headerCount: number
@@ -75,7 +70,7 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
 
 type CoinRow = readonly [key: Buffer, coin: Coin]
 
-/** Changes by what becomes of the row, each list in the order of the keys. */
+/** Splits changes into deleted and stored rows, each list in the order of the keys. */
 const split = <A>(
   changes: Iterable<readonly [text: string, value: A | undefined]>,
   keyOf: (text: string) => Buffer
@@ -89,7 +84,7 @@ const split = <A>(
   return { gone: gone.sort(Buffer.compare), kept: kept.sort((a, b) => Buffer.compare(a[0], b[0])) }
 }
 
-/** The statements, prepared once. Throws what the driver throws where the file has other tables. */
+/** Prepares the statements. Throws the driver's error if the file has other tables. */
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
@@ -104,7 +99,7 @@ const prepare = (database: Database) => {
     claimsOf: statement<Array<Buffer>, ClaimRow>(
       `SELECT name, height, outpoint FROM claims WHERE name IN (${repeated("?", NAMES_AT_ONCE)})`
     ),
-    // As one blob: of tens of thousands of rows, making a buffer for each column takes longer than reading them.
+    // One blob per row: for tens of thousands of rows, one buffer per column takes longer than the read.
     claimsBetween: statement<[number, number], { readonly height: number; readonly claim: Buffer }>(
       "SELECT height, CAST(outpoint || name AS BLOB) AS claim FROM claims WHERE height BETWEEN ? AND ?"
     ),
@@ -146,11 +141,10 @@ const prepare = (database: Database) => {
 
 export class ChainDatabase {
   readonly file: string
-  /** Compares the pages with their sums. */
   readonly sums: PageGuard
   private readonly database: Database
   private readonly statements: ReturnType<typeof prepare>
-  /** Told of damage, wherever it was met. */
+  /** Called for all damage that a read or write finds. */
   private readonly damaged: (damage: StorageCorrupted) => void
 
   constructor(directory: string, pageSize: number, damaged: (damage: StorageCorrupted) => void = () => {}) {
@@ -175,7 +169,7 @@ export class ChainDatabase {
         try {
           return work()
         } catch (cause) {
-          // A damaged file may hold another type where a blob belongs.
+          // A damaged file may have a value of another type instead of a blob.
           if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
           throw this.corrupted(`a row does not decode (${cause.message})`)
         }
@@ -186,24 +180,21 @@ export class ChainDatabase {
     }
   }
 
-  /** The failure of data that contradict themselves. */
   corrupted(found: string): StorageCorrupted {
     return new StorageCorrupted({ file: this.file, found, remedy: REMEDY })
   }
 
-  /** Where the stored state stands; `undefined` in a new database. */
   state(): StoredState | undefined {
     const row = this.guard("reading", () => this.statements.state.get())
     return row === undefined ? undefined : { headerCount: row.header_count, bestHash: row.best_hash }
   }
 
-  /** The pages of the block index, in order. */
   *pages(): Iterable<Uint8Array> {
     const count = this.guard("reading", () => this.statements.pageCount.get()?.pages ?? 0)
     for (let page = 0; page < count; page++) {
       const row = this.guard("reading", () => this.statements.page.get(page))
       if (row?.records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
-      // A copy of its own: the index views it as words, which needs an aligned buffer, and writes to it.
+      // A copy: the index views it as words, which needs an aligned buffer, and writes to it.
       yield new Uint8Array(row.records)
     }
   }
@@ -230,7 +221,7 @@ export class ChainDatabase {
     })
   }
 
-  /** The stored claims of names, each of which is given once. */
+  /** The stored claims of names. Each name is given once. */
   claimsOf(names: ReadonlyArray<string>): ReadonlyMap<string, NameClaim> {
     const found = new Map<string, NameClaim>()
     const whole = names.length - names.length % NAMES_AT_ONCE
@@ -247,7 +238,7 @@ export class ChainDatabase {
     return found
   }
 
-  /** Stored claims that were made in the heights `from` to `to`, both included. */
+  /** Stored claims with heights from `from` to `to`, both included. */
   claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
     return this.guard("reading", () => {
       const found: Array<readonly [string, NameClaim]> = []
@@ -259,9 +250,7 @@ export class ChainDatabase {
     })
   }
 
-  /**
-   * Up to `limit` stored coins behind an outpoint key (`undefined`: from the first), in the order of (txid, index).
-   */
+  /** Up to `limit` stored coins after an outpoint key (`undefined`: from the first), in the order of (txid, index). */
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
     return this.guard(
@@ -273,7 +262,7 @@ export class ChainDatabase {
     )
   }
 
-  /** Up to `limit` stored claims behind a name (`undefined`: from the first), in the order of the names' bytes. */
+  /** Up to `limit` stored claims after a name (`undefined`: from the first), in the order of the names' bytes. */
   claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
     const { claimsAfter, firstClaims } = this.statements
     return this.guard("reading", () => {
@@ -282,7 +271,7 @@ export class ChainDatabase {
     })
   }
 
-  /** Stores all changes, or none of them. Rows go in the order of their keys, which is several times faster. */
+  /** Stores all changes, or none. Rows are written in key order, which is several times faster. */
   commit(changes: Changes): void {
     const apply = this.database.transaction(() => {
       const coins = split(changes.coins, coinKey)
@@ -297,14 +286,13 @@ export class ChainDatabase {
     this.guard("writing", () => apply.immediate())
   }
 
-  /** Bytes of the database file. */
   size(): number {
     return this.guard("reading", () =>
       Number(this.database.pragma("page_count", { simple: true })) *
       Number(this.database.pragma("page_size", { simple: true })))
   }
 
-  /** Copies the write-ahead log into the file where it has grown enough; to be called after a commit. */
+  /** Copies the write-ahead log into the file if it is large enough. Call this after a commit. */
   committed(): void {
     this.guard("writing", () => this.sums.committed())
   }

@@ -30,61 +30,54 @@ export interface ChainStateOptions {
   readonly params: ConsensusParams
   readonly blocksDirectory: string
   readonly chainstateDirectory: string
-  /** Bytes of a page of a new database. */
   readonly pageSize: number
-  /** Bytes that coins may take in memory before they are stored. */
+  /** Bytes that coins may use in memory before a flush. */
   readonly coinCacheBytes: number
-  /** Unix time in seconds. */
   readonly now: () => number
-  /** Called in the midst of the work that meets damage of chainstate.db; the next start makes it anew. */
+  /** Called synchronously when damage of chainstate.db is found. The next start rebuilds it. */
   readonly onDamage?: (damage: StorageCorrupted) => void
 }
 
-/** What came of a header or block that was offered. */
 export type Accepted =
   | { readonly type: "new"; readonly id: number }
   | { readonly type: "known"; readonly id: number }
   | { readonly type: "rejected"; readonly reject: Reject }
 
-/** A block that was connected on trust: its scripts are not judged yet. */
+/** A connected block whose scripts are not verified yet. */
 interface Prepared {
   readonly id: number
   readonly block: Block
   readonly delta: BlockDelta
 }
 
-/** Blocks that were connected on trust, and what ended the row, if something did. */
+/** A batch of connected blocks with unverified scripts, and the error that ended it, if any. */
 export interface PreparedBatch {
   readonly blocks: ReadonlyArray<Prepared>
   readonly refused: { readonly id: number; readonly reject: Reject } | undefined
-  /** What was thrown at the block after the last one. */
   readonly thrown: { readonly id: number; readonly cause: unknown } | undefined
 }
 
-/** What came of a block that is only judged: `reject` counts where none of its scripts fails. */
+/** The result of validating a block without connecting it. `reject` applies if all its scripts are valid. */
 export interface Judged {
   readonly reject: Reject | undefined
   readonly scripts: ReadonlyArray<ScriptCheck>
   readonly flags: number
 }
 
-/** What came of a batch. */
 export interface Settled {
   readonly connected: ReadonlyArray<Connected>
   readonly refused: PreparedBatch["refused"]
-  /** A block whose bytes are damaged: it counts as missing from now on. */
+  /** The error of a damaged block, which counts as missing from now on. */
   readonly damaged: StorageCorrupted | undefined
 }
 
-/** What to do next to get to the best chain. */
 export type Step =
   | { readonly type: "none" }
   | { readonly type: "disconnect" }
   | { readonly type: "connect"; readonly target: number }
-  /** A block that would have to be taken back is missing: it has to come first. */
+  /** A block that has to be disconnected is missing. The reorg waits for it. */
   | { readonly type: "wait"; readonly missing: number }
 
-/** A block of the best chain and what it does to names. */
 export interface Connected {
   readonly id: number
   readonly block: Block
@@ -92,13 +85,13 @@ export interface Connected {
 }
 
 /**
- * The best chain: header tree, block files, coins and claims, and the steps that move from one tip to another. All
- * synchronous; `Chain` is the one writer that calls it, a block or a batch at a time, and wraps what it throws
+ * The best chain: header tree, block files, coins and claims, and the steps from one tip to another. All methods are
+ * synchronous. `Chain` is the only writer; it calls them for one block or batch at a time, and converts the errors
  * (`StorageFailure`).
  *
- * Invariants: a block's bytes and undo data are on disk before a commit refers to them; coins, claims, index and best
- * block change in one commit; the active chain never contains a block that failed or whose scripts were not judged,
- * outside of a batch that is being prepared.
+ * Invariants: a block's bytes and undo data are on disk before a commit refers to them. Coins, claims, index and best
+ * block change in one commit. The active chain never contains a failed block. It contains blocks with unverified
+ * scripts only while a batch is prepared.
  */
 export class ChainState {
   readonly params: ConsensusParams
@@ -107,11 +100,9 @@ export class ChainState {
   readonly database: ChainDatabase
   readonly coins: CoinStore
   readonly timings: Timings = noTime()
-  /** What was mended at the start, in words for the log. */
   readonly repairs: Array<string> = []
-  /** What lies in the block files behind the last place that the index knows, at the start. */
+  /** The parts of the block files after the last indexed record, at the start. */
   readonly tails: ReadonlyArray<Tail>
-  /** Blocks of the best chain that are missing. */
   readonly losses = new BlockLosses(this.index, this)
   private readonly options: ChainStateOptions
   private readonly candidates: Candidates
@@ -119,12 +110,11 @@ export class ChainState {
   readonly stored: StoredBlocks
   /** Numbers of the headers of the best chain, by height. */
   private readonly active: Array<number> = []
-  /** How many blocks at the end of the best chain are connected on trust only. */
+  /** The number of blocks at the end of the best chain whose scripts are not verified yet. */
   private onTrust = 0
-  /** The headers with the most work. */
   readonly best = new BestHeader(this.index, this.losses)
 
-  /** Opens the stores and brings them to a sound state. Throws `StorageFailure`. */
+  /** Opens the stores and repairs them. Throws `StorageFailure`. */
   constructor(options: ChainStateOptions) {
     this.options = options
     this.params = options.params
@@ -169,11 +159,11 @@ export class ChainState {
     this.index.addStatus(0, Status.VALID)
     for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
     this.index.setUndo(0, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
-    // Block files from before are kept: they may be all that is left of a chain whose index is gone.
+    // Existing block files are kept: they may have a chain whose index was deleted.
     if (!this.hasStrayBlocks) this.storeGenesis()
   }
 
-  /** Stores the genesis block where it is not stored. This is also what ends a rebuild: see `hasStrayBlocks`. */
+  /** Stores the genesis block if it is missing. This also ends a rebuild: see `hasStrayBlocks`. */
   storeGenesis(): void {
     if (this.index.has(0, Status.HAVE_DATA)) return
     const genesis = decodeBlock(this.params.network.genesisBlock)
@@ -182,8 +172,8 @@ export class ChainState {
   }
 
   /**
-   * Whether there are block files that nothing, or not everything yet, refers to: the index was deleted and is to be
-   * rebuilt. Genesis is noted last, so that a rebuild that was cut short is taken up again.
+   * Whether there are block files that are not indexed, or not completely: the index was deleted and has to be rebuilt.
+   * Genesis is indexed last, so that an interrupted rebuild is resumed.
    */
   get hasStrayBlocks(): boolean {
     return !this.index.has(0, Status.HAVE_DATA) &&
@@ -204,7 +194,6 @@ export class ChainState {
     for (let id = tip; id !== NONE; id = this.index.parent(id)) this.active[this.index.height(id)] = id
   }
 
-  /** The number of the last block of the best chain. */
   get tip(): number {
     return this.active[this.active.length - 1] ?? 0
   }
@@ -213,28 +202,27 @@ export class ChainState {
     return this.active.length - 1
   }
 
-  /** The number of the header with the most work that nothing is known against and that the chain can go to. */
+  /** The number of the header with the most work that is not invalid and that the chain can reach. */
   get bestHeader(): number {
     return this.best.reachable
   }
 
-  /** The number of the block of the best chain at a height, or `NONE`. */
   at(height: number): number {
     return this.active[height] ?? NONE
   }
 
-  /** The height up to which everything is judged: what others may see. */
+  /** The height of the last validated block. Readers see the chain up to it. */
   get settledHeight(): number {
     return this.height - this.onTrust
   }
 
-  /** Whether a block is in the best chain, as far as that is judged. */
+  /** Whether a block is in the validated part of the best chain. */
   isActive(id: number): boolean {
     const height = this.index.height(id)
     return height <= this.settledHeight && this.active[height] === id
   }
 
-  /** Offers a header. `checked` where its proof of work was checked already. */
+  /** Offers a header. `checked` if the caller has checked its proof of work. */
   acceptHeader(header: BlockHeader, checked = false): Accepted {
     const known = this.index.find(header.header.hash)
     if (known !== NONE) {
@@ -248,7 +236,7 @@ export class ChainState {
     return { type: "new", id }
   }
 
-  /** Whether a header can follow its predecessor: by its time, target and version, whatever its proof. */
+  /** Checks a header against its predecessor: time, target and version, without its proof. */
   checkPlace({ header }: BlockHeader): Reject | undefined {
     const prev = this.index.find(header.prevHash)
     if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
@@ -268,7 +256,7 @@ export class ChainState {
     })
   }
 
-  /** Offers a block: checks what can be said without coins, and stores it. `lies` where it is in our files already. */
+  /** Offers a block: checks it without coins, and stores it. `lies` is its location if it is in our files already. */
   acceptBlock(block: Block, lies?: { readonly place: Place; readonly record: Bytes }): Accepted {
     const started = performance.now()
     const accepted = this.checkedBlock(block)
@@ -284,12 +272,12 @@ export class ChainState {
     return accepted
   }
 
-  /** "new" means: to be stored. */
+  /** "new" means that the caller has to store the block. */
   private checkedBlock(block: Block): Accepted {
     const broken = checkBlock(block, this.params)
     if (broken !== undefined) return { type: "rejected", reject: broken }
     const known = this.index.find(block.hash)
-    // Whatever is held against it by now: to take a block back it has to be here.
+    // A missing block of the best chain is accepted even if it is marked as failed: it is needed to disconnect it.
     const header = this.losses.has(known) ? { type: "known", id: known } as const : this.acceptHeader(block, true)
     if (header.type === "rejected") return header
     const { id } = header
@@ -305,10 +293,10 @@ export class ChainState {
     return { type: "rejected", reject }
   }
 
-  /** Notes that a block is invalid, and with it all that builds on it. */
+  /** Marks a block and its descendants as invalid. */
   private markFailed(failed: number): void {
     this.index.addStatus(failed, Status.FAILED)
-    // Children have higher numbers than their parents, so one pass upwards finds all descendants.
+    // Children have higher numbers than their parents: so one ascending pass finds all descendants.
     for (let id = failed + 1; id < this.index.count; id++) {
       const parent = this.index.parent(id)
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(id, Status.FAILED_PARENT)
@@ -318,7 +306,6 @@ export class ChainState {
     this.best.find(this.tip)
   }
 
-  /** What to do next to get to the chain with the most work. */
   nextStep(): Step {
     const target = this.candidates.best(this.tip, (id) => this.losses.bars(id))
     const fork = this.index.forkPoint(target, this.tip)
@@ -330,28 +317,26 @@ export class ChainState {
   }
 
   /**
-   * The transactions of a block. Throws `StorageFailure`; where the block is not what it was, it counts as missing from
-   * then on, so that it is taken when it comes again.
+   * Throws `StorageFailure`. A damaged block counts as missing from then on: it is stored again when a peer sends it.
    */
   block(id: number): Block {
     return this.stored.block(id)
   }
 
-  /** Whether it was the bytes of this block that made a failure. Genesis is no matter: its bytes are known. */
+  /** Whether the damaged bytes of this block caused an error. Genesis is excluded: its bytes are built in. */
   private isDamage(id: number, cause: unknown): cause is StorageCorrupted {
     return id !== 0 && cause instanceof StorageCorrupted &&
       cause.file === this.files.path("blk", this.index.dataPlace(id).file)
   }
 
-  /** The undo data of a connected block. Throws `StorageFailure`. */
   undo(id: number): Undo {
     return this.stored.undo(id)
   }
 
   /**
-   * Connects blocks on the way from the tip to `target`, on trust as far as scripts go: `check` is told what is to be
-   * checked, block by block, also for a block behind the last one that is refused: its scripts may be the reason that
-   * counts. `settle` ends the batch, whatever the checks say.
+   * Connects blocks on the way from the tip to `target`, without their scripts. Each block's script checks are passed
+   * to `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle`
+   * ends the batch with the result of the checks.
    */
   prepare(
     target: number,
@@ -380,7 +365,7 @@ export class ChainState {
         bytes += block.size
         for (const { coins } of delta.scripts) inputs += coins.length
       } catch (cause) {
-        // What came before is sound and has to be settled first.
+        // The blocks before it are valid and have to be settled first.
         return { blocks, refused: undefined, thrown: { id, cause } }
       }
     }
@@ -405,8 +390,8 @@ export class ChainState {
   }
 
   /**
-   * Judges a block on top of the tip that is not stored and need not have any proof of work: all but its scripts, which
-   * come back to be checked. Source: upstream `validation.cpp`, `TestBlockValidity`.
+   * Validates a block on top of the tip, without proof of work and without storing it. Returns its script checks for
+   * the caller. Source: upstream `validation.cpp`, `TestBlockValidity`.
    */
   judge(block: Block): Judged {
     const { tip } = this
@@ -421,7 +406,7 @@ export class ChainState {
       ...place,
       block,
       flags,
-      // What nobody connects is no reason to keep coins in memory.
+      // The block is not connected, so its coins are not kept in memory.
       view: {
         coin: (outpoint) => coins.peek(outpoint),
         claim: coins.claim,
@@ -436,17 +421,17 @@ export class ChainState {
       : { reject: undefined, scripts: result.delta.scripts, flags }
   }
 
-  /** The failure of a chain state that can only be made anew from the blocks, which the next start does. */
+  /** The error of a chain state that has to be rebuilt from the blocks. The next start does this. */
   beyondRepair(found: string): StorageCorrupted {
     requestRebuild(this.options.chainstateDirectory, found)
-    const remedy = "Start the node again: it makes the chain state anew from the stored blocks"
+    const remedy = "Start the node again: it rebuilds the chain state from the stored blocks"
     return new StorageCorrupted({ file: this.database.file, found, remedy })
   }
 
   /**
-   * Ends a batch: what comes before `failure` (a block counted within the batch, the refused one behind its last
-   * included, and why it is refused) stays, the rest is taken back. Throws what ended the batch, unless it was a block
-   * that does not read, which counts as missing from now on: it may come again.
+   * Ends a batch. The blocks before `failure` stay, the others are disconnected. `failure` is the index of a block in
+   * the batch, or of the refused block after it, and the reason. Throws the error that ended the batch, except for a
+   * damaged block, which counts as missing from now on.
    */
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
@@ -458,7 +443,7 @@ export class ChainState {
           this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
         }
       } catch (cause) {
-        // A block without undo data could never be left again.
+        // A block without undo data could never be disconnected.
         this.takeBack({ blocks: good.slice(i) })
         throw cause
       }
@@ -480,7 +465,6 @@ export class ChainState {
     }
   }
 
-  /** Takes the blocks of a batch back, which are the last of the chain. */
   takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
     for (const { delta } of [...blocks].reverse()) {
       this.active.pop()
@@ -490,8 +474,9 @@ export class ChainState {
   }
 
   /**
-   * A block that is refused although it passed all checks that need no coins when it came: its bytes may have changed on
-   * disk, in a witness or a proof that neither hash nor merkle root cover. It is not to be held against the block.
+   * Checks a refused block again. It passed all checks that need no coins when it was stored. If it fails them now, its
+   * bytes changed on disk, in a witness or proof that neither hash nor merkle root covers: then the block counts as
+   * damaged, not as invalid.
    */
   private changedOnDisk(id: number): StorageCorrupted | undefined {
     const block = this.block(id)
@@ -514,7 +499,7 @@ export class ChainState {
     return cause
   }
 
-  /** Takes the last block back. Returns its number. */
+  /** Disconnects the last block. Returns its number. */
   disconnectTip(): number {
     const id = this.tip
     const block = this.block(id)
@@ -524,19 +509,18 @@ export class ChainState {
     return id
   }
 
-  /** A connected block as followers want it. */
   connected(id: number): Connected {
     const block = this.block(id)
     return { id, block, effects: nameEffects(block, this.index.height(id), this.params) }
   }
 
-  /** Notes that a block is to be taken as invalid (`invalidateblock`); the caller then follows `nextStep`. */
+  /** Marks a block as invalid (`invalidateblock`). The caller then follows `nextStep`. */
   invalidate(id: number): void {
-    // There is no chain without it.
+    // Genesis is part of every chain.
     if (id !== 0) this.markFailed(id)
   }
 
-  /** Takes back what `invalidate` or a refusal noted of a block, its ancestors and what builds on it. */
+  /** Withdraws `invalidate` or a refusal for a block, its ancestors and its descendants. */
   reconsider(id: number): void {
     const height = this.index.height(id)
     for (let other = 0; other < this.index.count; other++) {
@@ -553,7 +537,7 @@ export class ChainState {
     this.best.find(this.tip)
   }
 
-  /** The last headers of all branches, the best chain's tip among them, highest first. */
+  /** The last headers of all branches, the best chain's tip included, highest first. */
   tips(): ReadonlyArray<number> {
     const hasChild = new Uint8Array(this.index.count)
     for (let id = 0; id < this.index.count; id++) {
@@ -567,10 +551,7 @@ export class ChainState {
     return tips.sort((a, b) => this.index.height(b) - this.index.height(a))
   }
 
-  /**
-   * Headers with their proofs, read from the stored blocks: up to the first whose block is not stored. Throws
-   * `StorageFailure`.
-   */
+  /** Headers with their proofs, up to the first block that is not stored. Throws `StorageFailure`. */
   fullHeaders(ids: ReadonlyArray<number>): ReadonlyArray<BlockHeader> {
     const headers: Array<BlockHeader> = []
     for (const id of ids) {
@@ -580,18 +561,15 @@ export class ChainState {
     return headers
   }
 
-  /** Whether memory for coins is used up, so that a flush is due. */
+  /** Whether the coins use more memory than their budget, so that a flush is due. */
   get flushDue(): boolean {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /**
-   * Stores everything: block bytes first, then one commit from the last stored tip to this one. Returns whether there was
-   * anything to store.
-   */
+  /** Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. */
   flush(): boolean {
-    // What nobody judged must not become what is stored.
-    if (this.onTrust > 0) throw new Error(`${this.onTrust} blocks are connected on trust while the chain is stored`)
+    // Blocks with unverified scripts must not be stored as the best chain.
+    if (this.onTrust > 0) throw new Error(`flush refused: the scripts of ${this.onTrust} blocks are not verified yet`)
     const started = performance.now()
     const pages = this.index.takeDirtyPages()
     try {
@@ -616,11 +594,11 @@ export class ChainState {
   }
 }
 
-/** The reference node's word for a proposal that does not build on the tip (BIP 23). */
+/** The reference node's reason for a proposal that does not build on the tip (BIP 23). */
 const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
 
 const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
 
-/** What takes a block's effect on the coins back. */
+/** The changes of coins that disconnect a block. */
 const inverse = ({ coins, removed }: BlockDelta) =>
   new Map([...coins.keys()].map((outpoint) => [outpoint, removed.get(outpoint)] as const))

@@ -4,44 +4,42 @@ import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
 
 interface CoinEntry {
   coin: Coin | undefined
-  /** Differs from what is stored. */
   dirty: boolean
-  /** The database has no coin here: one that goes again before it was stored leaves no trace. */
+  /** The database has no coin here: if it is removed before a flush, nothing is stored. */
   fresh: boolean
 }
 
-/** What is known of the stored coins of the transaction that was asked about last. */
+/** The lookups of stored coins of the last requested transaction. */
 interface Missed {
   readonly txid: string
-  /** Outputs that were asked for in a row and had no coin. */
   count: number
-  /** Whether the transaction has no stored coin at all. */
   none: boolean
 }
 
 const NOTHING_MISSED: Missed = { txid: "", count: -Infinity, none: false }
 
-/** Misses in a row after which all outputs of a transaction are asked for at once. */
+/** Consecutive misses after which one query covers all outputs of the transaction. */
 const MISSES = 4
 
 const TXID_SIZE = 32
 
-/** What an entry of the cache takes beside its script: key, objects, slot of the map. Measured, in bytes. */
+/** Bytes of a cache entry without its script: key, objects, slot of the map. Measured. */
 const ENTRY_BYTES = 240
 
 const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
 
 /**
- * Coins and name claims of the best chain: what changed since the last flush, and what was read lately, over the
- * database. Bounded by its owner, which flushes when `memory` grows beyond its budget. Reads throw `StorageFailure`.
+ * The coins and name claims of the best chain: the changes since the last flush and the recently read entries, on top
+ * of the database. The owner limits the cache: it flushes when `memory` is above its budget. Reads throw
+ * `StorageFailure`.
  */
 export class CoinStore implements ChainView {
   private readonly database: ChainDatabase
   private readonly coins = new Map<string, CoinEntry>()
   private readonly claims = new Map<string, NameClaim | undefined>()
-  /** Outpoints whose entry differs from what is stored or is of no coin: a flush looks at these and at no others. */
+  /** Outpoints whose entry differs from the stored coin, or has no coin. A flush visits only these. */
   private readonly touched = new Set<string>()
-  /** Names whose claim differs from what is stored. */
+  /** Names whose claim differs from the stored one. */
   private readonly touchedNames = new Set<string>()
   /** Names with a claim that is not stored yet, by its height. */
   private readonly unstored = new Map<number, Set<string>>()
@@ -53,12 +51,10 @@ export class CoinStore implements ChainView {
     this.database = database
   }
 
-  /** About how many bytes the cache takes. */
   get memory(): number {
     return this.used
   }
 
-  /** Whether anything differs from what is stored. */
   get hasChanges(): boolean {
     return this.changed
   }
@@ -67,22 +63,22 @@ export class CoinStore implements ChainView {
     const entry = this.coins.get(outpoint)
     if (entry !== undefined) return entry.coin
     const coin = this.stored(outpoint)
-    // That a transaction has no coin at all is remembered once.
+    // A transaction without any coin is remembered once, not per output.
     if (coin !== undefined || !this.missed.none) {
       this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
     }
     return coin
   }
 
-  /** The same without keeping it: for whoever asks, however often. */
+  /** Reads a coin without caching it: for callers outside block validation. */
   peek(outpoint: string): Coin | undefined {
     const entry = this.coins.get(outpoint)
     return entry === undefined ? this.stored(outpoint) : entry.coin
   }
 
   /**
-   * A coin in the database. The outputs of a coinbase are asked for one after the other and are nearly never there: after
-   * some of them one question about the transaction stands for the rest.
+   * Reads a coin from the database. The outputs of a coinbase are looked up one by one and nearly never exist: after
+   * some misses, one query for the whole transaction replaces the rest.
    */
   private stored(outpoint: string): Coin | undefined {
     const txid = outpoint.slice(0, TXID_SIZE)
@@ -115,7 +111,7 @@ export class CoinStore implements ChainView {
     for (const [name, claim] of this.database.claimsBetween(from, to)) {
       if (!this.touchedNames.has(name)) found.push([name, claim])
     }
-    // A name that changed since is found at the heights of all its claims: the one that it has now decides.
+    // A changed name is in the sets of all its heights. Only its current claim counts.
     for (let height = from; this.unstored.size > 0 && height <= to; height++) {
       for (const name of this.unstored.get(height) ?? []) {
         const claim = this.claims.get(name)
@@ -131,7 +127,7 @@ export class CoinStore implements ChainView {
     this.used += ENTRY_BYTES + scriptBytes(entry.coin)
   }
 
-  /** Applies what a block, or undoing one, does to the coins and claims. */
+  /** Applies the changes of connecting or disconnecting a block. */
   apply(
     coins: ReadonlyMap<string, Coin | undefined>,
     claims: ReadonlyMap<string, NameClaim | undefined>
@@ -144,7 +140,7 @@ export class CoinStore implements ChainView {
   private setCoin(outpoint: string, coin: Coin | undefined): void {
     const entry = this.coins.get(outpoint)
     if (entry === undefined) {
-      // An outpoint nobody asked for is new, but for coinbases that repeat an older one (there is no BIP 30 here).
+      // New, unless a coinbase repeats an older outpoint (BIP 30 is not enforced).
       this.enter(outpoint, { coin, dirty: true, fresh: coin !== undefined && !coin.coinbase })
       return
     }
@@ -170,7 +166,7 @@ export class CoinStore implements ChainView {
     else names.add(name)
   }
 
-  /** Stores everything that changed, together with the rest of a commit. All or nothing. */
+  /** Stores all changes together with the rest of a commit. All or nothing. */
   flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
     const coins: Array<readonly [string, Coin | undefined]> = []
     for (const outpoint of this.touched) {
@@ -186,7 +182,6 @@ export class CoinStore implements ChainView {
     else this.settle()
   }
 
-  /** Notes that everything is stored. */
   private settle(): void {
     for (const outpoint of this.touched) {
       const entry = this.coins.get(outpoint)

@@ -1,15 +1,15 @@
 import type { Block } from "../../protocol/block.ts"
 
-/** Bytes of blocks to keep: some batches of an import, or the last blocks at the tip for relay and reorganisations. */
+/** Bytes of blocks to keep: some batches of an import, or the last blocks at the tip for relay and reorgs. */
 const LIMIT = 4 * 1024 * 1024
 
-/** The blocks that came last, parsed: connected from memory instead of read back. Oldest first out, the last one stays. */
+/** The most recent blocks, decoded. The oldest are dropped first, the last one stays. */
 export class RecentBlocks {
   private readonly blocks = new Map<number, Block>()
   private readonly limit: number
   private used = 0
 
-  /** @param limit bytes of blocks, as they are serialized. */
+  /** @param limit bytes of serialized blocks. */
   constructor(limit = LIMIT) {
     this.limit = limit
   }

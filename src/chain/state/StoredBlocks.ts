@@ -13,20 +13,19 @@ import { decodeUndo, type Undo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
 import type { Timings } from "./timings.ts"
 
-/** Bytes of a block in which its header and, nearly always, its merged-mining proof end. */
+/** Bytes that nearly always contain the header of a block and its merged-mining proof. */
 const PROOF_BYTES = 2048
 
 /**
- * Bytes of a block up to which reading all of it and comparing its checksum costs less than checking the merged-mining
- * proof of its header: 20 kB take 6 µs, a proof takes 70 to 100 µs.
+ * Size up to which reading a block and verifying its checksum costs less than checking the merged-mining proof of its
+ * header: 20 kB take 6 µs, a proof takes 70 to 100 µs.
  */
 const CHEAP_BYTES = 256 * 1024
 
 const REMEDY = "The node asks its peers for the block; without peers start with -loadblock and a file that has it"
 
-const UNDO_REMEDY = "The node needs the record only to take the block back, and then makes the chain state anew"
+const UNDO_REMEDY = "The node needs the record only to disconnect the block, and then rebuilds the chain state"
 
-/** Where blocks are kept, and what is known of them. */
 export interface BlockStore {
   readonly index: BlockIndex
   readonly files: BlockFiles
@@ -36,10 +35,10 @@ export interface BlockStore {
 }
 
 /**
- * Blocks and undo data by the number of their header, from memory or from their files. What is read is checked to be
- * what was stored, by a checksum over the whole record: hash and merkle root cover neither witnesses nor the
- * merged-mining proof. A record of a version that kept no checksum is judged by the rules instead, once, and then gets
- * one. What fails counts as missing from then on (`BlockLosses`). Methods throw `StorageFailure`.
+ * Blocks and undo data by the number of their header, from memory or from files. Each read verifies a checksum over the
+ * whole record: hash and merkle root cover neither witnesses nor the merged-mining proof. A record without a checksum,
+ * from an older version, is checked by the rules once, and then gets a checksum. A record that fails counts as missing
+ * from then on (`BlockLosses`). Methods throw `StorageFailure`.
  */
 export class StoredBlocks {
   private readonly store: BlockStore
@@ -49,7 +48,6 @@ export class StoredBlocks {
     this.store = store
   }
 
-  /** Keeps a block that just came, for a while. */
   remember(id: number, block: Block): void {
     this.recent.put(id, block)
   }
@@ -62,12 +60,11 @@ export class StoredBlocks {
     return this.recent.get(id) ?? this.read(id)
   }
 
-  /** The bytes of a block as they travel. */
   bytes(id: number): Bytes {
     return this.recent.get(id)?.bytes ?? this.record(id)
   }
 
-  /** Reads a block from its file, whatever is in memory. */
+  /** Reads a block from its file, even if it is in memory. */
   read(id: number): Block {
     const { index, timings } = this.store
     const started = performance.now()
@@ -85,7 +82,7 @@ export class StoredBlocks {
     throw this.lost("blk", id, `is not ${this.nameOf(id)} any more`)
   }
 
-  /** Checks that a block is in its file as it was stored, whatever is in memory. */
+  /** Verifies the stored block, even if it is in memory. */
   checkBlock(id: number): void {
     this.record(id)
   }
@@ -99,7 +96,6 @@ export class StoredBlocks {
     return new StorageCorrupted({ file: this.store.files.path(family, file), found, remedy })
   }
 
-  /** Notes that a record is lost; returns the failure that says so. */
   private lost(family: FileFamily, id: number, what: string): StorageCorrupted {
     const { index } = this.store
     const place = family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
@@ -113,12 +109,12 @@ export class StoredBlocks {
     return failure
   }
 
-  /** The failure of a block that is stored and no longer passes the checks that it passed when it came: it is lost. */
+  /** Notes that a stored block no longer passes the checks that it passed before. Returns the error. */
   damagedBlock(id: number, reason: string): StorageCorrupted {
-    return this.lost("blk", id, `of ${this.nameOf(id)} has changed (${reason})`)
+    return this.lost("blk", id, `of ${this.nameOf(id)} is invalid (${reason})`)
   }
 
-  /** Runs a read of a record; one that its file is too short for is lost. */
+  /** Runs a read of a record. A record beyond the end of its file is lost. */
   private reading<A>(family: FileFamily, id: number, read: () => A): A {
     try {
       return read()
@@ -127,10 +123,9 @@ export class StoredBlocks {
     }
   }
 
-  /** The bytes of a block from its file, checked. */
   private record(id: number): Bytes {
     const { files, index, params } = this.store
-    // The first block is known to every node.
+    // The genesis block is built in.
     if (id === 0) return params.network.genesisBlock
     const place = index.dataPlace(id)
     if (!index.has(id, Status.HAVE_DATA)) throw this.failure("blk", place.file, `${this.nameOf(id)} is missing`)
@@ -141,14 +136,14 @@ export class StoredBlocks {
     return bytes
   }
 
-  /** Judges a record that has no checksum by the rules, and gives it one. */
+  /** Checks a record without a checksum by the rules, and stores its checksum. */
   private approve(id: number, bytes: Bytes): void {
     const broken = this.judge(id, bytes)
     if (broken !== undefined) throw this.lost("blk", id, `is not ${this.nameOf(id)} any more (${broken})`)
     this.store.index.setChecksum(id, recordChecksum(bytes))
   }
 
-  /** What is wrong with the bytes of a block as far as they themselves tell. */
+  /** The error in the bytes of a block, as far as the block alone shows it. */
   private judge(id: number, bytes: Bytes): string | undefined {
     const { index, params } = this.store
     try {
@@ -164,7 +159,7 @@ export class StoredBlocks {
     }
   }
 
-  /** The header of a block with its proof: of a large record just the beginning is read, and the proof checked. */
+  /** The header of a block with its proof. For a large record, reads only the beginning and checks the proof. */
   header(id: number): BlockHeader {
     const { index } = this.store
     const recent = this.recent.get(id)
@@ -185,7 +180,7 @@ export class StoredBlocks {
     throw this.lost("blk", id, `is not ${this.nameOf(id)} any more`)
   }
 
-  /** A header and its proof from the first bytes of a block; `undefined` where these end too early, or are damaged. */
+  /** Reads a header and its proof from the first bytes of a block; `undefined` if they are incomplete or damaged. */
   private proven(id: number, place: Place): BlockHeader | undefined {
     const { files, index, params } = this.store
     try {
@@ -198,7 +193,6 @@ export class StoredBlocks {
     }
   }
 
-  /** The undo data of a connected block. */
   undo(id: number): Undo {
     const { files, index } = this.store
     const place = index.undoPlace(id)

@@ -5,12 +5,12 @@ import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
 /**
- * How coins, claims and undo data lie on disk. A coin is CompactSize(2·height + coinbase), CompactSize(value) and the
- * script to the end; undo data are three lists: coins that the block removed, names that were new, names with the
- * claim that they had before.
+ * The formats of coins and undo data on disk. A coin is CompactSize(2·height + coinbase), CompactSize(value) and the
+ * script to the end. Undo data are two lists: the removed coins, and the touched names, each with a flag and, for a
+ * known name, its previous claim.
  */
 
-/** Values reach 2^51, above the bound of lengths. */
+/** Values reach 2^51, above the limit for lengths. */
 const MAX_VALUE = Number.MAX_SAFE_INTEGER
 
 const writeCoin = (writer: Writer, coin: Coin): Writer =>
@@ -22,37 +22,34 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
   return { height: code >>> 1, coinbase: (code & 1) === 1, value }
 }
 
-/** Coins are encoded by the thousand: one buffer serves them all. */
 const scratch = new Writer()
 
 export const encodeCoin = (coin: Coin): Uint8Array => writeCoin(scratch.clear(), coin).bytes(coin.script).toBytes()
 
-/** Throws `DecodeError` for bytes that are no coin. */
+/** Throws `DecodeError` for invalid bytes. */
 export const decodeCoin = (bytes: Bytes): Coin => {
   const reader = new Reader(bytes)
   const head = readCoinHead(reader)
   return { ...head, script: reader.bytes(reader.remaining, "coin script") }
 }
 
-/** The key of a coin in the database: the outpoint with its index big endian, so that order is (txid, index). */
+/** The key of a coin in the database: the outpoint with its index big endian, so that the order is (txid, index). */
 export const coinKey = (outpoint: string): Buffer => {
   const key = Buffer.from(outpoint, "latin1")
   key.subarray(32).reverse()
   return key
 }
 
-/** The outpoint that a database key stands for. */
 export const outpointOfKey = (key: Bytes): string => {
   const outpoint = Buffer.from(key)
   outpoint.subarray(32).reverse()
   return binaryString(outpoint)
 }
 
-/** What undoing a block needs beside the block itself. */
 export interface Undo {
   /** Coins from before the block that it removed, by outpoint key. */
   readonly removed: ReadonlyMap<string, Coin>
-  /** Claims from before the block, by name key; `undefined` where the name was new. */
+  /** Claims from before the block, by name key; `undefined` if the name was new. */
   readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
 }
 
@@ -70,7 +67,7 @@ export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
   return writer.toBytes()
 }
 
-/** Throws `DecodeError` for bytes that are no undo data. */
+/** Throws `DecodeError` for invalid bytes. */
 export const decodeUndo = (bytes: Bytes): Undo => {
   const reader = new Reader(bytes)
   const removed = new Map<string, Coin>()

@@ -7,45 +7,41 @@ import { prevoutTxid } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
 /**
- * Statistics of the set of unspent outputs and the hashes that commit to it (upstream `kernel/coinstats.cpp`): what
- * two nodes compare to know that they agree on everything.
+ * Statistics of the set of unspent outputs, and the hashes that commit to it (upstream `kernel/coinstats.cpp`). Two
+ * nodes compare them to verify that they agree.
  */
 
 /** The hash over the coins in order, the hash of them as a set, or none. */
 export type CoinHashKind = "hash_serialized_3" | "muhash" | "none"
 
-/** What there is to say about all coins together. */
 export interface CoinStatistics {
-  /** Unspent outputs. */
   readonly txouts: number
-  /** Transactions that have some. */
   readonly transactions: number
-  /** A size that no database has: it says how the set grows, whatever the storage. */
+  /** A size that is independent of the database: a measure for the growth of the set. */
   readonly bogosize: number
   /** Smallest units in outputs without a name script. */
   readonly coins: number
-  /** Smallest units in outputs with one, NAME_NEW included. */
+  /** Smallest units in outputs with a name script, NAME_NEW included. */
   readonly names: number
   readonly kind: CoinHashKind
   /** Wire order; `undefined` for none. */
   readonly hash: Uint8Array | undefined
 }
 
-/** What `bogosize` counts beside the script: outpoint, height, amount, length of the script. */
+/** The bytes of `bogosize` per coin without its script: outpoint, height, amount, length of the script. */
 const BOGO_BYTES = 50
 
-/** The coin as it goes into the hashes: outpoint, height and coinbase bit, output as on the wire. */
+/** Writes a coin for the hashes: outpoint, height and coinbase bit, output as on the wire. */
 const writeHashed = (writer: Writer, outpoint: Bytes, { coinbase, height, script, value }: Coin): void => {
   writer.bytes(outpoint).u32(2 * height + (coinbase ? 1 : 0)).i64(value).varBytes(script)
 }
 
-/** Takes the coins of one commitment, one at a time. */
 interface Commitment {
   readonly add: (outpoint: Bytes, coin: Coin) => void
   readonly digest: () => Uint8Array | undefined
 }
 
-/** Bytes that are collected before they are hashed: many small updates cost more than the hash. */
+/** Bytes collected before an update of the hash: many small updates are slow. */
 const CHUNK = 65_536
 
 const serializedHash = (): Commitment => {
@@ -86,8 +82,8 @@ const commitments: Readonly<Record<CoinHashKind, () => Commitment>> = {
 const NO_TXID: Bytes = new Uint8Array(0)
 
 /**
- * Adds up the coins of a set. They come in the order of their txids as bytes in wire order, those of one transaction
- * by index; the caller may pause between two.
+ * Adds up the coins of a set. The caller adds them in the order of their txids as bytes in wire order, and then by
+ * index. It may pause between two.
  */
 export class CoinStats {
   readonly #kind: CoinHashKind
@@ -118,7 +114,7 @@ export class CoinStats {
     this.#commitment.add(outpoint, coin)
   }
 
-  /** The statistics of the coins so far; ends the sequence. */
+  /** Returns the statistics. No coin may be added afterwards. */
   finish(): CoinStatistics {
     return {
       txouts: this.#txouts,

@@ -1,6 +1,5 @@
-/** Where the time of connecting blocks goes, in milliseconds. */
+/** The time spent on connecting blocks, in milliseconds. */
 export interface Timings {
-  /** Reading blocks from files. */
   read: number
   parse: number
   /** Checks that need no coins, hashes included. */
@@ -9,7 +8,7 @@ export interface Timings {
   append: number
   /** Rules against coins and claims. */
   connect: number
-  /** Checking scripts on this thread and waiting for the others. */
+  /** Checking scripts on this thread and waiting for the workers. */
   scripts: number
   flush: number
   /** Followers: names and indexes. */

@@ -17,69 +17,63 @@ import { recordBatch, recordDisconnected } from "./recordChain.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
 
-/** Blocks, inputs and bytes connected as one batch while many are waiting. */
 const BATCH = { blocks: 64, inputs: 4_000, bytes: 4 * 1024 * 1024 }
 
-/** Blocks and bytes that followers are behind by at most while blocks come from files: they write many at once. */
+/** The most blocks and bytes by which followers lag during an import: larger writes are faster. */
 const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
 
-/** Seconds after which a long series of batches is stored even if there is room in memory. */
+/** Seconds between flushes during a long series of batches, even if there is room in memory. */
 const FLUSH_SECONDS = 60
 
-/** Events that a slow listener may be behind by; it then misses the oldest. */
+/** Events kept for a slow listener. Beyond that it misses the oldest. */
 const EVENT_BACKLOG = 4096
 
-/** The verdict on each block that was judged, by number: its refusal, or `undefined` where it was connected. */
+/** The verdict on each validated block, by number: its refusal, or `undefined` if it was connected. */
 export type BatchVerdicts = ReadonlyMap<number, Reject | undefined>
 
 /**
- * The one hand that moves the best chain: batch by batch to the most work, then the followers, then the events. A step
- * is not interrupted; between two steps anything may be, for each leaves a sound state behind.
+ * The only writer of the best chain. It moves batch by batch to the most work, notifies the followers, then publishes
+ * the events. A step is not interrupted, and each step leaves a consistent state.
  */
 export interface ChainWriter {
-  /** Runs work while nobody else writes. A failure to store also fails `failure`. */
+  /** Runs work as the only writer. A failure to store also fails `failure`. */
   readonly exclusively: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs work that only reads while nobody writes: what it cannot read is an answer, and no reason to end. */
+  /** Runs read-only work while there is no writer. A read failure does not end the node. */
   readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** As `undisturbed`, with everything stored before. */
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Moves to the chain with the most work. Followers may hear later of imported blocks. To be run exclusively. */
+  /** Moves to the most work. Followers may be notified later of imported blocks. Needs `exclusively`. */
   readonly activate: (imported: boolean) => Effect.Effect<BatchVerdicts, StorageFailure>
-  /** Tells the followers and listeners what they have not heard of yet. To be run exclusively. */
+  /** Notifies followers and listeners of all new blocks and events. Needs `exclusively`. */
   readonly catchUp: Effect.Effect<void, StorageFailure>
-  /** Stores everything. To be run exclusively. */
+  /** Needs `exclusively`. */
   readonly flush: Effect.Effect<void, StorageFailure>
-  /** Stores at once at the tip; while many blocks come in, by size and age. To be run exclusively. */
+  /** Flushes at once at the tip, otherwise by size and time. Needs `exclusively`. */
   readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
-  /** Brings a follower to the tip and keeps it there. To be run exclusively. */
+  /** Needs `exclusively`. */
   readonly enlist: (follower: Follower) => Effect.Effect<void, StorageFailure>
-  /** Takes a follower off the list. To be run exclusively. */
   readonly dismiss: (follower: Follower) => Effect.Effect<void>
-  /** Whether blocks are in the best chain that the followers are about to hear of, blocks of an import left out. */
+  /** Whether the best chain has blocks that the followers are about to be notified of, without imported blocks. */
   readonly telling: () => boolean
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-/** The refusal of a block with this script in it. */
 export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
-/** Tells the log that everything was stored, and how long it took. */
 const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
   Effect.logDebug("chain state stored", {
     height: cursorOf(state, state.tip).height,
     milliseconds: Math.round(ms * 10) / 10
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-/** Tells the log of a block that breaks the rules. Somebody paid for its proof of work, so there are few. */
+/** Logs an invalid block. Such blocks are rare, since each one needs proof of work. */
 const noteRefusal = (state: ChainState, { id, reject }: NonNullable<Settled["refused"]>): Effect.Effect<void> => {
   const { hash, height } = cursorOf(state, id)
   const facts = { height, hash: displayHash(hash), reason: reject.reason, detail: reject.detail }
   return Effect.annotateLogs(Effect.logWarning("invalid block refused", facts), "subsystem", "chain")
 }
 
-/** Tells the log, at each try, that a reorganisation waits for it. */
 const noteWait = (state: ChainState, missing: number): Effect.Effect<void> => {
   const { hash, height } = cursorOf(state, missing)
   const facts = { height, hash: displayHash(hash) }
@@ -97,14 +91,14 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const permit = yield* Effect.makeSemaphore(1)
     const failure = yield* Deferred.make<never, StorageFailure>()
     const followers: Array<Following> = []
-    /** Connected blocks that the followers have not heard of, and what happened in all. */
+    /** Connected blocks and events that the followers and listeners have not been notified of. */
     const untold = new Map<number, Connected>()
     let untoldBytes = 0
     let happened: Array<ChainEvent> = []
     let flushedAt = performance.now()
     let telling = false
 
-    /** Block bytes come before what refers to them; nobody has to wait while the disk takes them. */
+    /** Block bytes are synced before the commit that refers to them, without blocking the event loop. */
     const syncBlocks: Effect.Effect<void, StorageFailure> = Effect.tryPromise({
       try: () => state.files.syncAside(),
       catch: (cause) => cause
@@ -148,14 +142,14 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       )
     })
 
-    /** Connects one batch towards `target`: rules here, scripts on all threads. */
+    /** Connects one batch towards `target`: rules on this thread, scripts on all threads. */
     const connectBatch = (target: number): Effect.Effect<Settled, StorageFailure> =>
       Effect.gen(function*() {
         const batch = pool.begin()
         const begun = performance.now()
         const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
         const started = performance.now()
-        // Where a thread ended, nobody knows which of the scripts are valid.
+        // If a worker thread ended, it is unknown which scripts are valid.
         const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared)))
         state.timings.scripts += performance.now() - started
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
@@ -166,7 +160,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const nextStep = attempt(() => state.nextStep())
 
-    /** Takes the last block back; does nothing where it turns out to be damaged, and so is missing from now on. */
+    /** Disconnects the last block. Does nothing if it is damaged: it counts as missing from then on. */
     const disconnect: Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> = attempt(() => {
       const { tip } = state
       const block = cursorOf(state, tip)
@@ -210,12 +204,12 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
               yield* noteRefusal(state, refused)
             }
           }
-          // A long way is stored and told in pieces, so that memory stays bounded.
+          // A long way is stored and published in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush
           if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* catchUp
           yield* turnOfEventLoop
         }
-        // At the tip followers and listeners hear of nothing that a crash could take back.
+        // At the tip, followers and listeners are notified only of stored blocks: a crash cannot roll them back.
         if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
         return verdicts
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
@@ -227,14 +221,14 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const exclusively: ChainWriter["exclusively"] = (work) => fatal(undisturbed(work))
 
-    /** Makes the store of a follower anew each time that it is found damaged, between the blocks that come. */
+    /** Rebuilds the store of a follower each time it is found damaged, between new blocks. */
     const repairing = (following: Following, repair: Repair): Effect.Effect<void, StorageFailure> => {
       const begin = Effect.suspend(() => {
         following.rebuilding = true
         following.cursor = undefined
         return Effect.uninterruptible(repair.begin)
       })
-      /** Whether the store has arrived. In one step with the last one, so that no block comes in between. */
+      /** Whether the store is at the tip. Set in the same step as the last blocks: no block comes in between. */
       const onward = Effect.gen(function*() {
         if (yield* advance(state, following)) return false
         following.rebuilding = false

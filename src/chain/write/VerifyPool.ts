@@ -10,33 +10,32 @@ import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, packChecks, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
 
 /**
- * Checks scripts on all cores. A batch is opened with `begin`, filled with `add` while blocks are connected, and ends
- * with `finish`: from then on this thread checks too, from the far end of the batch, until nobody is left with work.
- * There is one batch at a time.
+ * Checks scripts on all cores. `begin` opens a batch, `add` fills it while blocks are connected, `finish` ends it: then
+ * this thread takes chunks too, from the end of the batch, until no work is left. There is one batch at a time.
  */
 export interface VerifyPool {
   readonly begin: () => VerifyBatch
-  /** How many threads check beside this one: fewer than there were where one ended by itself. */
+  /** The number of living worker threads. A worker that ended by itself does not count. */
   readonly threads: number
 }
 
 export interface VerifyBatch {
-  /** Adds the checks of a block, counted within the batch. Returns at once; workers begin at once. */
+  /** Adds the checks of a block, which is counted within the batch. Returns at once; the workers start at once. */
   readonly add: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
-  /** Waits for all checks and returns the failure in the earliest block. Dies where a worker ended before it answered. */
+  /** Waits for all checks and returns the failure in the earliest block. Dies if a worker ended before it answered. */
   readonly finish: Effect.Effect<ScriptFailure | undefined>
 }
 
-/** Inputs a chunk: some five milliseconds of work. */
+/** Inputs per chunk: about five milliseconds of work. */
 const CHUNK_INPUTS = 48
 
-/** Chunks a batch can hold; what comes beyond is checked by this thread. */
+/** Chunks per batch. This thread checks the rest. */
 const MAX_CHUNKS = 4096
 
-/** Below so many inputs in a batch a message to a worker costs more than it brings. */
+/** The number of inputs in a batch below which messages to workers cost more than they save. */
 const WORTH_SHARING = 24
 
-/** Milliseconds that this thread checks before it lets others have a turn: about a chunk. */
+/** Milliseconds of work on this thread between two turns of the event loop: about a chunk. */
 const SLICE_MS = 5
 
 interface Work {
@@ -51,7 +50,6 @@ const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): Sc
 const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number =>
   checks.reduce((sum, { coins }) => sum + coins.length, 0)
 
-/** Cuts the checks of a block into chunks. */
 const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArray<ScriptCheck>> {
   let chunk: Array<ScriptCheck> = []
   let inputs = 0
@@ -67,8 +65,8 @@ const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArra
 }
 
 /**
- * A worker thread, and what becomes of it. It is started by its first message: a node that only answers needs no threads,
- * and is open sooner without; one that ends at once would leave behind what a thread has open while it starts.
+ * A worker thread. Its first message starts it: a node that only answers requests needs no threads and starts faster. A
+ * thread that ends while it starts would leak what it has open.
  */
 class Hand {
   private worker: Worker | undefined
@@ -76,7 +74,7 @@ class Hand {
   private lost: Error | undefined
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
 
-  /** `onLost` is told, once, why the worker ended, unless it was `end` that ended it. */
+  /** `onLost` is called once with the reason why the worker ended, unless `end` ended it. */
   constructor(onLost: (lost: Error) => void) {
     this.lose = (lost) => {
       if (this.lost !== undefined) return
@@ -92,7 +90,7 @@ class Hand {
     worker.on("messageerror", this.lose)
     worker.on("error", this.lose)
     worker.on("exit", (code) => this.lose(new Error(`a verify worker ended with exit code ${code}`)))
-    // A pool alone does not keep the process alive.
+    // The pool alone does not keep the process alive.
     worker.unref()
     return worker
   }
@@ -106,13 +104,13 @@ class Hand {
     this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
   }
 
-  /** What the worker found in the batch that this ends. Rejects where it is gone, or goes before it answers. */
+  /** Ends the batch and returns the worker's result. Rejects if the worker has ended, or ends before it answers. */
   answer(): Promise<FromWorker> {
     return new Promise<FromWorker>((resolve, reject) => {
       if (this.lost !== undefined) return reject(this.lost)
       this.waiting = { resolve, reject }
       this.post({ type: "end" })
-      // Not answered by an unreferenced worker alone: the process must not end while somebody waits.
+      // Keeps the process alive while a fiber waits for the answer.
       this.worker?.ref()
     }).finally(() => {
       this.waiting = undefined
@@ -129,7 +127,6 @@ class Hand {
 
 class Batch implements VerifyBatch {
   private readonly hands: ReadonlyArray<Hand>
-  /** Those who work on this batch, once there is enough in it. */
   private workers: ReadonlyArray<Hand> = []
   private readonly claims = new Int32Array(new SharedArrayBuffer(4 * MAX_CHUNKS))
   private readonly shared: Array<Work> = []
@@ -150,7 +147,6 @@ class Batch implements VerifyBatch {
     if (this.hands.length > 0 && this.waiting >= WORTH_SHARING) this.share()
   }
 
-  /** Hands what is waiting to the workers, in turns. */
   private share(): void {
     if (!this.began) {
       this.began = true
@@ -178,7 +174,7 @@ class Batch implements VerifyBatch {
     this.failure = earlier(this.failure, verifyChecks(checks, flags, block))
   }
 
-  /** The next piece of work for this thread; the workers begin at the other end. */
+  /** The next work for this thread. The workers start at the other end. */
   private take(): Work | undefined {
     const mine = this.own.shift()
     if (mine !== undefined) return mine
@@ -199,10 +195,10 @@ class Batch implements VerifyBatch {
 
   readonly finish: Effect.Effect<ScriptFailure | undefined> = Effect.suspend(() => {
     const more = Effect.repeat(Effect.zipLeft(Effect.sync(this.slice), turnOfEventLoop), { while: (left) => left })
-    // A batch with little in it is done in one slice, without a turn of the event loop.
+    // A small batch is done in one slice, without a turn of the event loop.
     const help = Effect.flatMap(Effect.sync(this.slice), (left) => left ? more : Effect.void)
     if (this.workers.length === 0) return Effect.map(help, () => this.failure)
-    // All of them are waited for whatever happens: no answer may be left over for the next batch.
+    // Waits for all workers in any case: no answer may be left for the next batch.
     const replies = Promise.allSettled(this.workers.map((worker) => worker.answer()))
     return help.pipe(
       Effect.ensuring(Effect.promise(() => replies)),
@@ -219,10 +215,10 @@ class Batch implements VerifyBatch {
   })
 }
 
-/** The worker's program: compiled beside this file. Where sources run as they are, there is none, and no worker. */
+/** The worker's program, compiled beside this file. If the sources run directly, there is none, and no worker. */
 const program = new URL("./verifyWorker.js", import.meta.url)
 
-/** Opens a pool of `threads` workers beside this thread, each started once there is work for it; 0 checks everything here. */
+/** Opens a pool of `threads` workers, each started on demand; with 0, this thread checks everything. */
 export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())

@@ -7,22 +7,21 @@ import { NONE, Status } from "../index/BlockIndex.ts"
 import type { ChainState, Connected } from "../state/ChainState.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
 
-/** Blocks and bytes handed to a follower at once. */
 const BATCH_BLOCKS = 256
 const BATCH_BYTES = 8 * 1024 * 1024
 
-/** Where a follower has to go back to, or from which height on it goes forward. */
+/** The next move of a follower: wait, rewind to a block, or apply blocks from a height on. */
 export type Move =
   | { readonly type: "wait" }
   | { readonly type: "rewind"; readonly to: Cursor }
   | { readonly type: "forward"; readonly from: number }
 
 /**
- * Decides what brings a follower's cursor to the tip.
+ * Decides how a follower's cursor moves to the tip.
  *
- * A cursor on a block that this chainstate never connected is ahead of it: the chainstate was deleted, or lost its
- * last flush. It is kept until the chain reaches its height, or has another block at the height of one in `trail`: the
- * store then goes back to the newest block of `trail` that the chain knows, and begins anew where it knows none.
+ * If the chain never connected the cursor's block, the store is ahead of the chainstate: that was deleted, or lost its
+ * last flush. The store waits until the chain reaches its height, or has another block at the height of a block in
+ * `trail`. Then it rewinds to the newest block of `trail` that the chain knows, or to genesis if it knows none.
  */
 export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: ReadonlyArray<Cursor> = []): Move => {
   if (cursor === undefined) return { type: "forward", from: 0 }
@@ -33,19 +32,19 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
   if (id !== NONE && state.index.has(id, Status.VALID)) return rewindTo(state, state.index.forkPoint(id, tip))
   if (cursor.height > tipHeight && !leavesChain(state, trail)) return { type: "wait" }
   if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
-  // A block that is unknown here: what came before it may be known.
+  // The cursor's block is unknown, but earlier blocks may be known.
   const known = trail.find(({ hash, height }) => height < cursor.height && state.index.find(hash) !== NONE)
   return rewindTo(state, known === undefined ? 0 : state.index.forkPoint(state.index.find(known.hash), tip))
 }
 
-/** Whether a store is on another branch than the chain, as far as the tip can tell. */
+/** Whether a store is on another branch than the chain, as far as the tip shows. */
 const leavesChain = (state: ChainState, trail: ReadonlyArray<Cursor>): boolean => {
   const tipHeight = state.settledHeight
   const there = trail.find(({ height }) => height === tipHeight)
   return there !== undefined && !equal(there.hash, state.index.hash(state.at(tipHeight)))
 }
 
-/** Whether a move depends on what the follower remembers: the chain never connected the block of its cursor. */
+/** Whether a move needs the follower's trail: the chain never connected the block of its cursor. */
 const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
   if (cursor === undefined) return false
   const id = state.index.find(cursor.hash)
@@ -54,33 +53,30 @@ const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
 
 const rewindTo = (state: ChainState, id: number): Move => ({ type: "rewind", to: cursorOf(state, id) })
 
-/** A place in the chain by the number of its header. */
 export const cursorOf = (state: ChainState, id: number): Cursor => ({
   height: state.index.height(id),
   hash: state.index.hash(id).slice()
 })
 
-/** A follower and where it stands. */
 export interface Following {
   readonly follower: Follower
   cursor: Cursor | undefined
-  /** Whether its store is made anew, step by step between the blocks that come: it hears of these later. */
+  /** Whether its store is being rebuilt, step by step between new blocks. It is notified of these later. */
   rebuilding: boolean
-  /** The height of a block that does not read, while the follower waits before it. */
+  /** The height of an unreadable block that the follower waits for. */
   waitsFor?: number | undefined
 }
 
-/** Blocks of a way that is worth a line in the log now and then. */
+/** Progress is logged if more blocks than this are left. */
 const LONG_WAY = 2_000
 
-/** Milliseconds between such lines. */
 const REPORT_MS = 10_000
 
 /**
- * Brings a follower to the tip, backwards first where it stands on another branch. `recent` are blocks that were just
- * connected, by number, so that they need not be read again. Each step is whole; between steps it may be interrupted.
- * A block that does not read is said, and the follower waits before it: the block may come again. Nobody knows when, so
- * that who has moved up to it is told that it has arrived.
+ * Brings a follower to the tip. Rewinds it first if it is on another branch. `recent` are the blocks just connected, by
+ * number, which need not be read again. It can be interrupted between steps. An unreadable block is logged and the
+ * follower waits before it: a peer may send it again. The follower's `arrived` is called then too, since the wait has
+ * no known end.
  */
 export const follow = (
   state: ChainState,
@@ -101,7 +97,7 @@ export const follow = (
       const left = state.settledHeight - (following.cursor?.height ?? 0)
       if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {
         reported = performance.now()
-        yield* Effect.logInfo(`bringing ${following.follower.name} to the tip`, {
+        yield* Effect.logInfo(`catching up: ${following.follower.name} applies the stored blocks`, {
           height: following.cursor?.height,
           left
         })
@@ -110,7 +106,7 @@ export const follow = (
     }
   })
 
-/** One step of the way of a follower that others do not wait for. False where it is there, or can go no further now. */
+/** One step of a follower on its own. Returns false if it is at the tip, or cannot continue now. */
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const move = nextMove(state, following.cursor)
@@ -119,7 +115,6 @@ export const advance = (state: ChainState, following: Following): Effect.Effect<
       : Effect.uninterruptible(step(state, following, move, new Map()))
   })
 
-/** One step of the way; false where it cannot be taken now. */
 const step = (
   state: ChainState,
   following: Following,
@@ -142,7 +137,7 @@ const step = (
       return true
     }
     if (!(thrown instanceof StorageCorrupted)) return yield* attempt(() => rethrow(thrown))
-    // Each block that comes is a new try: the log has the first.
+    // Each new block is a retry: only the first failure is logged.
     if (following.waitsFor === move.from) return false
     following.waitsFor = move.from
     yield* Effect.logError(`${following.follower.name} waits at height ${move.from - 1}: ${thrown.message}`)
@@ -160,7 +155,6 @@ const rethrow = (cause: unknown): never => {
   throw cause
 }
 
-/** Blocks of the best chain from a height on; what was thrown at the first one that could not be had. */
 const batchFrom = (state: ChainState, from: number, recent: ReadonlyMap<number, Connected>) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0

@@ -3,22 +3,21 @@ import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.t
 import { Op } from "../../protocol/script.ts"
 import type { Connected, Settled } from "../state/ChainState.ts"
 
-/** Records what the chain does in the metrics. */
+/** Metrics of the chain. */
 
-/** Commitments in a block. They set no record, so they are not among its effects. */
+/** The NAME_NEW outputs in a block. They are not name effects. */
 const countNameNew = ({ block }: Connected): number => {
   let count = 0
   for (const { outputs, version } of block.transactions) {
     if (version !== NAME_TX_VERSION) continue
     for (const { script } of outputs) {
-      // Every other script is told apart by its first byte, without taking it apart.
+      // The first byte excludes all other scripts without parsing.
       if (script[0] === Op.OP_1 && parseNameScript(script)?.operation.op === "name_new") count += 1
     }
   }
   return count
 }
 
-/** Counts what came of a batch of blocks that took so many milliseconds. */
 export const recordBatch = ({ connected, refused }: Settled, ms: number): void => {
   if (refused !== undefined) validationErrors.of("block").increase()
   const share = ms / 1000 / connected.length
@@ -32,5 +31,5 @@ export const recordBatch = ({ connected, refused }: Settled, ms: number): void =
 
 export const recordDisconnected = (): void => blocks.of("disconnected").increase()
 
-/** Counts what is refused before its transactions are looked at. */
+/** Counts a header or block that is refused before its transactions are validated. */
 export const recordRefused = (what: "header" | "block"): void => validationErrors.of(what).increase()

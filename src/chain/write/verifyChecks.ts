@@ -2,7 +2,7 @@ import { verifyTransaction } from "../../consensus/verifyInput.ts"
 import type { ScriptCheck } from "../../consensus/view.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
 
-/** Checks the scripts of some transactions of one block; the first failure. */
+/** Checks the scripts of some transactions of one block. Returns the first failure. */
 export const verifyChecks = (
   checks: ReadonlyArray<ScriptCheck>,
   flags: number,

@@ -5,12 +5,10 @@ import { readTransaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
 /**
- * What the verify pool and its workers say to each other. Checks travel packed into one buffer that is handed over,
- * not copied; who checks what is settled through a shared table of claims, one word a chunk: whoever turns a word
- * from 0 to 1 does the chunk.
+ * Messages of the verify pool and its workers. The buffer of packed checks is transferred, not copied. A shared table
+ * of claims has one word per chunk: the thread that changes a word from 0 to 1 checks the chunk.
  */
 
-/** A number of script checks that one thread does in one go. */
 export interface VerifyChunk {
   readonly type: "chunk"
   /** Its word in the table of claims. */
@@ -18,17 +16,15 @@ export interface VerifyChunk {
   readonly flags: number
   /** The block, counted within the batch. */
   readonly block: number
-  /** Packed checks. */
   readonly checks: Uint8Array
 }
 
-/** What comes to a worker. Everything between `begin` and `end` is one batch. */
+/** A message to a worker. The messages between `begin` and `end` are one batch. */
 export type ToWorker =
   | { readonly type: "begin"; readonly claims: Int32Array }
   | VerifyChunk
   | { readonly type: "end" }
 
-/** A script that is not valid. */
 export interface ScriptFailure {
   /** The block, counted within the batch. */
   readonly block: number
@@ -39,7 +35,7 @@ export interface ScriptFailure {
   readonly error: string
 }
 
-/** What a worker answers to `end`: the failure in the earliest block, if there is one. */
+/** The answer to `end`: the failure in the earliest block, if any. */
 export interface FromWorker {
   readonly failure: ScriptFailure | undefined
 }
@@ -61,7 +57,7 @@ export const unpackChecks = (bytes: Bytes): ReadonlyArray<ScriptCheck> => {
     const coins: ReadonlyArray<Coin> = transaction.inputs.map(() => ({
       value: reader.i64("value"),
       script: reader.varBytes("script"),
-      // Where the coin came from is no matter to its script.
+      // The script does not depend on the origin of its coin.
       height: 0,
       coinbase: false
     }))

@@ -10,11 +10,10 @@ import { decodeNumber, encodeNumber } from "./scriptNumber.ts"
 export interface InputCheck {
   readonly context: SighashContext
   readonly index: number
-  /** A set of `Flag`. */
   readonly flags: number
 }
 
-/** The additional state of the execution of a leaf (BIP 342). */
+/** The state of a running leaf (BIP 342). */
 export interface TapscriptRun {
   readonly leafHash: Bytes
   readonly annexHash: Bytes | undefined
@@ -75,7 +74,6 @@ export class Machine {
     return this.stack[this.stack.length - depth]
   }
 
-  /** Removes elements that the stack is known to have. */
   drop(count: number): void {
     this.stack.length -= count
   }
@@ -93,5 +91,4 @@ export class Machine {
 /** The implementation of an instruction. Its opcode is already read; the cursor is after it. */
 export type Operation = (machine: Machine) => ScriptError | undefined
 
-/** Instructions by their opcode. */
 export type Operations = Readonly<Record<number, Operation>>

@@ -82,7 +82,6 @@ const branch = (wanted: boolean): Operation => (machine) => {
   return undefined
 }
 
-/** Instructions for control flow, and those without effect. */
 export const controlOperations: Operations = {
   [Op.OP_NOP]: () => undefined,
   [Op.OP_IF]: branch(true),

@@ -7,9 +7,7 @@ export const MAX_PUBKEYS_PER_MULTISIG = 20
 /** The most elements on both stacks together (consensus). */
 export const MAX_STACK_SIZE = 1000
 
-/**
- * The cost of each signature in tapscript. The budget begins with the size of the witness plus this value (BIP 342).
- */
+/** Cost of a signature in tapscript. The budget is the size of the witness plus this value (BIP 342). */
 export const VALIDATION_WEIGHT_PER_SIGOP = 50
 
 /** First byte of an annex, the last item of a witness (BIP 341). */
@@ -21,8 +19,6 @@ export const TAPSCRIPT_LEAF = 0xc0
 /** Size of a control block without its path (BIP 341): leaf version, internal key. */
 export const CONTROL_BASE_SIZE = 33
 
-/** Size of one step of the path in a control block. */
 export const CONTROL_NODE_SIZE = 32
 
-/** Longest path in a control block. */
 export const CONTROL_MAX_NODES = 128

@@ -46,7 +46,6 @@ const within = (machine: Machine): ScriptError | undefined => {
   return undefined
 }
 
-/** Instructions that compare and compute. */
 export const numberOperations: Operations = {
   [Op.OP_EQUAL]: (machine) => {
     const same = takeEqual(machine)

@@ -26,9 +26,7 @@ const isCompressed = (pubkey: Bytes): boolean => pubkey.length === 33 && (pubkey
 
 const isUncompressed = (pubkey: Bytes): boolean => pubkey.length === 65 && pubkey[0] === 0x04
 
-/**
- * Checks the form of a public key under the flags. Source: upstream `script/interpreter.cpp`, `CheckPubKeyEncoding`.
- */
+/** Source: upstream `script/interpreter.cpp`, `CheckPubKeyEncoding`. */
 export const checkPubkeyEncoding = (
   pubkey: Bytes,
   flags: number,

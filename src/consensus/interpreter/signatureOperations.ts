@@ -11,7 +11,6 @@ import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean } from "./scriptNumber.ts"
 import { checkPubkeyEncoding, checkSignatureEncoding } from "./signatureEncoding.ts"
 
-/** Replaces the top element by its hash. */
 const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
   const top = stack.pop()
   if (top === undefined) return "INVALID_STACK_OPERATION"
@@ -22,10 +21,7 @@ const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
 /** The code that signatures cover, before any signature is removed from it. */
 const scriptCode = ({ codeStart, script }: Machine): Bytes => codeStart === 0 ? script : script.subarray(codeStart)
 
-/**
- * Removes a signature from the code that it covers: legacy behaviour, outside of witnesses. `undefined` if that is
- * forbidden.
- */
+/** Removes a signature from the code that it covers (outside of witnesses). `undefined` if that is forbidden. */
 const withoutSignature = (machine: Machine, code: Bytes, signature: Bytes): Bytes | undefined => {
   // No push is shorter than its data.
   if (machine.version !== "base" || signature.length >= code.length) return code
@@ -157,7 +153,6 @@ const takeMultisig = (machine: Machine): boolean | ScriptError => {
   return dummy.length > 0 && machine.has(Flag.NULLDUMMY) ? "SIG_NULLDUMMY" : given
 }
 
-/** Makes an operation that pushes its result. */
 const answers = (take: (machine: Machine) => boolean | ScriptError): Operation => (machine) => {
   const verdict = take(machine)
   if (typeof verdict === "string") return verdict
@@ -172,7 +167,6 @@ const demands = (take: (machine: Machine) => boolean | ScriptError, error: Scrip
   return verdict ? undefined : error
 }
 
-/** Instructions for hashes and for signature checks. */
 export const signatureOperations: Operations = {
   [Op.OP_RIPEMD160]: hashes(ripemd160),
   [Op.OP_SHA1]: hashes(sha1),

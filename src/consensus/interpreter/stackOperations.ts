@@ -32,7 +32,6 @@ const takeDepth = (machine: Machine): number | "SCRIPTNUM" | "INVALID_STACK_OPER
   return depth < 0 || depth >= stack.length ? "INVALID_STACK_OPERATION" : stack.length - 1 - depth
 }
 
-/** Instructions that move elements. */
 export const stackOperations: Operations = {
   [Op.OP_TOALTSTACK]: ({ altStack, stack }) => {
     const top = stack.pop()

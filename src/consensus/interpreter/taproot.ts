@@ -18,7 +18,6 @@ import { type InputCheck, Machine, NO_CODE_SEPARATOR } from "./Machine.ts"
 import { checkSchnorrSignature } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
 
-/** A byte string after its length. */
 const withLength = (bytes: Bytes): Writer => new Writer(bytes.length + 5).varBytes(bytes)
 
 /** The hash of a leaf: its version and its script (BIP 341). */
@@ -49,17 +48,13 @@ const isOpSuccess = (opcode: number): boolean =>
   opcode === Op.OP_2MUL || opcode === Op.OP_2DIV || (opcode >= Op.OP_MUL && opcode <= Op.OP_RSHIFT) ||
   (opcode > Op.OP_CHECKSIGADD && opcode < Op.OP_INVALIDOPCODE)
 
-/** The size of a witness on the wire, in bytes. */
 const witnessSize = (items: ReadonlyArray<Bytes>): number => {
   let size = compactSizeLength(items.length)
   for (const item of items) size += compactSizeLength(item.length) + item.length
   return size
 }
 
-/**
- * Runs a tapscript (BIP 342). An OP_SUCCESS takes precedence over every limit, but not if an unreadable instruction
- * precedes it.
- */
+/** An OP_SUCCESS takes precedence over every limit, unless an unreadable instruction precedes it (BIP 342). */
 const runTapscript = (machine: Machine): ScriptError | undefined => {
   const cursor = new ScriptCursor(machine.script)
   while (cursor.next()) {
@@ -71,10 +66,7 @@ const runTapscript = (machine: Machine): ScriptError | undefined => {
   return executeWitness(machine)
 }
 
-/**
- * Verifies a spend by a script to which the output commits. The stack still has the script and, on top, its control
- * block.
- */
+/** Verifies a spend by script. The stack still has the script and, on top, its control block. */
 const verifyScriptPath = (
   check: InputCheck,
   output: Bytes,

@@ -7,8 +7,8 @@ import { pushData } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
 
 /**
- * The smallest merged-mining proof: a parent block with only a coinbase, which commits to our block (protocol.md 2.5,
- * A.5; upstream `auxpow.cpp`, `createAuxPow`).
+ * The smallest merged-mining proof: a parent block with only a coinbase, which commits to our block
+ * (reference/protocol.md 2.5; upstream `auxpow.cpp`, `createAuxPow`).
  */
 
 /** Tree size 1, nonce 0: the parent commits to our chain only. */

@@ -187,7 +187,7 @@ export const takeHeaders = (
     }
     const size = headersSize(received)
     if (isTooLongHeaders(size, peer.hello.version)) return misbehaves(state, `oversized headers message: ${size} bytes`)
-    if (!areLinked(received)) return misbehaves(state, "non-continuous headers sequence")
+    if (!areLinked(received)) return misbehaves(state, "non-continuous headers: they do not follow one another")
     const full = isFullHeaders(received.length, size, peer.hello.version)
     let headers = received
     let worthy = false

@@ -171,7 +171,7 @@ const tellNames = (
     Effect.catchAll((error) =>
       error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
         ? Effect.succeed(
-          failure(1, `error: the daemon has no wallet; "${NAME} name_scan" lists the names of everybody`)
+          failure(1, `error: the daemon has no wallet; "${NAME} name_scan" lists all names`)
         )
         : explain(error, connection, daemon)
     )

@@ -7,8 +7,8 @@ import { METHODS } from "./methodNames.ts"
 import { NAME } from "./outcome.ts"
 
 /**
- * Scripts with which a shell completes the flags, commands and methods of svcd-cli. @effect/cli makes them from the table
- * of flags that the program parses. Only this module needs that library, and is loaded only for a script.
+ * Scripts with which a shell completes the flags, commands and methods of svcd-cli. @effect/cli makes them from the
+ * table of flags that the program parses. Only this module needs that library, and is loaded only for a script.
  */
 
 /** The library misreads hyphens in names of programs in parts of its scripts. */
@@ -111,7 +111,6 @@ const mendLines = (script: string): string =>
     "\n"
   )
 
-/** Returns the script for a shell. */
 export const completionScript = (shell: Shell): Effect.Effect<string> => {
   const named = (script: ReadonlyArray<string>): string =>
     `${script.join("\n")}\n`.replaceAll(

@@ -97,7 +97,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       timeout: timeout === 0 ? ANY_TIME : timeout * 1000
     })
 
-    /** Whether there is a cookie in the default place. Its secret is for this machine alone. */
+    /** Uses the cookie in the default place, if there is one. Its secret is for this machine alone. */
     const found = (): boolean => {
       if (credentials !== undefined || !isLoopback(address.host)) return false
       const path = coreCookie(connection.network, input)

@@ -134,7 +134,6 @@ const ALL = { ...CLI_FLAGS, ...CLI_COMMANDS.status.options, ...CLI_COMMANDS.name
 
 export type CliFlagName = keyof typeof ALL
 
-/** A parsed command line. */
 export interface CliCommandLine {
   readonly wants: (name: CliFlagName) => boolean
   readonly text: (name: CliFlagName) => string | undefined

@@ -23,7 +23,6 @@ export const resultText = (result: Json): string =>
 /** What an object is made of. A number is written by this language; members that are `undefined` are left out. */
 export type JsonMembers = { readonly [name: string]: Json | number | undefined }
 
-/** Makes an object of members in their order. */
 export const objectOf = (members: JsonMembers): JsonObject => {
   const object = new JsonObject()
   for (const [name, value] of Object.entries(members)) {

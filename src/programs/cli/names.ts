@@ -23,7 +23,6 @@ export interface NamesCommandOptions {
   readonly json: boolean
 }
 
-/** The data to show. */
 export interface OwnNames {
   readonly names: ReadonlyArray<OwnedName>
   /** Names of the wallet that are left out, by why. */
@@ -40,7 +39,6 @@ export interface OwnNames {
 /** Days after which a failed registration is hidden. */
 const FAILURE_DAYS = 30
 
-/** Selects the requested names. */
 export const select = (
   answers: { readonly list: Json; readonly pending: Json | undefined; readonly registrations: Json | undefined },
   { all, expiring, prefix }: NamesCommandOptions,
@@ -173,7 +171,6 @@ const emptyText = ({ expiring, prefix }: NamesCommandOptions): string => {
     : "The wallet has no names that begin so."
 }
 
-/** The names as lines. */
 export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: Screen): string => {
   const main = nameTable(own, screen)
   const below = remarks(own)
@@ -198,7 +195,6 @@ const entryJson = (
   ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
 })
 
-/** The names for programs. */
 export const namesJson = ({ dated, names, now, pending, registrations }: OwnNames): Json =>
   objectOf({
     names: names.map((entry) =>

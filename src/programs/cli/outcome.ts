@@ -13,7 +13,6 @@ export interface CliOutcome {
   readonly stderr: string
 }
 
-/** The destination of the output. */
 export interface Screen {
   readonly terminal: boolean
   /** Columns of the terminal; `undefined` for a file or a pipe: then nothing is cut. */
@@ -32,7 +31,6 @@ export const success = (stdout: string): CliOutcome => ({ code: 0, stdout, stder
 
 export const failure = (code: number, text: string): CliOutcome => ({ code, stdout: "", stderr: `${text}\n` })
 
-/** A mistake in the call of the program. */
 export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
   failure(USAGE_EXIT_CODE, new UsageError({ problems }).report(NAME).join("\n"))
 

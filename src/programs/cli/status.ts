@@ -155,7 +155,6 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
   return [["Wallet", parts.join(", ") + title], ...(names === undefined ? [] : [nameRow(ownedNames(names), answers)])]
 }
 
-/** The status as lines. */
 export const statusText = (answers: StatusAnswers, connection: ConnectionSettings, screen: Screen): string => {
   const { chain, network, uptime } = answers
   const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""

@@ -67,7 +67,6 @@ export const table = (
   return [line(columns.map(({ title }) => ({ text: title, colour: "bold" }))), ...shown.map(line)]
 }
 
-/** Returns labelled values as lines. */
 export const labelled = (
   rows: ReadonlyArray<readonly [label: string, value: string, colour?: Colour | undefined]>,
   screen: Screen

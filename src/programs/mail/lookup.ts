@@ -52,7 +52,6 @@ const resolved = (label: string, name: string) =>
     return { record, value }
   })
 
-/** Looks a label up at the daemon. */
 export const lookup = (
   label: string,
   texts: Texts,

@@ -184,7 +184,6 @@ export const CONNECTION_FLAGS = optionNamesOf(CONNECTION_OPTIONS)
 
 export const GENERAL_OPTIONS = { version: OPTIONS.version, help: OPTIONS.help }
 
-/** All flags. */
 export const MAIL_FLAGS = {
   ...VALUE_OPTIONS,
   ...NAMESPACE_OPTIONS,
@@ -197,10 +196,8 @@ export const MAIL_FLAGS = {
 
 export type MailFlagName = keyof typeof MAIL_FLAGS
 
-/** The given texts of flags. */
 export type Texts = ReadonlyMap<string, ReadonlyArray<string>>
 
-/** Whether a switch is on. */
 export const isOn = (given: Texts, name: MailFlagName): boolean =>
   ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 

@@ -40,7 +40,6 @@ const flagsOf = (texts: Texts): ReadonlyArray<string> =>
     return text === undefined ? [] : [`-${name}=${text}`]
   })
 
-/** Returns the text to print. */
 export const prepare = (
   operation: "register" | "update",
   label: string,

@@ -42,7 +42,6 @@ export interface MailToolInput extends MailInput {
 
 type CommandFailure = UsageError | LookupFailure | ServeFailure
 
-/** The output of a sub-command. */
 interface Said {
   stdout: string
   stderr: string

@@ -25,7 +25,7 @@ const sessionTime = (exit: Exit.Exit<unknown, unknown>): Duration.Duration =>
   Exit.isSuccess(exit) ? Duration.infinity : Duration.zero
 
 /**
- * Looks names up through a client that is opened on first use: the daemon may start later than the relay. Callers that
+ * Resolves names through a client that is opened on first use: the daemon may start later than the relay. Callers that
  * need it during its opening share it.
  */
 const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>

@@ -61,7 +61,6 @@ export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesCo
     return { ...connection, networkGiven: source.get("network")?.from !== defaultOf(OPTIONS.network).from }
   })
 
-/** The namespace of labels. */
 export const mailNamespaceOf = (texts: Texts, { env }: SettingsInput): Judged<string> =>
   Either.map(judgeNamespace(texts, env), ({ namespace }) => namespace)
 
@@ -82,7 +81,6 @@ const logOf = (texts: Texts, input: SettingsInput): Judged<LogOptions> => {
 const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
   path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
 
-/** Reads the file that a flag names. */
 const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string> => {
   const file = absolutePath(path, input)
   return Either.match(input.readFile(file), {
@@ -187,7 +185,6 @@ const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged
     })
   })
 
-/** Validates all settings of `serve`. */
 export const mailSettings = (texts: Texts, input: MailInput): Judged<MailSettings> =>
   Either.gen(function*() {
     const values = yield* judgeServe(texts, input.env)

@@ -30,7 +30,6 @@ export interface CommandContext {
   readonly prompt: Prompt
   /** `undefined` for the default wallet. */
   readonly wallet: string | undefined
-  /** The given texts of flags. */
   readonly flag: (name: string) => string | undefined
   readonly isOn: (name: string) => boolean
   /** The words behind the sub-command. */

@@ -2,9 +2,7 @@ import * as Effect from "effect/Effect"
 
 /** Asks at a terminal. Without one it asks nothing, and the answer is `undefined` at once. */
 export interface Prompt {
-  /** Hides the typed text. */
   readonly secret: (question: string) => Effect.Effect<string | undefined>
-  /** Shows the typed text. */
   readonly line: (question: string) => Effect.Effect<string | undefined>
 }
 

@@ -41,7 +41,6 @@ class Remainder {
   high = 0
   low = 1
 
-  /** Multiplies by x, adds a value, and reduces. */
   add(value: number): void {
     const top = this.high >>> 15
     let high = ((this.high & 0x7fff) << 5) | (this.low >>> 15)
@@ -56,16 +55,12 @@ class Remainder {
     this.low = low
   }
 
-  /** The coefficient of x^at. */
   coefficient(at: number): number {
     return at < 4 ? (this.low >>> (5 * at)) & 31 : (this.high >>> (5 * (at - 4))) & 31
   }
 }
 
-/**
- * Returns the checksum of a descriptor, the eight characters after `#`; `undefined` for a character that no descriptor
- * has.
- */
+/** The eight characters after `#`; `undefined` for a character that no descriptor has. */
 export const descriptorChecksum = (descriptor: string): string | undefined => {
   const remainder = new Remainder()
   let rows = 0
@@ -90,7 +85,6 @@ export const descriptorChecksum = (descriptor: string): string | undefined => {
   return text
 }
 
-/** Appends the checksum to a descriptor that this node generated. */
 const withChecksum = (descriptor: string): string => `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`
 
 /** Hybrid keys repeat the parity of y in their first byte. Descriptors cannot express them. */

@@ -19,7 +19,6 @@ export type DescriptorScript =
 /** `ranged` and `multipath`: the descriptor is well-formed, but yields more than one script. */
 export type DescriptorFault = "invalid" | "ranged" | "multipath"
 
-/** The context of an expression. */
 type Place = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
 
 /** Why a descriptor is invalid. Caught at the end of the parse. */
@@ -39,7 +38,6 @@ const CHECKSUM_LENGTH = 8
 /** The byte before the x of a point with an even y. */
 const EVEN = Uint8Array.of(0x02)
 
-/** Removes the checksum, which is optional. */
 const withoutChecksum = (text: string): string => {
   const [payload = "", checksum, ...more] = text.split("#")
   if (more.length > 0) throw new Fault("Multiple '#' symbols")

@@ -59,7 +59,6 @@ export class Decoder {
     this.#items = items
   }
 
-  /** Returns the whole script as one expression. */
   decode(): Expression | undefined {
     this.#steps.push(this.#expression)
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
@@ -81,13 +80,11 @@ export class Decoder {
     return opcode === END.opcode ? undefined : minimalNumber(opcode, data)
   }
 
-  /** Puts steps before all pending ones. */
   #do(...steps: ReadonlyArray<Step>): true {
     for (const step of steps.toReversed()) this.#steps.push(step)
     return true
   }
 
-  /** Skips instructions that are decoded. */
   #take(count: number): void {
     this.#at += count
   }

@@ -18,13 +18,11 @@ const MAX_OPCODES = 201
 /** The limit of stack elements in a witness, its script not counted (policy). */
 const MAX_WITNESS_ELEMENTS = 100
 
-/** The required type of the whole script. */
 const TOP = type("B")
 
 /** Needs a signature, is not malleable, does not mix locks. */
 const SAFE = type("smk")
 
-/** A decoded witness script, safe or not. */
 export interface DecodedMiniscript {
   readonly expression: Expression
   /** Every key in the script, in hex. */

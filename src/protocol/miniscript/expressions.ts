@@ -124,7 +124,6 @@ export const wrap = (wrapper: Wrapper, of: Expression): Expression => {
   }
 }
 
-/** Combines the costs of two expressions. */
 type Combine = (a: Cost, b: Cost) => Cost
 
 const both: Combine = (a, b) => cost(a.sat + b.sat, a.dsat + b.dsat)

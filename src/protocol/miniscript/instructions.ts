@@ -2,7 +2,6 @@ import { type Bytes, EMPTY } from "../bytes.ts"
 import { Op, ScriptCursor } from "../script.ts"
 import { isMinimalPush } from "../scriptOperations.ts"
 
-/** An instruction of a script. */
 export interface Instruction {
   readonly opcode: number
   readonly data: Bytes

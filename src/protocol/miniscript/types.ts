@@ -14,12 +14,10 @@ import { LOCKTIME_THRESHOLD } from "../transaction.ts"
  * Source of the rules: the miniscript specification; upstream `script/miniscript.cpp`, `ComputeType`.
  */
 
-/** A set of the letters above, one bit each. */
 export type MiniscriptType = number
 
 const LETTERS = "BVKWzonduefsmxghijk"
 
-/** Returns the set of these letters. */
 export const type = (letters: string): MiniscriptType => {
   let bits = 0
   for (const letter of letters) bits |= 1 << LETTERS.indexOf(letter)

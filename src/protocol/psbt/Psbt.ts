@@ -7,7 +7,6 @@ import { makeTransaction, type Transaction, type TransactionOutput } from "../tr
  * that the signers of a transaction exchange. No value here is changed in place.
  */
 
-/** The origin of a key (BIP 32). */
 export interface KeyOrigin {
   /** First four bytes of the HASH160 of the master key. */
   readonly fingerprint: Bytes
@@ -44,7 +43,6 @@ export interface TaprootOrigin {
   readonly origin: KeyOrigin
 }
 
-/** A signature and its public key. */
 export interface PartialSignature {
   readonly pubkey: Bytes
   /** DER, followed by the hash type. */
@@ -115,7 +113,6 @@ export type PreimageKind = "ripemd160" | "sha256" | "hash160" | "hash256"
 export interface PsbtInput extends PsbtMap {
   /** The whole transaction whose output is spent. */
   readonly nonWitnessUtxo: Transaction | undefined
-  /** The output that is spent. */
   readonly witnessUtxo: TransactionOutput | undefined
   /** By HASH160 of the public key. */
   readonly partialSignatures: Records<PartialSignature>
@@ -154,7 +151,6 @@ export interface Psbt {
   readonly transaction: Transaction
   /** By public key and chain code. */
   readonly xpubs: Records<GlobalXpub>
-  /** One for each input of the transaction. */
   readonly inputs: ReadonlyArray<PsbtInput>
   readonly outputs: ReadonlyArray<PsbtOutput>
   readonly proprietary: Records<ProprietaryRecord>
@@ -189,7 +185,6 @@ export const slimMap = (map: PsbtMap): PsbtMap => ({
   unknown: recordsOr(map.unknown)
 })
 
-/** An input without any data. */
 export const EMPTY_INPUT: PsbtInput = {
   ...EMPTY_MAP,
   nonWitnessUtxo: undefined,
@@ -230,10 +225,8 @@ export const slimInput = (input: PsbtInput): PsbtInput => {
   }
 }
 
-/** An output without any data. */
 export const EMPTY_OUTPUT: PsbtOutput = { ...EMPTY_MAP, taprootTree: [] }
 
-/** A transaction without the scriptSigs and witnesses of its inputs. */
 export const withoutSignatures = ({ inputs, lockTime, outputs, version }: Transaction): Transaction =>
   makeTransaction({
     version,
@@ -255,7 +248,6 @@ export const psbtOf = (transaction: Transaction): Psbt => ({
 /** Replaces the transaction by another one with the same number of inputs and outputs. */
 export const withTransaction = (psbt: Psbt, transaction: Transaction): Psbt => ({ ...psbt, transaction })
 
-/** The key of a leaf in `taprootLeaves`. */
 export const leafKey = ({ leafVersion, script }: Pick<TaprootLeaf, "script" | "leafVersion">): string =>
   binaryString(script) + String.fromCharCode(leafVersion)
 

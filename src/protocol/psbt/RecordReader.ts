@@ -14,7 +14,6 @@ export class PsbtRecord {
   readonly type: number
   /** The whole key, its type included. */
   readonly key: Bytes
-  /** The part of the key after the type. */
   readonly data: Bytes
   private readonly reader: Reader
   private known: Bytes | undefined
@@ -37,7 +36,6 @@ export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
 
 const SEPARATORS = { global: "the global", input: "an input", output: "an output" } as const
 
-/** The records of one map, up to its separator. */
 export class RecordReader {
   private readonly reader: Reader
   private readonly map: keyof typeof SEPARATORS
@@ -99,7 +97,6 @@ export const whole = <A>(value: Bytes, read: (reader: Reader) => A): A => {
   return result
 }
 
-/** A value of a fixed size. */
 export const sized = (value: Bytes, size: number): Bytes => {
   if (value.length !== size) throw new PsbtFault(SIZE_FAULT)
   return value
@@ -117,7 +114,6 @@ export const isPublicKey = (key: Bytes): boolean => {
   return parityIsTrue && secp256k1.utils.isValidPublicKey(concat(Uint8Array.of(0x04), key.subarray(1)))
 }
 
-/** A public key. Throws if it is invalid. */
 export const publicKey = (key: Bytes, message = "Invalid pubkey"): Bytes => {
   if (!isPublicKey(key)) throw new PsbtFault(message)
   return key

@@ -15,7 +15,6 @@ export const PSBT_MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff)
 
 const XPUB_SIZE = 78
 
-/** Offsets in an extended key. */
 const CHAIN_CODE = 13
 const PUBKEY = 45
 
@@ -128,6 +127,5 @@ export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<
   }
 }
 
-/** Runs `decodePsbtSteps` in one step. */
 export const decodePsbt = (bytes: Bytes, isSignature: IsSignature): DecodedPsbt =>
   runSteps(decodePsbtSteps(bytes, isSignature))

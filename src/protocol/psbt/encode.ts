@@ -23,7 +23,6 @@ import { GlobalType, InputType, OutputType } from "./types.ts"
  * same content always has the same bytes. Upstream `psbt.h`, the `Serialize` members.
  */
 
-/** Writes the records of maps one after the other. */
 class RecordWriter {
   readonly writer = new Writer(1024)
 
@@ -63,7 +62,6 @@ const originBytes = ({ fingerprint, path }: KeyOrigin): Uint8Array =>
 
 type SharedType = "origins" | "taprootOrigins" | "musig2Participants"
 
-/** Writes the records of both inputs and outputs. */
 const writeShared = (to: RecordWriter, type: number, map: PsbtMap, kind: SharedType): void => {
   switch (kind) {
     case "origins":
@@ -195,5 +193,4 @@ export function* encodePsbtSteps(psbt: Psbt): Steps<Uint8Array> {
   return to.writer.toBytes()
 }
 
-/** The same in one step. */
 export const encodePsbt = (psbt: Psbt): Uint8Array => runSteps(encodePsbtSteps(psbt))

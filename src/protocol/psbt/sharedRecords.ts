@@ -15,7 +15,6 @@ import {
 
 /** The records that both inputs and outputs have. Their type numbers differ. */
 
-/** The data read so far. */
 export interface MapDraft {
   redeemScript: Bytes | undefined
   witnessScript: Bytes | undefined
@@ -38,7 +37,6 @@ export const newMapDraft = (): MapDraft => ({
   unknown: new Map()
 })
 
-/** The name of the map in messages. */
 export type MapName = "input" | "output"
 
 export const capital = (map: MapName): "Input" | "Output" => map === "input" ? "Input" : "Output"
@@ -62,7 +60,6 @@ const internalKey = (draft: MapDraft, map: MapName, records: RecordReader, recor
   draft.taprootInternalKey = hashOrNone(value)
 }
 
-/** The hashes of leaves, sorted and without duplicates. */
 export const sortedHashes = (hashes: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> =>
   [...new Map(hashes.map((hash) => [binaryString(hash), hash])).values()].sort(compare)
 

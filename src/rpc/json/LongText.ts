@@ -14,7 +14,6 @@ export class LongText {
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   }
 
-  /** Splits a whole text. */
   static of(text: string): LongText {
     const bytes = Buffer.from(text, "utf8")
     const pieces = Array.from(

@@ -26,7 +26,6 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
   return sign === "-" ? -value : value
 }
 
-/** Decimals of NMC. */
 const AMOUNT_DECIMALS = 8
 
 /**

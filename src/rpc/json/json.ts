@@ -26,7 +26,6 @@ export class JsonObject {
   readonly values: Array<Json> = []
   #index: ReadonlyMap<string, number> | undefined
 
-  /** The value of the first member with this name. */
   get(key: string): Json | undefined {
     const at = this.keys.length <= INDEXED_ABOVE ? this.keys.indexOf(key) : this.#positions().get(key) ?? -1
     return at < 0 ? undefined : this.values[at]

@@ -51,7 +51,6 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe00
 class JsonReader {
   readonly #text: string
   #at = 0
-  /** The number of values read so far. */
   values = 0
   /** The parts read so far of an unfinished string with escapes. */
   #parts: Array<string> | undefined
@@ -256,7 +255,6 @@ const flat = (text: string): string => {
   return text
 }
 
-/** The result of reading a text. */
 export interface ReadJson {
   /** `undefined` if the text is not JSON or has too many values. */
   readonly read: Json | undefined
@@ -278,6 +276,5 @@ export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson>
 /** The same in one step. */
 export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
 
-/** Returns the value alone. */
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
   readJson(text, maxValues).read

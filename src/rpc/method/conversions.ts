@@ -196,7 +196,6 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   walletprocesspsbt: "psbt sign* sighashtype bip32derivs* finalize*"
 }
 
-/** The methods that take parameters. */
 export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
 
 const FORMATS: ReadonlyMap<string, Format> = new Map([["*", "json"], ["?", "json or text"]])
@@ -215,7 +214,6 @@ const parametersOf = (method: string): Parameters | undefined => {
   return { byPosition: wordsOf(positions).map(parameter), byName: wordsOf(members).map(parameter) }
 }
 
-/** An argument that its parameter does not accept. */
 export interface BadArgument {
   readonly _tag: "BadArgument"
   readonly argument: string

@@ -98,7 +98,6 @@ const resultsText = (method: Method): string =>
     `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(shape))}`
   ).join("")
 
-/** A parameter, quoted for a shell. */
 const shellWord = (value: JsonValue): string => {
   const text = typeof value === "string" ? value : encodeJson(value)
   if (/^[\w./:@%+=-]+$/.test(text)) return text

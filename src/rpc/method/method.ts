@@ -6,13 +6,11 @@ import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./me
 import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 
-/** The definition of a method. */
 export interface MethodDefinition<P extends Params> {
   readonly name: string
   readonly group: MethodGroup
   /** The first sentence states what the method does; details follow. */
   readonly summary: string
-  /** In the order of their positions. */
   readonly params: P
   readonly results: ReadonlyArray<Result>
   /** Parameters of realistic calls. */

@@ -19,15 +19,12 @@ export type MethodGroup =
   | "Wallet"
   | "Hidden"
 
-/** The caller, and the context of the call. */
 export interface CallContext {
   /** The wallet in the path (`/wallet/<name>`), `""` for the default wallet; `undefined` on `/` and `/rpc`. */
   readonly wallet: string | undefined
   /** Address and port of the caller, for logs. */
   readonly peer: string
-  /** Whether the caller is on another host. */
   readonly remote: boolean
-  /** The table that contains the method. */
   readonly methods: MethodTable
   /** Turns of the event loop that the call shares with other costly calls. */
   readonly turns: CallTurns
@@ -47,7 +44,6 @@ export interface Result {
   readonly shape: Shape
 }
 
-/** A method in the dispatcher's table. */
 export interface Method {
   readonly name: string
   readonly group: MethodGroup

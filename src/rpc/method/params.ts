@@ -9,7 +9,6 @@ import { RpcError } from "./RpcError.ts"
  * parameters are a record of these; its handler receives a record of the decoded values.
  */
 export interface Param<out A> {
-  /** The type in the help. */
   readonly words: string
   readonly kind: ParamKind
   readonly description: string
@@ -39,7 +38,6 @@ export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "bo
 /** The parameters of a method by name, in the order of their positions. */
 export type Params = { readonly [name: string]: Param<unknown> }
 
-/** The decoded parameters that a handler receives. */
 export type Decoded<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
 interface Definition<A> {
@@ -215,7 +213,6 @@ export const refined = <A, B>(param: Param<A>, decode: (value: A, label: string)
   decode: (value, label) => decode(param.decode(value, label), label)
 })
 
-/** An array whose items have one type. */
 export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArray<A>> => ({
   ...make({
     kind: "array",
@@ -247,7 +244,6 @@ const decodeItem = <A>(item: Param<A>, value: Json, label: string): A => {
 }
 
 interface ObjectOptions {
-  /** The handling of unknown members. */
   readonly unknown: "ignore" | "refuse"
 }
 
@@ -330,7 +326,6 @@ export const optional = <A>(param: Param<A>, text = ""): Param<A | undefined> =>
   fallback: { value: undefined, text }
 })
 
-/** Optional with a default value. */
 export const withDefault = <A>(param: Param<A>, value: A, text = defaultText(value)): Param<A> => ({
   ...param,
   fallback: { value, text }
@@ -341,7 +336,6 @@ const defaultText = (value: unknown): string => {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : ""
 }
 
-/** An optional object with an empty object as the default. */
 export const orEmpty = <A>(param: Param<A>): Param<A> => ({
   ...param,
   fallback: { value: param.decode(new JsonObject(), ""), text: "" }
@@ -350,7 +344,6 @@ export const orEmpty = <A>(param: Param<A>): Param<A> => ({
 /** Refuses `null`, which does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */
 export const notNull = <A>(param: Param<A>): Param<A> => ({ ...param, nullIsMissing: false })
 
-/** Adds aliases. */
 export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Param<A> => ({ ...param, aliases })
 
 /** Accepted, but the help shows neither it nor any parameter after it. */

@@ -12,7 +12,6 @@ type ScalarKind = "string" | "hex" | "number" | "integer" | "amount" | "time" | 
 
 interface Described {
   readonly description: string
-  /** Whether an object may lack this member. */
   readonly optional: boolean
 }
 
@@ -33,7 +32,6 @@ interface ObjectShape extends Described {
 /** An object whose member names are data. */
 interface MapShape extends Described {
   readonly kind: "map"
-  /** The meaning of a name. */
   readonly key: string
   readonly values: Shape
 }
@@ -43,7 +41,6 @@ const scalar = (kind: ScalarKind) => (description: string): Shape => ({ kind, de
 export const string = scalar("string")
 /** Bytes or a hash in hexadecimal digits. */
 export const hex = scalar("hex")
-/** A double. */
 export const number = scalar("number")
 export const integer = scalar("integer")
 /** NMC with eight decimals. */

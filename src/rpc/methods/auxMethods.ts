@@ -72,7 +72,6 @@ export const SUBMIT_ERRORS = [
 
 /** Merged mining for a fixed payout and payer. */
 export interface AuxMining {
-  /** Makes a block that pays to a script. */
   readonly create: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, RpcError>
   /** Submits a block by its hash, with its proof; returns whether the block is accepted. Both are the caller's text. */
   readonly submit: (hash: string, auxpow: string) => Effect.Effect<boolean, RpcError>

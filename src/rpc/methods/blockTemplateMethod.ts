@@ -181,7 +181,6 @@ export const blockTemplateMethod: Effect.Effect<
   const peers = yield* PeerManager
   const status = yield* SyncStatus
   const { params, tree } = chain
-  /** The mempool's `changes` at the last template. */
   let lastChanges = 0
 
   /** Validates a proposed block; `null` if it is valid. */

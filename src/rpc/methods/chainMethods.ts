@@ -20,10 +20,8 @@ import { withReservedValue } from "./reservedValue.ts"
 
 /** Methods for the chain as a whole, and methods that change it (reference/rpc.md 3.2, 3.5, 3.10). */
 
-/** A 256-bit number as 64 hexadecimal digits. */
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
 
-/** A target in compact form as eight hexadecimal digits. */
 export const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
 
 const BLOCK_HASH = Shape.hex("Hash of the block")
@@ -205,7 +203,6 @@ const deployments = (chain: typeof Chain.Service): Method => {
   })
 }
 
-/** Reads a caller's block. */
 export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
   Effect.suspend(() => {
     const failed = RpcError.deserialization("Block decode failed")

@@ -33,9 +33,7 @@ export interface ControlOptions {
   readonly logging?: LogCategories
 }
 
-/** Debug logging by subsystem. */
 export interface LogCategories {
-  /** Every category, and whether it is on. */
   readonly current: Effect.Effect<ReadonlyMap<string, boolean>>
   readonly set: (category: string, on: boolean) => Effect.Effect<void>
 }
@@ -66,7 +64,7 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
   method({
     name: "stop",
     group: "Control",
-    summary: "Stops the node after it has saved its state.",
+    summary: "Starts a clean shutdown of the node.",
     params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
     results: [{ shape: Shape.string("\"svcd stopping\"") }],
     examples: [[]],

@@ -91,7 +91,6 @@ const taprootOf = (text: string, keys: ReadonlyArray<DescriptorKey>): ReadonlyAr
   return text.startsWith("tr(") && key !== undefined ? [makeTaproot(key.pubkey.subarray(1, 33))] : []
 }
 
-/** The text of a descriptor given as a string or as an object. */
 const descriptorText = (value: Json): string => {
   if (typeof value === "string") return value
   if (!(value instanceof JsonObject)) {

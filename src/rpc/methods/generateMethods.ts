@@ -16,13 +16,15 @@ import * as Shape from "../method/shape.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { miningError } from "./miningErrors.ts"
 
-/** Methods that mine blocks here and now: on the private network, where that takes two tries (reference/rpc.md 3.5). */
+/**
+ * Methods that mine blocks immediately: on the private network, where mining takes two tries (reference/rpc.md 3.5).
+ */
 
 const HASHES = Shape.array(Shape.hex("Hash of a block"))
 
 const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
-const TRIES = "How many nonces to try in all."
+const TRIES = "Maximum number of nonces to try."
 
 export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(
   function*() {
@@ -41,8 +43,8 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       group: "Mining",
       summary: "Mines blocks that pay an address, each with a merged-mining proof, and returns their hashes.",
       params: {
-        nblocks: int32("How many."),
-        address: string("Who they pay."),
+        nblocks: int32("Number of blocks."),
+        address: string("Address that the blocks pay."),
         maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
       },
       results: [{ shape: HASHES }],
@@ -62,8 +64,8 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       group: "Mining",
       summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
       params: {
-        num_blocks: int32("How many."),
-        descriptor: string("What they pay, with or without a checksum. Its keys have to be there, not derived."),
+        num_blocks: int32("Number of blocks."),
+        descriptor: string("Descriptor that the blocks pay; the checksum is optional. Its keys must be explicit."),
         maxtries: withDefault(
           refined(int64(TRIES), (tries) => {
             if (tries < 0) throw RpcError.integerOutOfRange()
@@ -75,7 +77,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       results: [{ shape: HASHES }],
       examples: [[11, `addr(${EXAMPLE})`]],
       errors: [
-        "-5 <what is wrong with the descriptor>",
+        "-5 <reason why the descriptor is invalid>",
         "-8 Ranged descriptor not accepted. Maybe pass through deriveaddresses first?",
         "-8 Multipath descriptor not accepted",
         "-1 TestBlockValidity failed: <reason>"
@@ -88,7 +90,6 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
         })
     })
 
-    /** The script that a descriptor or an address stands for. */
     const outputScript = (output: string): Effect.Effect<Bytes, RpcError> => {
       const parsed = descriptorScript(network, output)
       if ("script" in parsed) return Effect.succeed(parsed.script)
@@ -97,7 +98,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       return manyScripts(parsed.kind) ?? RpcError.invalidAddressOrKey("Error: Invalid address or descriptor")
     }
 
-    /** A transaction of the pool by its txid, or one in hexadecimal digits. */
+    /** A pool transaction by its txid, or a transaction in hexadecimal digits. */
     const findTransaction = (text: string): Effect.Effect<Transaction, RpcError> => {
       const txid = parseDisplayHash(text)
       if (txid !== undefined) {
@@ -116,19 +117,19 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
     const generateblock = method({
       name: "generateblock",
       group: "Mining",
-      summary: "Mines a block of exactly the transactions given, in their order. Their fees are not claimed.",
+      summary: "Mines a block of exactly the given transactions in order. The coinbase does not claim their fees.",
       params: {
-        output: string("Who it pays: an address or a descriptor."),
+        output: string("Address or descriptor that the block pays."),
         transactions: array(
-          hexText("A transaction of the mempool by its txid, or any in hexadecimal digits."),
-          "Its transactions."
+          hexText("A txid from the mempool, or any transaction in hexadecimal digits."),
+          "Transactions of the block."
         ),
-        submit: withDefault(boolean("Whether the block is offered to the chain, or returned."), true)
+        submit: withDefault(boolean("Whether to submit the block to the chain or to return it."), true)
       },
       results: [{
         shape: Shape.object({
           hash: Shape.hex("Hash of the block"),
-          hex: Shape.optional(Shape.hex("The block, where it is not offered to the chain"))
+          hex: Shape.optional(Shape.hex("The block, if it is not submitted"))
         })
       }],
       examples: [[EXAMPLE, []]],
@@ -156,9 +157,9 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
     const removed: Method = method({
       name: "generate",
       group: "Hidden",
-      summary: "Was removed: generatetoaddress with an address of the wallet does what it did.",
+      summary: "Removed. Use generatetoaddress with an address of the wallet instead.",
       params: {},
-      results: [{ shape: Shape.nothing("Never: it always fails.") }],
+      results: [{ shape: Shape.nothing("Never returned: the method always fails.") }],
       examples: [],
       errors: ["-32601 <this text>"],
       handler: () => new RpcError({ code: RPC_CODE.methodNotFound, message: methodHelp(removed) })
@@ -168,7 +169,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
   }
 )
 
-/** The refusal of a descriptor that stands for more than one script. */
+/** The error for a descriptor of more than one script. */
 const manyScripts = (kind: "invalid" | "ranged" | "multipath"): RpcError | undefined => {
   if (kind === "multipath") return RpcError.invalidParameter("Multipath descriptor not accepted")
   if (kind === "invalid") return undefined

@@ -13,9 +13,7 @@ import type { Method } from "../method/methodTable.ts"
 import * as Shape from "../method/shape.ts"
 import { SHOWN_WALLET_VERSION, summarized } from "./wallet/walletContext.ts"
 
-/** A summary of the node. */
-
-/** The version as one number, two digits a part, as the reference node counts. */
+/** The version as one number with two digits for each part, as in the reference node. */
 export const versionNumber = (text: string): number => {
   const [major = 0, minor = 0, patch = 0] = (/^\d+\.\d+\.\d+/.exec(text)?.[0] ?? "").split(".").map(Number)
   return 10_000 * major + 100 * minor + patch
@@ -40,23 +38,23 @@ export const infoMethods: Effect.Effect<
     params: {},
     results: [{
       shape: Shape.object({
-        version: Shape.integer("Version of svcd, two digits a part"),
+        version: Shape.integer("Version of svcd, two digits for each part"),
         protocolversion: Shape.integer("Version of the network protocol"),
         walletversion: Shape.optional(
-          Shape.integer("As getwalletinfo; this and what else is of the wallet only with one")
+          Shape.integer("As in getwalletinfo. This and the other wallet members are only present with a wallet")
         ),
-        balance: Shape.optional(Shape.amount("What the wallet can spend, as getbalance")),
+        balance: Shape.optional(Shape.amount("Spendable balance of the wallet, as in getbalance")),
         blocks: Shape.integer("Height of the tip"),
-        timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
+        timeoffset: Shape.integer("Always 0: svcd does not correct the clock"),
         connections: Shape.integer("Connected peers"),
         proxy: Shape.string("The proxy, if any"),
         difficulty: Shape.number("The tip's difficulty"),
         testnet: Shape.boolean("Whether this is the test network"),
-        keypoololdest: Shape.optional(Shape.time("From when on the wallet may have been used")),
-        keypoolsize: Shape.optional(Shape.integer("Addresses that are watched and not given out")),
-        unlocked_until: Shape.optional(Shape.time("Until when the wallet is unlocked; only if it is encrypted")),
-        paytxfee: Shape.amount("Fee a kvB that the wallet pays, where it is set"),
-        relayfee: Shape.amount("Least fee a kvB that is relayed"),
+        keypoololdest: Shape.optional(Shape.time("Earliest time at which the wallet may have been used")),
+        keypoolsize: Shape.optional(Shape.integer("Watched addresses that are not handed out yet")),
+        unlocked_until: Shape.optional(Shape.time("End of the unlocked time; only for an encrypted wallet")),
+        paytxfee: Shape.amount("Fee per kvB that the wallet pays, if it is set"),
+        relayfee: Shape.amount("Minimum fee per kvB for relay"),
         errors: Shape.string("Warnings"),
         chain: Shape.string("main, test or regtest"),
         initialblockdownload: Shape.boolean("Whether the node is still catching up")

@@ -66,7 +66,6 @@ const witnessProgram = (script: Bytes) => ({ kind: "witness", version: 0, progra
 
 const scriptHash = (script: Bytes) => ({ kind: "scripthash", hash: hash160(script) }) as const
 
-/** The output of a multisig by address type. */
 const multisigOutput = (network: Network, type: MultisigType, script: Bytes, multi: string) => {
   switch (type) {
     case "legacy":

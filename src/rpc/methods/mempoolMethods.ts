@@ -204,8 +204,8 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const getmempoolcluster = method({
     name: "getmempoolcluster",
     group: "Mempool",
-    summary: "Returns all that is connected with a transaction in the mempool, in the chunks in which it would be " +
-      "mined.",
+    summary: "Returns the cluster of a transaction in the mempool: all transactions connected with it, in chunks in " +
+      "mining order.",
     params: { txid: hash("The transaction.") },
     results: [{ shape: CLUSTER }],
     examples: [[TXID]],

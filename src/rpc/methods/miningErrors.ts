@@ -3,7 +3,6 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** Converts failures of mining to RPC errors. */
 export const miningError = (failure: TemplateInvalid | MinedBlockRefused | StorageFailure): RpcError => {
   switch (failure._tag) {
     case "TemplateInvalid":

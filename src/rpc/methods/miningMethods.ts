@@ -173,7 +173,6 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
   return [getmininginfo, getnetworkhashps, submitheader]
 })
 
-/** All mining methods that need no wallet. */
 export const miningMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

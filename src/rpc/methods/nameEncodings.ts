@@ -33,7 +33,6 @@ export const contextFor = (
   valueEncoding: known(valueEncoding, settings.valueEncoding)
 })
 
-/** Decodes a caller's name or value. */
 export const decodeGiven = (text: string, encoding: NameEncoding): Effect.Effect<Bytes, RpcError> => {
   const bytes = decodeText(text, encoding)
   return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
@@ -42,5 +41,4 @@ export const decodeGiven = (text: string, encoding: NameEncoding): Effect.Effect
 /** Maximum bytes of a name in an error. A caller may send a name of megabytes. */
 const SHOWN_BYTES = 10_000
 
-/** A name in an error. */
 export const shownName = (name: Bytes): string => printable(name.subarray(0, SHOWN_BYTES))

@@ -74,7 +74,6 @@ const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, Rp
 /** Milliseconds for which a search may block other work. */
 const SEARCH_SLICE = 10
 
-/** Keeps the records whose names match. */
 const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameEntry>) =>
   Effect.gen(function*() {
     const found: Array<NameEntry> = []
@@ -95,7 +94,6 @@ const MAX_SCAN_BYTES = 128 * 1024 * 1024
 /** Bytes of a record in an answer besides its name and value. */
 const RECORD_BYTES = 350
 
-/** Regular expression searches at one time. */
 const SEARCHES = 2
 
 /** Fails with an error if a list exceeds the maximum answer. */

@@ -13,7 +13,7 @@ import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { versionNumber } from "./infoMethods.ts"
 
-/** Methods about the network (reference/rpc.md 3.7). */
+/** Methods for the network (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 
@@ -21,36 +21,36 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
   const getnetworkinfo = method({
     name: "getnetworkinfo",
     group: "Network",
-    summary: "Returns a summary of the network as this node sees it.",
+    summary: "Returns the state of the node's network.",
     params: {},
     results: [{
       shape: Shape.object({
-        version: Shape.integer("Version of svcd, two digits a part"),
-        subversion: Shape.string("What this node calls itself"),
+        version: Shape.integer("Version of svcd, two digits for each part"),
+        subversion: Shape.string("User agent of this node"),
         protocolversion: Shape.integer("Version of the network protocol"),
-        localservices: Shape.hex("Services that this node offers, 16 digits"),
-        localservicesnames: Shape.array(Shape.string("The same in words")),
+        localservices: Shape.hex("Services of this node, 16 digits"),
+        localservicesnames: Shape.array(Shape.string("Name of a service")),
         localrelay: Shape.boolean("Whether transactions are relayed"),
-        timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
+        timeoffset: Shape.integer("Always 0: svcd does not correct the clock"),
         connections: Shape.integer("Connected peers"),
-        connections_in: Shape.integer("Peers that called this node"),
-        connections_out: Shape.integer("Peers that this node called"),
-        networkactive: Shape.boolean("Whether there are to be connections"),
+        connections_in: Shape.integer("Inbound peers"),
+        connections_out: Shape.integer("Outbound peers"),
+        networkactive: Shape.boolean("Whether the network is on"),
         networks: Shape.array(Shape.object({
           name: Shape.string("ipv4, ipv6, onion, i2p or cjdns"),
-          limited: Shape.boolean("Whether it is left out"),
-          reachable: Shape.boolean("Whether its peers can be called"),
+          limited: Shape.boolean("Whether the node does not use this network"),
+          reachable: Shape.boolean("Whether the node can connect to its peers"),
           proxy: Shape.string("The proxy, if any"),
-          proxy_randomize_credentials: Shape.boolean("Whether each connection has credentials of its own there")
+          proxy_randomize_credentials: Shape.boolean("Whether each connection uses its own proxy credentials")
         })),
-        relayfee: Shape.amount(`Least fee rate that is relayed, ${FEE}`),
-        incrementalfee: Shape.amount(`What a replacement has to pay on top, ${FEE}`),
+        relayfee: Shape.amount(`Minimum fee rate for relay, ${FEE}`),
+        incrementalfee: Shape.amount(`Additional fee rate of a replacement, ${FEE}`),
         localaddresses: Shape.array(Shape.object({
           address: Shape.string("An address of this node"),
           port: Shape.integer("Its port"),
-          score: Shape.integer("How sure that is")
+          score: Shape.integer("Confidence in this address")
         })),
-        warnings: Shape.array(Shape.string("What is wrong"))
+        warnings: Shape.array(Shape.string("A warning"))
       })
     }],
     examples: [[]],

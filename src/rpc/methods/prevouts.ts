@@ -11,27 +11,30 @@ import { type Json, JsonObject } from "../json/json.ts"
 import { amount, array, decodeHex, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** Outputs that a caller knows and the node need not: `prevtxs` of the methods that sign. Upstream `ParsePrevouts`. */
+/**
+ * Outputs that the caller provides and the node may not have: `prevtxs` of the signing methods. Upstream
+ * `ParsePrevouts`.
+ */
 
 export const PREVTXS_PARAM = optional(
   array(
-    json("Object with txid, vout, scriptPubKey, and where they are needed redeemScript, witnessScript, amount."),
+    json("Object with txid, vout, scriptPubKey and, if needed, redeemScript, witnessScript, amount."),
     "Outputs that the transaction spends and that are not in the chain yet."
   )
 )
 
 const PREVOUT = object({
   txid: hash("The transaction.", "txid"),
-  vout: int32("Which of its outputs."),
+  vout: int32("Index of the output."),
   scriptPubKey: hex("The output script."),
-  redeemScript: optional(hexText("The script behind a P2SH output.")),
-  witnessScript: optional(hexText("The script behind a P2WSH output.")),
-  amount: optional(amount("The amount, which signatures in witnesses cover."))
+  redeemScript: optional(hexText("The redeem script of a P2SH output.")),
+  witnessScript: optional(hexText("The witness script of a P2WSH output.")),
+  amount: optional(amount("The amount; witness signatures commit to it."))
 }, "An output.")
 
 const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program: sha256(script) })
 
-/** The scripts that a caller gives for an output behind a hash. */
+/** The caller's scripts for a P2SH or P2WSH output. */
 const readScripts = (scriptPubKey: Bytes, redeem: string | undefined, witness: string | undefined): Array<Bytes> => {
   const address = addressScript(scriptPubKey)
   const { type } = scriptTemplate(scriptPubKey)
@@ -61,8 +64,8 @@ export interface Prevouts {
 }
 
 /**
- * Reads `PREVTXS_PARAM`; `known` are the coins that the node has. A wallet knows its own scripts: none are read for one.
- * Throws RpcError.
+ * Reads `PREVTXS_PARAM`; `known` returns the coins of the node. The scripts of a wallet's call are ignored: the wallet
+ * has its own. Throws RpcError.
  */
 export function* readPrevouts(
   prevtxs: ReadonlyArray<Json>,

@@ -34,7 +34,7 @@ import { ANALYZED_PSBT, DECODED_PSBT } from "./psbtShapes.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { constructTransactionSteps, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
-/** Methods about partially signed transactions that need no wallet (reference/rpc.md 3.4). */
+/** Methods for partially signed transactions (PSBT) that need no wallet (reference/rpc.md 3.4). */
 
 const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 
@@ -44,12 +44,11 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const PSBT = string("The PSBT in base64.")
 
-/** Characters of a PSBT: twice a whole block, in base64. What a wallet signs is far below. */
+/** Maximum characters of a PSBT: twice a whole block, in base64. A PSBT for signing is far shorter. */
 const MAX_PSBT = 10_700_000
 
 const DECODE_FAILED = "-22 TX decode failed <why>"
 
-/** Reads a PSBT. */
 export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<Psbt, RpcError> => {
   if (text.length > MAX_PSBT) {
     return RpcError.deserialization(`TX decode failed the PSBT is longer than ${MAX_PSBT} characters`)
@@ -60,7 +59,6 @@ export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<P
       : Effect.succeed(result.psbt))
 }
 
-/** Writes a PSBT. */
 export const encodedPsbt = (psbt: Psbt, turns: CallTurns): Effect.Effect<string> => inTurns(turns, psbtTextSteps(psbt))
 
 const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
@@ -77,7 +75,7 @@ const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
 
-/** Whether an output is spent by a witness, as far as its script and what is known behind its hash tell. */
+/** Whether an output is spent by a witness, as far as its script and the known redeem script show. */
 const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   const address = addressScript(script)
   if (witnessVersion(address) >= 0) return true
@@ -97,11 +95,11 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const createpsbt = method({
       name: "createpsbt",
       group: "Raw transactions",
-      summary: "Makes a PSBT of inputs and outputs. Nothing is signed, kept or sent.",
+      summary: "Makes a PSBT from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
-      errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <what is wrong>"],
+      errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <reason>"],
       handler: (request, { turns }) =>
         Effect.flatMap(
           checkedInTurns(turns, constructTransactionSteps(network, request)),
@@ -113,11 +111,11 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "converttopsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Makes a PSBT of a transaction.",
+      summary: "Converts a transaction to a PSBT.",
       params: {
         hexstring: hexText("The transaction."),
-        permitsigdata: withDefault(boolean("Whether signatures are dropped in place of refused."), false),
-        iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+        permitsigdata: withDefault(boolean("Whether to drop signatures instead of refusing them."), false),
+        iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
       },
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[TRANSACTION]],
@@ -141,7 +139,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "decodepsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Takes a PSBT apart.",
+      summary: "Decodes a PSBT.",
       params: { psbt: PSBT },
       results: [{ shape: DECODED_PSBT }],
       examples: [[EXAMPLE]],
@@ -154,7 +152,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "combinepsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Puts together what several PSBTs know of one transaction.",
+      summary: "Combines several PSBTs of one transaction.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[EXAMPLE, EXAMPLE]]],
@@ -177,7 +175,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "joinpsbts",
       group: "Raw transactions",
       heavy: true,
-      summary: "Makes one transaction of several: with the inputs and outputs of all, in an order of chance, unsigned.",
+      summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[EXAMPLE, EXAMPLE]]],
@@ -203,14 +201,14 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "finalizepsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Makes scriptSigs and witnesses of the signatures of a PSBT, and the transaction if nothing is missing.",
+      summary: "Makes scriptSigs and witnesses from the signatures of a PSBT, and the transaction if it is complete.",
       params: {
         psbt: PSBT,
-        extract: withDefault(boolean("Whether a complete transaction is returned as such."), true)
+        extract: withDefault(boolean("Whether to return a complete transaction instead of a PSBT."), true)
       },
       results: [{
         shape: Shape.object({
-          psbt: Shape.optional(Shape.string("The PSBT in base64, if it is not complete or was asked for")),
+          psbt: Shape.optional(Shape.string("The PSBT in base64, if it is incomplete or extract is false")),
           hex: Shape.optional(Shape.hex("The transaction")),
           complete: Shape.boolean("Whether every input is signed")
         })
@@ -231,7 +229,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "analyzepsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Says how far a PSBT is, what is missing, and who has to go on.",
+      summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
       params: { psbt: PSBT },
       results: [{ shape: ANALYZED_PSBT }],
       examples: [[EXAMPLE]],
@@ -257,7 +255,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
         })
     })
 
-    /** A transaction that the mempool or, with an index, the chain has. */
+    /** A transaction from the mempool or, with an index, from the chain. */
     const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
       Effect.gen(function*() {
         const waiting = pool.get(binaryString(txid))
@@ -304,16 +302,16 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "utxoupdatepsbt",
       group: "Raw transactions",
       heavy: true,
-      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and what descriptors tell.",
+      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
       params: {
         psbt: PSBT,
         descriptors: optional(
-          array(json("A descriptor, or an object with desc and, for one with a range, range."), "Descriptors.")
+          array(json("A descriptor, or an object with desc and, for a ranged descriptor, range."), "Descriptors.")
         )
       },
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[EXAMPLE]],
-      errors: [DECODE_FAILED, "-5 <why the descriptor is none>"],
+      errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"],
       handler: ({ descriptors, psbt }, { turns }) =>
         Effect.gen(function*() {
           const provider = descriptors === undefined
@@ -333,11 +331,11 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const namepsbt = method({
       name: "namepsbt",
       group: "Raw transactions",
-      summary: "Makes an output of a PSBT hold a name.",
-      params: { psbt: PSBT, vout: int32("Which output."), nameop: NAMEOP_PARAM },
+      summary: "Adds a name operation to an output of a PSBT.",
+      params: { psbt: PSBT, vout: int32("Index of the output."), nameop: NAMEOP_PARAM },
       results: [{
         shape: Shape.object({
-          rand: Shape.optional(Shape.hex("The salt of a name_new: its owner needs it for name_firstupdate")),
+          rand: Shape.optional(Shape.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
           psbt: Shape.string("The PSBT in base64")
         })
       }],

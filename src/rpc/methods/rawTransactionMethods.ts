@@ -31,7 +31,7 @@ import { findSpentOutputs } from "./spentOutputs.ts"
 import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
 /**
- * Methods that make, sign and combine raw transactions without a wallet, and those about keys (reference/rpc.md 3.4,
+ * Methods that make, sign and combine raw transactions without a wallet, and methods for keys (reference/rpc.md 3.4,
  * 3.8).
  */
 
@@ -41,26 +41,24 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const MAKE_SURE = "Make sure the tx has at least one input."
 
-/** What a method that signs a transaction answers with. */
 export const SIGNED_TRANSACTION = Shape.object({
   hex: Shape.hex("The transaction with its signatures"),
-  complete: Shape.boolean("Whether every input can be spent as it is"),
+  complete: Shape.boolean("Whether every input is completely signed"),
   errors: Shape.optional(
     Shape.array(
       Shape.object({
-        txid: Shape.hex("The transaction whose output the input spends"),
-        vout: Shape.integer("Which of its outputs"),
+        txid: Shape.hex("The transaction of the spent output"),
+        vout: Shape.integer("Index of the output"),
         witness: Shape.array(Shape.hex("An element")),
         scriptSig: Shape.hex("The scriptSig"),
         sequence: Shape.integer("Sequence number"),
-        error: Shape.string("What is wrong")
+        error: Shape.string("The error")
       }),
-      "Inputs that are not signed, or not enough"
+      "Inputs that are not or not completely signed"
     )
   )
 })
 
-/** Reads a transaction in hexadecimal digits that is to have inputs. */
 export const decodeTransactionParam = (text: string): Effect.Effect<Transaction, RpcError> =>
   Effect.suspend(() => {
     const bytes = fromHex(text)
@@ -70,7 +68,7 @@ export const decodeTransactionParam = (text: string): Effect.Effect<Transaction,
       : Effect.succeed(transaction)
   })
 
-/** The answer of a method that signed a transaction, given what its inputs spend. */
+/** The answer of a method that signed a transaction with these spent outputs. */
 export const signedJson = (
   { complete, errors, transaction }: SignedTransaction,
   coins: ReadonlyArray<SpentOutput | undefined>
@@ -105,7 +103,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
     const createrawtransaction = method({
       name: "createrawtransaction",
       group: "Raw transactions",
-      summary: "Makes a transaction of inputs and outputs. Nothing is signed, kept or sent.",
+      summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
       results: [{ shape: Shape.hex("The transaction") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }, { data: "c0ffee" }]]],
@@ -127,15 +125,15 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
     const namerawtransaction = method({
       name: "namerawtransaction",
       group: "Raw transactions",
-      summary: "Makes an output of a transaction hold a name.",
+      summary: "Adds a name operation to an output of a transaction.",
       params: {
         hexstring: hexText("The transaction."),
-        vout: int32("Which output."),
+        vout: int32("Index of the output."),
         nameop: NAMEOP_PARAM
       },
       results: [{
         shape: Shape.object({
-          rand: Shape.optional(Shape.hex("The salt of a name_new: its owner needs it for name_firstupdate")),
+          rand: Shape.optional(Shape.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
           hex: Shape.hex("The transaction")
         })
       }],
@@ -160,7 +158,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
     const signrawtransactionwithkey = method({
       name: "signrawtransactionwithkey",
       group: "Raw transactions",
-      summary: "Signs the inputs of a transaction with keys that are given, and with no others.",
+      summary: "Signs the inputs of a transaction with the given keys only.",
       params: {
         hexstring: hexText("The transaction."),
         privkeys: array(string("A private key as WIF."), "The keys."),
@@ -194,7 +192,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
     const combinerawtransaction = method({
       name: "combinerawtransaction",
       group: "Raw transactions",
-      summary: "Puts the signatures of several copies of a transaction together.",
+      summary: "Combines the signatures of several copies of a transaction.",
       params: { txs: array(hexText("A transaction."), "The copies.") },
       results: [{ shape: Shape.hex("The transaction") }],
       examples: [[[TRANSACTION]]],

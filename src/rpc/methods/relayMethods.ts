@@ -46,22 +46,19 @@ import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
-/**
- * Methods about transactions on their way into a block: sending, fees, pending names (reference/rpc.md 3.4, 3.8, 3.10,
- * 5.5).
- */
+/** Methods for unconfirmed transactions: sending, fees, pending names (reference/rpc.md 3.4, 3.8, 3.10, 5.5). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
-/** What a transaction may pay for 1000 virtual bytes where the caller does not say: 0.10 NMC. */
+/** Default maximum fee for 1000 virtual bytes: 0.10 NMC. */
 const DEFAULT_MAX_FEE_RATE = COIN / 10
 
-/** A limit on fees: a rate of 1 NMC or more is one that nobody means. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
+/** A limit on fees. A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
 const maxFeeRate = withDefault(
-  refined(amount("The highest fee rate that is not refused, in NMC for 1000 virtual bytes; 0 for any."), (rate) => {
+  refined(amount("The maximum fee rate, in NMC per 1000 virtual bytes; 0 for no limit."), (rate) => {
     if (rate >= COIN) {
       throw RpcError.invalidParameter("Fee rates larger than or equal to 1BTC/kvB are not accepted")
     }
@@ -71,21 +68,21 @@ const maxFeeRate = withDefault(
   "0.10"
 )
 
-/** The same, not read before its turn: what is wrong with the transactions is said first. */
+/** The same, decoded later: errors of the transactions have precedence. */
 const maxFeeRateLater: Param<() => number> = {
   ...maxFeeRate,
   fallback: { value: () => DEFAULT_MAX_FEE_RATE, text: "0.10" },
   decode: (value, label) => () => maxFeeRate.decode(value, label)
 }
 
-const confirmTarget = refined(int32(`Within how many blocks it is to be mined, 1 to ${HIGHEST_TARGET}.`), (target) => {
+const confirmTarget = refined(int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`), (target) => {
   if (target >= 1 && target <= HIGHEST_TARGET) return target
   throw RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
 })
 
 const estimateMode = withDefault(
   refined(
-    string("economical follows a fall of fees at once, conservative waits for it to last; unset is economical."),
+    string("economical follows falling fees at once, conservative only after a while; unset is economical."),
     (text) => {
       const mode = text.toLowerCase()
       if (mode === "conservative") return mode
@@ -101,34 +98,34 @@ const estimateMode = withDefault(
 const TRIAL = Shape.object({
   txid: Shape.hex("The transaction"),
   wtxid: Shape.hex("Its hash with witnesses"),
-  "package-error": Shape.optional(Shape.string("What is wrong with the transactions as a whole; not with one alone")),
-  allowed: Shape.optional(Shape.boolean("Whether the mempool would take it; missing where another one fails")),
-  vsize: Shape.optional(Shape.integer("Virtual bytes, or what its signature operations count for")),
+  "package-error": Shape.optional(Shape.string("Error of the transactions as a package")),
+  allowed: Shape.optional(Shape.boolean("Whether the mempool would accept it; missing if another one fails")),
+  vsize: Shape.optional(Shape.integer("Virtual bytes, adjusted for signature operations")),
   fees: Shape.optional(Shape.object({
-    base: Shape.amount("What it pays"),
-    "effective-feerate": Shape.amount("The fee rate that it counts with, in NMC for 1000 virtual bytes"),
-    "effective-includes": Shape.array(Shape.hex("A transaction in that rate, by its hash with witnesses"))
+    base: Shape.amount("Fee of the transaction"),
+    "effective-feerate": Shape.amount("Effective fee rate in NMC per 1000 virtual bytes"),
+    "effective-includes": Shape.array(Shape.hex("A transaction included in that rate, by its hash with witnesses"))
   })),
-  "reject-reason": Shape.optional(Shape.string("Why the mempool would not")),
-  "reject-details": Shape.optional(Shape.string("The same with more words"))
+  "reject-reason": Shape.optional(Shape.string("Reason of the refusal")),
+  "reject-details": Shape.optional(Shape.string("Reason with details"))
 })
 
 const RANGE = Shape.object({
-  startrange: Shape.number("Where the range of fee rates begins, in the smallest unit for 1000 virtual bytes"),
-  endrange: Shape.number("Where it ends"),
-  withintarget: Shape.number("Transactions mined within the target, older ones counting less"),
-  totalconfirmed: Shape.number("Transactions mined at all"),
-  inmempool: Shape.number("Transactions that wait for the target or longer"),
-  leftmempool: Shape.number("Transactions that left the mempool after the target, not mined")
+  startrange: Shape.number("Start of the range of fee rates, in the smallest unit per 1000 virtual bytes"),
+  endrange: Shape.number("End of the range"),
+  withintarget: Shape.number("Transactions mined within the target, with lower weight for older ones"),
+  totalconfirmed: Shape.number("All mined transactions"),
+  inmempool: Shape.number("Transactions unconfirmed for the target or longer"),
+  leftmempool: Shape.number("Transactions that left the mempool unmined after the target")
 })
 
 const HORIZON = Shape.optional(Shape.object({
-  feerate: Shape.optional(Shape.amount("Fee rate in NMC for 1000 virtual bytes")),
-  decay: Shape.number("What is left of a count after one more block"),
-  scale: Shape.integer("Blocks that are not told apart"),
-  pass: Shape.optional({ ...RANGE, description: "The lowest range of fee rates that passes" }),
-  fail: Shape.optional({ ...RANGE, description: "The highest range below that does not" }),
-  errors: Shape.optional(Shape.array(Shape.string("Why there is no fee rate")))
+  feerate: Shape.optional(Shape.amount("Fee rate in NMC per 1000 virtual bytes")),
+  decay: Shape.number("Factor of each count for one more block"),
+  scale: Shape.integer("Resolution of the target in blocks"),
+  pass: Shape.optional({ ...RANGE, description: "The lowest range of fee rates that meets the threshold" }),
+  fail: Shape.optional({ ...RANGE, description: "The highest range below that fails the threshold" }),
+  errors: Shape.optional(Shape.array(Shape.string("Reason why there is no fee rate")))
 }))
 
 const decode = (hexstring: string): Transaction | undefined => {
@@ -136,7 +133,7 @@ const decode = (hexstring: string): Transaction | undefined => {
   return bytes === undefined ? undefined : decodeAnyTransaction(bytes)
 }
 
-/** Whether what is paid to an output is lost, as far as its script shows. */
+/** Whether an output's amount is lost, as far as its script shows. */
 const burns = ({ script }: TransactionOutput): boolean => isUnspendable(script) || !hasValidOperations(script)
 
 const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
@@ -182,13 +179,13 @@ export const relayMethods: Effect.Effect<
   const sendrawtransaction = method({
     name: "sendrawtransaction",
     group: "Raw transactions",
-    summary: "Takes a transaction into the mempool and announces it until some peer asks for it. One that is there " +
-      "already is announced again.",
+    summary: "Adds a transaction to the mempool and announces it until a peer requests it. A transaction that is in " +
+      "the mempool already is announced again.",
     params: {
       hexstring: hexText("The transaction."),
       maxfeerate: maxFeeRateLater,
       maxburnamount: withDefault(
-        amount("The most that an output may lose, because nobody can ever spend it, in NMC."),
+        amount("Maximum amount in NMC of an unspendable output."),
         0,
         "0.00"
       )
@@ -201,7 +198,7 @@ export const relayMethods: Effect.Effect<
       `-25 ${BURN_EXCEEDED}`,
       `-25 ${FEE_EXCEEDED}`,
       "-25 bad-txns-inputs-missingorspent",
-      "-26 <why the mempool does not take it>",
+      "-26 <reason of the refusal>",
       `-27 ${ALREADY_MINED}`
     ],
     handler: ({ hexstring, maxburnamount, maxfeerate }) =>
@@ -220,11 +217,11 @@ export const relayMethods: Effect.Effect<
   const testmempoolaccept = method({
     name: "testmempoolaccept",
     group: "Raw transactions",
-    summary: "Tells whether the mempool would take transactions, and takes none. Of several, parents come before " +
-      "children, none may stand against another or against one in the mempool, and after the first that fails " +
-      "nothing is said of the others.",
+    summary: "Returns whether the mempool would accept transactions, without adding them. Of several, parents come " +
+      "before children, and none may conflict with another or with the mempool. The transactions after the " +
+      "first failure have no verdict.",
     params: {
-      rawtxs: array(hexText("A transaction."), "The transactions, 25 at most."),
+      rawtxs: array(hexText("A transaction."), "The transactions; at most 25."),
       maxfeerate: maxFeeRateLater
     },
     results: [{ shape: Shape.array(TRIAL) }],
@@ -254,14 +251,14 @@ export const relayMethods: Effect.Effect<
   const estimatesmartfee = method({
     name: "estimatesmartfee",
     group: "Util",
-    summary: "Returns the fee rate for a transaction to be mined within so many blocks, as far as this node saw " +
-      "transactions come and be mined; never less than what the mempool asks for.",
+    summary: "Returns the fee rate for confirmation within a number of blocks, estimated from the transactions that " +
+      "this node saw; never less than the minimum of the mempool.",
     params: { conf_target: confirmTarget, estimate_mode: estimateMode },
     results: [{
       shape: Shape.object({
-        feerate: Shape.optional(Shape.amount("Fee rate in NMC for 1000 virtual bytes")),
-        errors: Shape.optional(Shape.array(Shape.string("Why there is none"))),
-        blocks: Shape.integer("The target that it is for: at least 2, and no longer than the node has seen")
+        feerate: Shape.optional(Shape.amount("Fee rate in NMC per 1000 virtual bytes")),
+        errors: Shape.optional(Shape.array(Shape.string("Reason why there is no estimate"))),
+        blocks: Shape.integer("Target of the estimate: at least 2, limited by the node's data")
       })
     }],
     examples: [[6], [6, "conservative"]],
@@ -281,11 +278,11 @@ export const relayMethods: Effect.Effect<
   const estimaterawfee = method({
     name: "estimaterawfee",
     group: "Hidden",
-    summary: "Returns what each horizon of the fee estimator says for a target, and what it counted.",
+    summary: "Returns the estimate of each horizon of the fee estimator for a target, with its data.",
     params: {
       conf_target: confirmTarget,
       threshold: withDefault(
-        refined(double("The share that has to be mined within the target."), (share) => {
+        refined(double("Share of transactions that must be mined within the target."), (share) => {
           if (share < 0 || share > 1) throw RpcError.invalidParameter("Invalid threshold")
           return share
         }),
@@ -309,11 +306,11 @@ export const relayMethods: Effect.Effect<
   const prioritisetransaction = method({
     name: "prioritisetransaction",
     group: "Mining",
-    summary: "Lets a transaction count for mining as if it paid more or less. Several calls add up.",
+    summary: "Changes the fee with which a transaction counts for mining. Several calls add up.",
     params: {
-      txid: hash("The transaction, in the mempool or still to come."),
-      dummy: optional(double("0: what it stood for is gone.")),
-      fee_delta: refined(int64("What is added to its fee, in the smallest unit; may be negative."), (delta, label) => {
+      txid: hash("The transaction, in the mempool or not yet."),
+      dummy: optional(double("Must be 0; obsolete.")),
+      fee_delta: refined(int64("Change of its fee, in the smallest unit; may be negative."), (delta, label) => {
         if (Math.abs(delta) > MAX_MONEY) throw RpcError.invalidParameter(`${label} is out of range`)
         return delta
       })
@@ -340,15 +337,15 @@ export const relayMethods: Effect.Effect<
   const getprioritisedtransactions = method({
     name: "getprioritisedtransactions",
     group: "Mining",
-    summary: "Lists what prioritisetransaction added to fees.",
+    summary: "Lists the fee changes by prioritisetransaction.",
     params: {},
     results: [{
       shape: Shape.map(
         "txid",
         Shape.object({
-          fee_delta: Shape.integer("What was added, in the smallest unit"),
+          fee_delta: Shape.integer("Change of the fee, in the smallest unit"),
           in_mempool: Shape.boolean("Whether the transaction is in the mempool"),
-          modified_fee: Shape.optional(Shape.integer("Its fee with that, where it is"))
+          modified_fee: Shape.optional(Shape.integer("Its changed fee, if it is in the mempool"))
         })
       )
     }],
@@ -367,10 +364,10 @@ export const relayMethods: Effect.Effect<
     name: "name_pending",
     group: "Names",
     heavy: true,
-    summary: "Lists the operations on names that wait for a block, several on one name in their order. A name_new is " +
-      "not among them: nobody can tell its name.",
+    summary: "Lists the unconfirmed name operations, several on one name in their order. A name_new is not included: " +
+      "it does not reveal its name.",
     params: {
-      name: optional(string("The name to look for."), "all names"),
+      name: optional(string("Only this name."), "all names"),
       options: orEmpty(notNull(object(ENCODINGS, "Options.")))
     },
     results: [{
@@ -409,7 +406,7 @@ export const relayMethods: Effect.Effect<
   ]
 })
 
-/** Missing inputs have a code of their own: they may still come. */
+/** Missing inputs have their own code: they may arrive later. */
 const refusal = (rejected: Parameters<typeof rejectionText>[0]): RpcError =>
   rejected.kind === "missing-inputs"
     ? RpcError.verifyError(rejectionText(rejected))

@@ -4,9 +4,9 @@ import { type Block, makeBlock } from "../../protocol/block.ts"
 import { makeTransaction } from "../../protocol/transaction.ts"
 
 /**
- * Completes a block from a miner who left the reserved value out: where the coinbase commits to witnesses and has no
- * witness itself, it gets the one of 32 zero bytes, as the reference node's `submitblock` does.
- * Source: upstream `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
+ * Adds the reserved value to a miner's block that lacks it. If the coinbase commits to witnesses and has no witness
+ * itself, it gets the value of 32 zero bytes, as the reference node's `submitblock` does. Source: upstream
+ * `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
  */
 export const withReservedValue = (block: Block, height: number, params: ConsensusParams): Block => {
   const [coinbase, ...others] = block.transactions

@@ -8,8 +8,8 @@ import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
 
 /**
- * The outputs that a transaction spends, by `outpointKey`, as far as the mempool and the chain have them. What waits
- * in the mempool may spend them too.
+ * The outputs that a transaction spends, by `outpointKey`, as far as the mempool and the chain have them. Other mempool
+ * transactions may spend them too.
  */
 export const findSpentOutputs = (
   chain: typeof Chain.Service,

@@ -30,8 +30,8 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mo
     const setmocktime = method({
       name: "setmocktime",
       group: "Hidden",
-      summary: "Stops the clock of the node at a time. On regtest alone.",
-      params: { timestamp: int64("Seconds since 1970; 0 goes back to the real time.") },
+      summary: "Sets the clock of the node to a fixed time. Only on regtest.",
+      params: { timestamp: int64("Seconds since 1970; 0 returns to the real time.") },
       results: NULL,
       examples: [[1_700_000_000]],
       errors: [`-1 ${onRegtest("setmocktime")}`, `-8 Mocktime must be in the range [0, ${MAX_MOCK_TIME}], not <n>.`],
@@ -49,7 +49,7 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mo
     const mockscheduler = method({
       name: "mockscheduler",
       group: "Hidden",
-      summary: "Makes what the node does every few minutes due so much earlier. On regtest alone.",
+      summary: "Moves the schedule of periodic tasks forward. Only on regtest.",
       params: { delta_time: int64("Seconds, 1 to 3600.") },
       results: NULL,
       examples: [[600]],
@@ -67,11 +67,11 @@ export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mo
     const syncwithvalidationinterfacequeue = method({
       name: "syncwithvalidationinterfacequeue",
       group: "Hidden",
-      summary: "Waits until names, indexes, mempool and wallet have heard of all blocks so far.",
+      summary: "Waits until names, indexes, mempool and wallet have processed all blocks so far.",
       params: {},
       results: NULL,
       examples: [[]],
-      // Delivers no block, and with it what was kept back of earlier ones.
+      // Delivers no new block, and so the events of earlier blocks that were delayed.
       handler: () => Effect.mapBoth(chain.deliver([], false), { onFailure: storageError, onSuccess: () => null })
     })
 

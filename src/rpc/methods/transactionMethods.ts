@@ -38,12 +38,11 @@ import {
   WAITING_TRANSACTION
 } from "./shapes.ts"
 
-/** Methods that show transactions and scripts (reference/rpc.md 3.4). */
+/** Methods that return transactions and scripts (reference/rpc.md 3.4). */
 
-/** How much longer than a script that can run one may be that is taken apart: such scripts do stand in blocks. */
+/** A decoded script may exceed the limit of executable scripts by this factor: such scripts exist in blocks. */
 const SHOWN_FACTOR = 10
 
-/** Bytes of a script that callers may have taken apart. */
 const MAX_SHOWN_SCRIPT = SHOWN_FACTOR * MAX_SCRIPT_SIZE
 
 const isHuge = (script: Uint8Array): boolean => script.length > MAX_SHOWN_SCRIPT
@@ -58,7 +57,6 @@ const readScript = (text: string): Uint8Array => {
   return decodeHex(text, "argument")
 }
 
-/** A transaction and the block that it is in. */
 interface Located {
   readonly transaction: Transaction
   readonly position: number
@@ -89,7 +87,7 @@ export const transactionMethods: Effect.Effect<
       return transaction === undefined ? Option.none() : Option.some({ transaction, position, block, info })
     })
 
-  /** The height that somebody knows for a transaction: the index, an output that is left, or a name that it changed. */
+  /** The height of a transaction from the index, an unspent output, or a name that it changed. */
   const heightOf = (txid: Bytes): Effect.Effect<number | undefined, RpcError> =>
     Effect.gen(function*() {
       const indexed = yield* index.heightOf(txid)
@@ -98,7 +96,7 @@ export const transactionMethods: Effect.Effect<
       return coin?.height ?? (yield* names.heightOfTransaction(txid))
     }).pipe(Effect.mapError(storageError))
 
-  /** The index is made anew in the background where its file was damaged. */
+  /** A damaged index is rebuilt in the background. */
   const indexIsBehind = Effect.gen(function*() {
     const cursor = index.follower === undefined ? undefined : yield* index.follower.cursor
     return (cursor?.height ?? -1) < (yield* chain.tip).height
@@ -138,15 +136,15 @@ export const transactionMethods: Effect.Effect<
     name: "getrawtransaction",
     group: "Raw transactions",
     heavy: true,
-    summary: "Returns a transaction, as hexadecimal digits or taken apart. Without -txindex only one that is in the " +
-      "mempool, whose block is named, that has an unspent output, or that changed a name is found.",
+    summary: "Returns a transaction, as hexadecimal digits or as an object. Without -txindex, it must be in the " +
+      "mempool or in the given block, have an unspent output, or have changed a name.",
     params: {
       txid: hash("The transaction.", "parameter 1"),
       verbosity: withDefault(
-        alias(verbosity("0: hexadecimal digits; 1: taken apart; 2: with fee and the coins it spends."), "verbose"),
+        alias(verbosity("0: hexadecimal digits; 1: an object; 2: with fee and spent coins."), "verbose"),
         0
       ),
-      blockhash: optional(hash("The block that it is in.", "parameter 3"))
+      blockhash: optional(hash("The block of the transaction.", "parameter 3"))
     },
     results: [
       { when: "verbosity is 0 or less", shape: Shape.hex("The transaction") },
@@ -203,10 +201,10 @@ export const transactionMethods: Effect.Effect<
     name: "decoderawtransaction",
     group: "Raw transactions",
     heavy: true,
-    summary: "Takes a transaction apart.",
+    summary: "Decodes a transaction.",
     params: {
       hexstring: hexText("The transaction."),
-      iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+      iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
     },
     results: [{ shape: TRANSACTION }],
     examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
@@ -225,7 +223,7 @@ export const transactionMethods: Effect.Effect<
   const decodescript = method({
     name: "decodescript",
     group: "Raw transactions",
-    summary: "Takes a script apart and says which addresses it has.",
+    summary: "Decodes a script and returns its addresses.",
     params: { hexstring: refined(hexText("The script."), readScript) },
     results: [{ shape: DECODED_SCRIPT }],
     examples: [["5303642f6201316d7576a914333333333333333333333333333333333333333388ac"]],

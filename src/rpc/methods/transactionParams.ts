@@ -24,10 +24,10 @@ import { RpcError } from "../method/RpcError.ts"
 
 const SEQUENCE_FINAL = 0xffffffff
 
-/** The highest sequence number that lets a transaction be replaced (BIP 125). */
+/** The highest sequence number that signals replacement (BIP 125). */
 const SEQUENCE_REPLACEABLE = 0xfffffffd
 
-/** The highest one that keeps the lock time in force. */
+/** The highest sequence number that keeps the lock time in force. */
 const SEQUENCE_NOT_FINAL = 0xfffffffe
 
 const MAX_LOCK_TIME = 0xffffffff
@@ -36,10 +36,10 @@ const MAX_VERSION = 3
 
 /** Parameters of the methods that make a transaction, in their order. */
 export const TRANSACTION_PARAMS = {
-  inputs: array(json("Object with txid, vout and, if wanted, sequence.", "json object"), "The outputs to spend."),
+  inputs: array(json("Object with txid, vout and optionally sequence.", "json object"), "The outputs to spend."),
   outputs: json(
-    "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of them " +
-      "as one object.",
+    "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
+      "object with all members.",
     "json array or object"
   ),
   locktime: withDefault(int64("Lock time."), 0),
@@ -47,7 +47,6 @@ export const TRANSACTION_PARAMS = {
   version: withDefault(uint32("Version of the transaction."), 1)
 }
 
-/** What those parameters decode to. */
 export interface TransactionRequest {
   readonly inputs: ReadonlyArray<Json>
   readonly outputs: Json
@@ -84,7 +83,6 @@ const readInput = (value: Json, defaultSequence: number): TransactionInput => {
   return { prevout: outpoint(txid, index), scriptSig: EMPTY, sequence, witness: NO_WITNESS }
 }
 
-/** Reads the inputs of a transaction that is to be made. */
 function* readInputs({ inputs, locktime, replaceable }: TransactionRequest): Steps<ReadonlyArray<TransactionInput>> {
   const sequence = replaceable ?? true
     ? SEQUENCE_REPLACEABLE
@@ -94,7 +92,6 @@ function* readInputs({ inputs, locktime, replaceable }: TransactionRequest): Ste
   return yield* mapSteps(inputs, (input) => readInput(input, sequence))
 }
 
-/** The members of all objects of a list, or of the one object. */
 const outputMembers = (value: Json): ReadonlyArray<readonly [name: string, value: Json]> => {
   if (value === null) throw RpcError.invalidParameter("Invalid parameter, output argument must be non-null")
   const objects = value instanceof JsonObject ? [value] : arrayOf(value).map((item) => {
@@ -116,7 +113,7 @@ const dataScript = (value: Json): Uint8Array => {
   return concat(Uint8Array.of(Op.OP_RETURN), pushData(data))
 }
 
-/** Reads the outputs of a transaction that is to be made: at most one with data, and each address once. */
+/** Reads the outputs of a new transaction: at most one with data, and each address once. */
 export function* readOutputsSteps(network: Network, value: Json): Steps<ReadonlyArray<TransactionOutput>> {
   const seen = new Set<string>()
   let hasData = false
@@ -143,9 +140,7 @@ export function* readOutputsSteps(network: Network, value: Json): Steps<Readonly
 export const readOutputs = (network: Network, value: Json): ReadonlyArray<TransactionOutput> =>
   runSteps(readOutputsSteps(network, value))
 
-/**
- * Makes the unsigned transaction that a request describes. Throws RpcError. Source: upstream `ConstructTransaction`.
- */
+/** Makes the unsigned transaction of a request. Throws RpcError. Source: upstream `ConstructTransaction`. */
 export function* constructTransactionSteps(network: Network, request: TransactionRequest): Steps<Transaction> {
   const { locktime, replaceable, version } = request
   if (locktime < 0 || locktime > MAX_LOCK_TIME) {
@@ -175,10 +170,10 @@ const HASH_TYPES: ReadonlyMap<string, number> = new Map([
   ["SINGLE|ANYONECANPAY", Sighash.SINGLE | Sighash.ANYONECANPAY]
 ])
 
-/** What signatures cover, as a word; `undefined` where it was left out. */
+/** The signature hash type as a word; `undefined` if omitted. */
 export const SIGHASH_PARAM = optional(
   string(
-    "What signatures cover: DEFAULT, ALL, NONE, SINGLE, ALL|ANYONECANPAY, NONE|ANYONECANPAY or SINGLE|ANYONECANPAY."
+    "Signature hash type: DEFAULT, ALL, NONE, SINGLE, ALL|ANYONECANPAY, NONE|ANYONECANPAY or SINGLE|ANYONECANPAY."
   ),
   "DEFAULT for taproot, ALL otherwise"
 )
@@ -191,6 +186,6 @@ export const readHashType = (text: string | undefined): number | undefined => {
   return hashType
 }
 
-/** The word for a hash type; empty for one that has none. */
+/** The word for a hash type; empty for a type without a word. */
 export const hashTypeText = (hashType: number): string =>
   [...HASH_TYPES].find(([, value]) => value === hashType && value !== Sighash.DEFAULT)?.[0] ?? ""

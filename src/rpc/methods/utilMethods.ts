@@ -24,9 +24,8 @@ import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods about addresses, descriptors and indexes (reference/rpc.md 3.8). */
+/** Methods for addresses, descriptors and indexes (reference/rpc.md 3.8). */
 
-/** What an address says of itself. */
 export const destinationMembers = (destination: Destination): Members =>
   destination.kind === "witness"
     ? {
@@ -37,7 +36,7 @@ export const destinationMembers = (destination: Destination): Members =>
     }
     : { isscript: destination.kind === "scripthash", iswitness: false }
 
-/** Whether the scripts of a descriptor can be satisfied by who has the keys: not so where it only names a script. */
+/** Whether the holder of a descriptor's keys can spend its scripts: not if the descriptor only names a script. */
 const isSolvable = ({ name }: Descriptor): boolean => name !== "addr" && name !== "raw"
 
 export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions | TxIndex> = Effect.gen(
@@ -50,27 +49,27 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
     const validateaddress = method({
       name: "validateaddress",
       group: "Util",
-      summary: "Tells whether a text is an address of this network, and what it stands for.",
+      summary: "Returns whether a text is an address of this network, and its parts.",
       params: { address: string("The text.") },
       results: [
         {
-          when: "it is one",
+          when: "the address is valid",
           shape: Shape.object({
             isvalid: Shape.boolean("Yes"),
             address: Shape.string("The address"),
             scriptPubKey: Shape.hex("The script that pays to it"),
-            isscript: Shape.boolean("Whether a script stands behind it"),
-            iswitness: Shape.boolean("Whether it is one of segregated witness"),
+            isscript: Shape.boolean("Whether it is the address of a script"),
+            iswitness: Shape.boolean("Whether it is a segwit address"),
             witness_version: Shape.optional(Shape.integer("Version of the witness program")),
             witness_program: Shape.optional(Shape.hex("The witness program"))
           })
         },
         {
-          when: "it is none",
+          when: "the address is invalid",
           shape: Shape.object({
             isvalid: Shape.boolean("No"),
-            error_locations: Shape.array(Shape.integer("A character that is likely wrong, counted from 0")),
-            error: Shape.string("What is wrong")
+            error_locations: Shape.array(Shape.integer("Position of a character that is probably wrong, from 0")),
+            error: Shape.string("The error")
           })
         }
       ],
@@ -93,22 +92,22 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
     const getdescriptorinfo = method({
       name: "getdescriptorinfo",
       group: "Util",
-      summary: "Reads a descriptor and returns it without private keys and with its checksum.",
+      summary: "Returns a descriptor without private keys, with its checksum.",
       params: { descriptor: string("The descriptor, with or without a checksum.") },
       results: [{
         shape: Shape.object({
           descriptor: Shape.string("The descriptor without private keys"),
-          checksum: Shape.string("Checksum of the descriptor as it was given"),
-          isrange: Shape.boolean("Whether it stands for many scripts"),
-          issolvable: Shape.boolean("Whether it says how to spend"),
+          checksum: Shape.string("Checksum of the given descriptor"),
+          isrange: Shape.boolean("Whether it is ranged"),
+          issolvable: Shape.boolean("Whether it contains the data for spending"),
           hasprivatekeys: Shape.boolean("Whether it had private keys")
         })
       }],
       examples: [["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]],
-      errors: ["-5 <what is wrong with it>"],
+      errors: ["-5 <reason why it is invalid>"],
       handler: ({ descriptor }) => {
         const bare = descriptor.split("#")[0] ?? ""
-        // What is refused for its length needs no checksum: that takes a second for the longest body.
+        // A descriptor that is refused for its length needs no checksum, which takes a second for the longest body.
         const isWhole = descriptor.length > LONGEST_DESCRIPTOR || descriptor.includes("#")
         const parsed = parseDescriptor(network, isWhole ? descriptor : withChecksum(descriptor))
         if (Either.isLeft(parsed)) return RpcError.invalidAddressOrKey(parsed.left.reason)
@@ -125,14 +124,14 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
     const getindexinfo = method({
       name: "getindexinfo",
       group: "Util",
-      summary: "Tells how far the optional indexes are.",
-      params: { index_name: optional(string("One of them: txindex or namehash; all where it is left out.")) },
+      summary: "Returns the state of the optional indexes.",
+      params: { index_name: optional(string("txindex or namehash; all by default.")) },
       results: [{
         shape: Shape.map(
           "name",
           Shape.object({
-            synced: Shape.boolean("Whether it is at the tip"),
-            best_block_height: Shape.integer("The height it is at")
+            synced: Shape.boolean("Whether the index is at the tip"),
+            best_block_height: Shape.integer("Height of the index")
           })
         )
       }],
@@ -143,7 +142,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
           const cursor = txIndex.follower === undefined ? undefined : yield* txIndex.follower.cursor
           const indexes = [
             ...(cursor === undefined ? [] : [["txindex", cursor.height] as const]),
-            // The hashes of names are a part of names.db, which is kept at the tip.
+            // The hashes of names are part of names.db, which stays at the tip.
             ...(options.nameHashIndex ? [["namehash", height] as const] : [])
           ].filter(([name]) => index_name === undefined || index_name === "" || index_name === name)
           return Object.fromEntries(

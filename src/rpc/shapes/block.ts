@@ -14,10 +14,8 @@ import { transactionJson } from "./transaction.ts"
  * Headers, merged-mining proofs and blocks in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`.
  */
 
-/** 32 bits as eight hexadecimal digits. */
 const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
-/** 256 bits as 64 hexadecimal digits. */
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
 /** The 80 bytes of a header, of our chain or of a parent chain. */
@@ -69,7 +67,6 @@ export const blockHeaderJson = (context: ShapeContext, info: HeaderInfo, auxpow:
   auxpow: proofJson(context, auxpow)
 })
 
-/** The coinbase of a block. */
 const coinbaseJson = (coinbase: Transaction): Members => {
   const [input] = coinbase.inputs
   const [reserved] = input?.witness ?? []

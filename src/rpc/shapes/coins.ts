@@ -10,7 +10,6 @@ import { scriptJson } from "./script.ts"
  * `gettxoutsetinfo`.
  */
 
-/** One unspent output. */
 export const coinJson = (
   context: ShapeContext,
   coin: Coin,
@@ -28,7 +27,6 @@ export const coinJson = (
   coinbase: coin.coinbase
 })
 
-/** Statistics of all unspent outputs after a block. */
 export const coinStatsJson = (
   stats: CoinStatistics,
   at: {

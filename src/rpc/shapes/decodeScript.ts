@@ -36,7 +36,6 @@ const SUCCESSES: ReadonlyArray<readonly [number, number]> = [
 
 const isSuccess = (opcode: number): boolean => SUCCESSES.some(([first, last]) => opcode >= first && opcode <= last)
 
-/** Whether an output may pay to this script's hash. */
 const canWrap = (type: ScriptType, script: Bytes): boolean => {
   if (NEVER_WRAPPED.has(type) || !hasValidOperations(script) || isUnspendable(script)) return false
   const cursor = new ScriptCursor(script)

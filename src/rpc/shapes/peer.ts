@@ -97,7 +97,6 @@ export const PEER = Shape.object({
 const ourAddress = ({ hello }: Peer): string | undefined =>
   hello.ourAddress === undefined ? undefined : formatEndpoint(hello.ourAddress.address, hello.ourAddress.port)
 
-/** A peer in the form of `getpeerinfo`. */
 export const peerJson = ({ gossip, peer, relay, sync }: PeerInfo): JsonValue => ({
   id: peer.id,
   addr: peer.name,

@@ -40,7 +40,6 @@ const originJson = ({ fingerprint, path }: KeyOrigin): Members => ({
 const listOf = <A>(records: Records<A>, json: (record: A) => JsonValue): ReadonlyArray<JsonValue> | undefined =>
   records.size === 0 ? undefined : sorted(records).map(json)
 
-/** The records as an object. */
 const mapOf = <A>(
   records: Records<A>,
   json: (record: A) => readonly [name: string, value: JsonValue]
@@ -174,7 +173,6 @@ const feeOf = (psbt: Psbt): number | undefined => {
   return spent - paid
 }
 
-/** A PSBT with all its fields. */
 export const psbtJson = (context: ShapeContext, psbt: Psbt): Members => {
   const fee = feeOf(psbt)
   return {

@@ -9,9 +9,7 @@ import { scriptJson, scriptSigJson } from "./script.ts"
 
 /** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
 
-/** Optional parts of a transaction in an answer. */
 export interface TransactionDetail {
-  /** Whether to include the serialization. */
   readonly hex?: boolean
   /** The coins that it spends, in the order of its inputs, if they are known: they give the fee. Not for coinbases. */
   readonly spent?: ReadonlyArray<Coin> | undefined
@@ -77,7 +75,6 @@ const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => 
   return new Amount(fee)
 }
 
-/** A transaction with all its fields. */
 export const transactionJson = (
   context: ShapeContext,
   transaction: Transaction,

@@ -4,7 +4,7 @@ import { type DescribedScript, describedScripts, outputTypeOf } from "./descript
 import { type DerivedKey, publicDeriver } from "./keyExpression.ts"
 import type { Purpose } from "./WalletDocument.ts"
 
-/** Where the scripts of a chain come from: an account of the seed, or an imported descriptor by its public text. */
+/** The source of a chain's scripts: an account of the seed, or an imported descriptor by its public text. */
 export type KeySource =
   | { readonly kind: "account"; readonly purpose: Purpose; readonly change: boolean }
   | { readonly kind: "import"; readonly text: string }
@@ -20,19 +20,19 @@ export interface KeyChainOptions {
   /** Positions of the keys that the wallet can sign with. */
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
-  /** The first index that is watched, and the one behind the last that has to be. */
+  /** The first watched index, and the index after the last one that must be watched. */
   readonly start: number
   readonly end: number
   /** The first index that is neither given out nor used. */
   readonly next: number
-  /** How many unused indexes are watched from `next` on. */
+  /** Gap: the number of unused indexes watched from `next` on. */
   readonly lookahead: number
 }
 
-/** Indexes are below this (BIP 32). */
+/** The limit of the indexes (BIP 32). */
 const INDEX_LIMIT = 0x80000000
 
-/** A row of scripts that one descriptor stands for, derived as far as the wallet looks ahead. */
+/** The scripts of one descriptor, derived up to the lookahead. */
 export class KeyChain {
   readonly source: KeySource
   readonly descriptor: Descriptor
@@ -41,12 +41,12 @@ export class KeyChain {
   readonly privateKeys: ReadonlySet<number>
   readonly timestamp: number
   readonly ranged: boolean
-  /** The kind of address that it can give out. */
+  /** The type of the addresses that the chain gives out. */
   readonly type: AddressType | undefined
   active: boolean
   next: number
   readonly start: number
-  /** Indexes from `start` to here are derived. */
+  /** The indexes from `start` up to this one are derived. */
   derived: number
   private readonly end: number
   private readonly lookahead: number
@@ -72,23 +72,23 @@ export class KeyChain {
     this.derivers = new Map(keysOf(options.descriptor).map((key) => [key.position, publicDeriver(key)]))
   }
 
-  /** The index behind the last that has to be watched now. */
+  /** The index after the last one that must be watched now. */
   get target(): number {
     if (!this.ranged) return this.end
     return Math.min(Math.max(this.end, this.next + this.lookahead), INDEX_LIMIT)
   }
 
-  /** Keeps a script of an index: the first one is what is given out. */
+  /** Stores a script of an index. The first one is the script that the chain gives out. */
   keep(index: number, script: OwnScript): void {
     if (!this.kept.has(index)) this.kept.set(index, script)
   }
 
-  /** What is given out for an index that is derived. */
+  /** The script that the chain gives out for a derived index. */
   at(index: number): OwnScript | undefined {
     return this.kept.get(index)
   }
 
-  /** The scripts of the next index that is not derived yet. */
+  /** Derives the scripts of the next index. */
   derive(): { readonly index: number; readonly scripts: ReadonlyArray<DescribedScript> } {
     const index = this.derived++
     const keys = new Map<number, DerivedKey>()

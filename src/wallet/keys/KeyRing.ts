@@ -22,25 +22,24 @@ import type { Import, WalletDocument } from "./WalletDocument.ts"
 import { WatchedScript } from "./WatchedScript.ts"
 
 /**
- * How many scripts of each chain are watched behind the last that was given out or used. BIP 44 asks for 20; the
- * reference node derives 1000, most of which nobody ever sees.
+ * The gap: the number of scripts of each chain that the wallet watches after the last one given out or used. BIP 44
+ * asks for 20. The reference node derives 1000, most of which are never used.
  */
 export const LOOKAHEAD = 100
 
-/** Indexes that are derived at a stretch before others get their turn: some milliseconds. */
+/** Indexes derived before the event loop gets its turn: some milliseconds of work. */
 const SLICE = 25
 
-/** A change of the document. */
 export type DocumentChange = (document: WalletDocument) => WalletDocument
 
-/** A key of a watched script, and where its private part is found. */
+/** A key of a watched script, and the place of its private key. */
 interface KnownKey {
   readonly chain: KeyChain
   readonly index: number
   readonly key: DerivedKey
 }
 
-/** The private key of a place, where the secrets have it; nothing of secrets that were wiped meanwhile. */
+/** The private key of a place, if the secrets hold it; `undefined` once the secrets are wiped. */
 const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningKey | undefined => {
   if (secrets.isWiped || !chain.privateKeys.has(key.position)) return undefined
   const { source } = chain
@@ -49,21 +48,21 @@ const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningK
     : secrets.importedKey(source.text, key.position, index)
 }
 
-/** A descriptor of the wallet, as `listdescriptors` shows it. */
+/** A descriptor of the wallet, for `listdescriptors`. */
 export interface ListedDescriptor {
   readonly descriptor: string
   readonly timestamp: number
   readonly active: boolean
   /** Only for active ones. */
   readonly internal: boolean | undefined
-  /** First and last index that are watched; only where it has a range. */
+  /** First and last watched index; only for a ranged descriptor. */
   readonly range: readonly [number, number] | undefined
   readonly next: number | undefined
 }
 
 /**
- * The scripts that a wallet watches: those of its seed's accounts and those that were imported, by their bytes. Made
- * of a document, and never changes it: `save` writes down which addresses are given out or used.
+ * The scripts that a wallet watches, by their bytes: those of the seed's accounts and those of imports. It is made from
+ * a document and never changes that document: `save` writes into a document which addresses are given out or used.
  */
 export class KeyRing {
   readonly network: Network
@@ -72,9 +71,9 @@ export class KeyRing {
   private readonly scripts = new Map<string, WatchedScript>()
   /** By the HASH160 of the public key. */
   private readonly keys = new Map<string, KnownKey>()
-  /** Redeem and witness scripts by their HASH160. */
+  /** Redeem and witness scripts, by their HASH160. */
   private readonly inner = new Map<string, Bytes>()
-  /** By the x of the output key. */
+  /** By the x coordinate of the output key. */
   private readonly taproot = new Map<string, TaprootSpendData>()
 
   private constructor(document: WalletDocument, lookahead: number) {
@@ -84,8 +83,8 @@ export class KeyRing {
   }
 
   /**
-   * Derives what a document says is to be watched, in slices, so that nobody waits for long. The document is one that
-   * `WalletFile` has read or that was made here.
+   * Derives the watched scripts of a document, in slices that do not block the event loop. The document has to come
+   * from `WalletFile` or from this program.
    */
   static make(document: WalletDocument, lookahead = LOOKAHEAD): Effect.Effect<KeyRing> {
     return Effect.gen(function*() {
@@ -95,7 +94,7 @@ export class KeyRing {
     })
   }
 
-  /** What the wallet knows of a scriptPubKey, with or without a name prefix. */
+  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   own(script: Bytes): OwnScript | undefined {
     return this.find(script)
   }
@@ -107,27 +106,25 @@ export class KeyRing {
     return address === script ? undefined : this.scripts.get(binaryString(address))
   }
 
-  /** All scripts that are watched. */
   all(): Iterable<OwnScript> {
     return this.scripts.values()
   }
 
-  /** How many scripts are watched. */
   get size(): number {
     return this.scripts.size
   }
 
-  /** Whether there are chains that addresses can be taken from. */
+  /** Whether the ring has a chain that gives out addresses. */
   get canGiveOut(): boolean {
     return this.chains.some((chain) => this.givesOut(chain))
   }
 
-  /** Whether addresses of its kind are taken from this chain. */
+  /** Whether this chain gives out the addresses of its type. */
   private givesOut(chain: KeyChain): boolean {
     return chain.type !== undefined && this.chainFor(chain.type, chain.change) === chain
   }
 
-  /** An active import comes before the account, a later one before an earlier one. */
+  /** An active import takes precedence over the account, and a later import over an earlier one. */
   private chainFor(type: AddressType, change: boolean): KeyChain | undefined {
     return this.chains.findLast((chain) =>
       chain.active && chain.ranged && chain.type === type && chain.change === change
@@ -135,8 +132,8 @@ export class KeyRing {
   }
 
   /**
-   * Takes the next address of a kind. It is taken at once, so that nobody else gets it; `change` writes that down, and
-   * has to be on disk before the address is told.
+   * Takes the next address of a type. The address is reserved at once, so that no other caller gets it. The caller has
+   * to apply `change` to the document, and may use the address only once that is on disk.
    */
   next(
     type: AddressType,
@@ -157,8 +154,8 @@ export class KeyRing {
   }
 
   /**
-   * Notes that a script was paid or spent. Returns whether more scripts are watched since: blocks that were looked at
-   * before they were have to be looked at again where they may have been used there, and `save` has to be written.
+   * Marks a script as paid or spent. Returns whether the ring watches more scripts since. Then the caller has to check
+   * again the blocks that may use these scripts, and to write `save`.
    */
   markUsed(script: Bytes): boolean {
     const watched = this.find(script)
@@ -167,7 +164,7 @@ export class KeyRing {
     return this.extend(watched.chain)
   }
 
-  /** Writes into a document which addresses are given out or used. Never takes any back. */
+  /** Writes into a document which addresses are given out or used. It never makes an address unused again. */
   readonly save: DocumentChange = (document) => {
     const accounts = new Map<string, number>()
     const imports = new Map<string, number>()
@@ -190,8 +187,8 @@ export class KeyRing {
   }
 
   /**
-   * Watches an import that is on disk (`prepareImport`); one that is watched already is replaced, and its scripts stay.
-   * Where it is active, those of its kind before it are no more.
+   * Watches an import that is on disk (`prepareImport`). It replaces an import with the same text, whose scripts stay
+   * watched. An active import deactivates earlier imports of its type.
    */
   add(entry: Import): Effect.Effect<void> {
     return Effect.gen(this, function*() {
@@ -213,7 +210,7 @@ export class KeyRing {
     })
   }
 
-  /** Derives what is to be watched, at most so many indexes. Returns whether there was any. */
+  /** Derives up to the target, at most `most` indexes. Returns whether it derived any. */
   private extend(chain: KeyChain, most = Number.POSITIVE_INFINITY): boolean {
     const { target } = chain
     let count = 0
@@ -227,7 +224,7 @@ export class KeyRing {
   private watch(watched: WatchedScript): void {
     const { chain, described, index } = watched
     const key = binaryString(watched.script)
-    // Of two chains with the same script the one that can sign is worth more.
+    // If two chains have the same script, the one that can sign takes precedence.
     const before = this.scripts.get(key)
     if (before === undefined || before.chain.text === chain.text || !before.spendable) this.scripts.set(key, watched)
     chain.keep(index, watched)
@@ -246,7 +243,7 @@ export class KeyRing {
     }
   }
 
-  /** What the wallet signs with; without secrets it knows scripts and public keys alone. */
+  /** The keys and scripts for signing; without secrets, only scripts and public keys. */
   signer(secrets: Secrets | undefined): SigningProvider {
     const known = (keyHash: Bytes): KnownKey | undefined => this.keys.get(binaryString(keyHash))
     return {
@@ -263,7 +260,7 @@ export class KeyRing {
     }
   }
 
-  /** The private key behind a script of a single key of the wallet. */
+  /** The private key of a script with a single key of the wallet. */
   privateKeyFor(script: Bytes, secrets: Secrets): SigningKey | undefined {
     const watched = this.find(script)
     const [key, ...more] = watched?.described.keys ?? []
@@ -271,7 +268,7 @@ export class KeyRing {
     return privateKey(secrets, { chain: watched.chain, index: watched.index, key })
   }
 
-  /** Unused scripts that are watched in chains that addresses are taken from. */
+  /** The keypool: unused watched scripts in the chains that give out addresses. */
   keypool(): { readonly receive: number; readonly change: number } {
     const count = (change: boolean): number =>
       this.chains
@@ -280,7 +277,7 @@ export class KeyRing {
     return { receive: count(false), change: count(true) }
   }
 
-  /** The descriptors of the wallet; with their private keys where secrets are given. */
+  /** The descriptors of the wallet; with secrets, including their private keys. */
   descriptors(secrets?: Secrets): ReadonlyArray<ListedDescriptor> {
     return this.chains.map((chain) => {
       const active = this.givesOut(chain)

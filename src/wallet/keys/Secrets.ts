@@ -11,13 +11,13 @@ import { privateKeyAt } from "./keyExpression.ts"
 import { openSecret } from "./seal.ts"
 import type { Import, Purpose, Secret, WalletDocument } from "./WalletDocument.ts"
 
-/** Keys of one chain of an account, outside or for change. */
+/** The keys of one chain of an account, receive or change. */
 interface AccountChain {
   readonly key: ExtendedKey
   readonly publicKey: Bytes
 }
 
-/** What the secrets of a document are sealed for: each opens in its own place alone. */
+/** The fields that the secrets of a document are sealed for: a sealed secret opens only in its own field. */
 export const SEED_FIELD = "seed"
 export const MNEMONIC_FIELD = "mnemonic"
 export const importField = (descriptor: string): string => `import ${descriptor}`
@@ -27,7 +27,6 @@ export const wipeKey = ({ chainCode, key }: ExtendedKey): void => {
   chainCode.fill(0)
 }
 
-/** Overwrites the private keys of a descriptor. */
 export const wipeDescriptor = (descriptor: Descriptor): void => {
   for (const key of keysOf(descriptor)) {
     if (key.kind === "single") key.privateKey?.privateKey.fill(0)
@@ -36,8 +35,8 @@ export const wipeDescriptor = (descriptor: Descriptor): void => {
 }
 
 /**
- * The secrets of an unlocked wallet. Opened at first use, kept until `wipe`. JavaScript's texts cannot be wiped: they
- * are left to the garbage collector; bytes are overwritten.
+ * The secrets of an unlocked wallet. They are opened at first use and kept until `wipe`. `wipe` overwrites bytes;
+ * strings cannot be wiped in JavaScript and are left to the garbage collector.
  */
 export class Secrets {
   private readonly documentNow: () => WalletDocument
@@ -46,7 +45,7 @@ export class Secrets {
   private readonly imports = new Map<string, Descriptor>()
   private wiped = false
 
-  /** `masterKey` opens what is sealed; `undefined` for a document without encryption. It is wiped with the rest. */
+  /** `masterKey` opens the sealed secrets; `undefined` for an unencrypted document. `wipe` overwrites it as well. */
   constructor(document: () => WalletDocument, masterKey: Uint8Array | undefined) {
     this.documentNow = document
     this.masterKeyBytes = masterKey
@@ -56,12 +55,12 @@ export class Secrets {
     return this.documentNow()
   }
 
-  /** The key that seals further secrets; `undefined` for a document without encryption. */
+  /** The key that seals new secrets; `undefined` for an unencrypted document. */
   get sealingKey(): Bytes | undefined {
     return this.masterKeyBytes
   }
 
-  /** Whether `wipe` was called: whoever still holds this holds nothing. */
+  /** Whether `wipe` was called. */
   get isWiped(): boolean {
     return this.wiped
   }
@@ -73,7 +72,7 @@ export class Secrets {
     return openSecret(this.masterKeyBytes, field, secret.sealed)
   }
 
-  /** The words of the seed, where it was made of words. */
+  /** The mnemonic, if the seed was made from one. */
   get mnemonic(): string | undefined {
     const secret = this.document.seed?.mnemonic
     return secret === undefined ? undefined : this.open(MNEMONIC_FIELD, secret)
@@ -120,7 +119,7 @@ export class Secrets {
     return chain
   }
 
-  /** The key of an address of an account of the seed. */
+  /** The private key of an address of an account. */
   accountKey(purpose: Purpose, change: boolean, index: number): SigningKey | undefined {
     const chain = this.chain(purpose, change)
     return chain === undefined
@@ -128,7 +127,7 @@ export class Secrets {
       : { privateKey: childPrivateKey(chain.key, chain.publicKey, index), compressed: true }
   }
 
-  /** The descriptor of a chain of an account, with the master key as upstream writes it: `xprv/44h/7h/0h/0` and so on. */
+  /** The descriptor of a chain of an account, with the master key in upstream's form: `xprv/44h/7h/0h/0` and so on. */
   accountDescriptor({ descriptor, source }: KeyChain): Descriptor | undefined {
     const { master } = this
     if (master === undefined || source.kind !== "account") return undefined
@@ -139,12 +138,12 @@ export class Secrets {
     )
   }
 
-  /** The text of an imported descriptor with its private keys. */
+  /** The text of an imported descriptor, with its private keys. */
   importText({ descriptor, secret }: Import): string | undefined {
     return secret === undefined ? undefined : this.open(importField(descriptor), secret)
   }
 
-  /** An imported descriptor with its private keys, by its public text. */
+  /** An imported descriptor with its private keys, found by its public text. */
   imported(text: string): Descriptor | undefined {
     const known = this.imports.get(text)
     if (known !== undefined) return known
@@ -157,14 +156,14 @@ export class Secrets {
     return descriptor
   }
 
-  /** The key at a position and an index of an imported descriptor. */
+  /** The private key at a position and an index of an imported descriptor. */
   importedKey(text: string, position: number, index: number): SigningKey | undefined {
     const descriptor = this.imported(text)
     const key = descriptor === undefined ? undefined : keysOf(descriptor)[position]
     return key === undefined ? undefined : privateKeyAt(key, index)
   }
 
-  /** Overwrites the keys. Nothing can be opened after it: what would open something throws `KeysLocked`. */
+  /** Overwrites the keys. Afterwards every access to a secret throws `KeysLocked`. */
   wipe(): void {
     this.wiped = true
     this.masterKeyBytes?.fill(0)

@@ -11,24 +11,24 @@ import { Secrets } from "./Secrets.ts"
 import { checkSecrets } from "./secretsCheck.ts"
 import type { WalletFile } from "./WalletFile.ts"
 
-/** The secrets of a wallet, and who may have them now. */
+/** The secrets of a wallet, and the state of its lock. */
 export interface Vault
   extends Pick<Wallet, "encryption" | "unlockedUntil" | "encrypt" | "unlock" | "lock" | "changePassphrase">
 {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
-  /** What seals further secrets; `undefined` while it is locked, and where nothing is sealed. */
+  /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined
 }
 
-/** Longest time that a wallet stays open, seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
+/** Longest unlock time in seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
 const LONGEST_UNLOCK = 100_000_000
 
-/** Seconds that one timer can be set to: those of the platform count milliseconds in 31 bits. */
+/** Longest time of one timer in seconds: the platform's timers count milliseconds in 31 bits. */
 const LONGEST_TIMER = 86_400
 
 const notEncrypted = () => new InvalidWalletRequest({ code: "not-encrypted", reason: "the wallet is not encrypted" })
 
-/** Waits for so many seconds by the timer: what `setmocktime` says must not keep a wallet open. */
+/** Waits for a number of seconds by the timer: `setmocktime` must not keep a wallet unlocked. */
 const wait = (seconds: number): Effect.Effect<void> =>
   seconds <= LONGEST_TIMER
     ? Effect.sleep(1000 * seconds)
@@ -42,9 +42,9 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
     let until = 0
     let timer: Fiber.Fiber<void> | undefined
     let ended = false
-    /** Whether the secrets were compared with what the file shows of them; those that are not sealed were at the opening. */
+    /** Whether the secrets were checked against the file. Unencrypted secrets were checked when the file was opened. */
     let compared = file.document.encryption === undefined
-    /** Of two that want to encrypt, or to change the passphrase, the second has to see what the first did. */
+    /** Of two concurrent calls that change the encryption, the second has to see the result of the first. */
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
@@ -76,7 +76,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         yield* Effect.uninterruptible(Effect.zipRight(file.update(change), Effect.sync(close)))
       }).pipe(Effect.scoped, alone)
 
-    /** Refuses secrets that contradict the file: what is signed with them would be wrong. Once is enough. */
+    /** Refuses secrets that contradict the file: signatures made with them would be wrong. One check is enough. */
     const compare = (secrets: Secrets): Effect.Effect<void, WalletDamaged> =>
       Effect.gen(function*() {
         if (compared) return
@@ -85,7 +85,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         compared = true
       })
 
-    /** Keeps the secrets open for so many seconds; a wallet that was unloaded meanwhile opens no more. */
+    /** Keeps the wallet unlocked for a number of seconds. A wallet that was unloaded meanwhile stays locked. */
     const openFor = (secrets: Secrets, seconds: number) =>
       Effect.gen(function*() {
         yield* stopTimer

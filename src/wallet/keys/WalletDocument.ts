@@ -9,22 +9,22 @@ import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
 /**
- * What wallet.json holds. A member that this version does not know is refused, not dropped: dropping it would lose it
- * with the next write. So whatever is added later comes with a new version, or is optional and known here.
+ * The content of wallet.json. A member that this version does not know is refused and not dropped, because the next
+ * write would lose it. So a new member needs a new version, or has to be optional and declared here.
  */
 
-/** The format that is written. */
+/** The format version that svcd writes. */
 export const WALLET_VERSION = 1
 
-/** Characters of a text: a descriptor, a comment, a key. */
+/** Maximum length of a text: a descriptor, a comment, a key. */
 export const LONGEST_TEXT = 10_000
-/** Characters of a label. */
+/** Maximum length of a label. */
 export const LONGEST_LABEL = 1_000
 const LONGEST_TRANSACTION = 8_000_000
 const MAX_ITEMS = 1_000_000
 const MAX_IMPORTS = 100_000
 const HARDENED = 0x80000000
-/** Characters of a place that a message shows: the names of unknown members are whoever's wrote the file. */
+/** Maximum length of a place in a message: the file's writer chose the names of unknown members. */
 const LONGEST_PLACE = 100
 const ID_BYTES = 16
 
@@ -35,7 +35,7 @@ const Index = Schema.Int.pipe(Schema.between(0, HARDENED))
 const ListOf = <A, I>(item: Schema.Schema<A, I>, most = MAX_ITEMS) => Schema.Array(item).pipe(Schema.maxItems(most))
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** A member that may be left out in the file, and is `undefined` then. */
+/** A member that the file may omit; it is then `undefined`. */
 const orUndefined = <A, I>(schema: Schema.Schema<A, I>) =>
   Schema.optionalToRequired(schema, Schema.UndefinedOr(Schema.typeSchema(schema)), {
     decode: Option.getOrUndefined,
@@ -59,32 +59,32 @@ const bytesOf = (most: number, exactly = false): Schema.Schema<Bytes, string> =>
     }
   )
 
-/** Digits of bytes, kept as they are. */
+/** Hexadecimal digits that stay text. */
 const hexOf = (most: number) => Schema.String.pipe(Schema.maxLength(2 * most), Schema.pattern(/^(?:[0-9a-f]{2})*$/))
 
 const Txid = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/))
 
-/** A secret as it is, or sealed by the master key (`sealSecret`). */
+/** A secret in plain text, or sealed with the master key (`sealSecret`). */
 export const Secret = Schema.Union(
   Schema.Struct({ plain: Text }),
   Schema.Struct({ sealed: hexOf(2 * LONGEST_TEXT) })
 )
 export type Secret = typeof Secret.Type
 
-/** Bounds keep a file from asking for more memory or time than there is. */
+/** These bounds keep a file from requesting too much memory or time. */
 export const MAX_SCRYPT_LOG_N = 20
 export const MAX_SCRYPT_R = 16
 export const MAX_SCRYPT_P = 16
 
-/** How the passphrase opens the master key, which opens the rest. */
+/** How the passphrase opens the master key, which opens the other secrets. */
 export const Encryption = Schema.Struct({
   kdf: Schema.Literal("scrypt"),
-  /** Of N, to base 2. */
+  /** log2 of scrypt's N. */
   logN: Schema.Int.pipe(Schema.between(10, MAX_SCRYPT_LOG_N)),
   r: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_R)),
   p: Schema.Int.pipe(Schema.between(1, MAX_SCRYPT_P)),
   salt: bytesOf(64),
-  /** The master key, sealed by the key that the passphrase gives. */
+  /** The master key, sealed with the key that scrypt derives from the passphrase. */
   masterKey: bytesOf(256)
 })
 export type Encryption = typeof Encryption.Type
@@ -98,25 +98,25 @@ export const Account = Schema.Struct({
   purpose: Schema.Literal(...PURPOSES),
   /** Extended public key of the account. */
   xpub: Text,
-  /** The first index that is neither given out nor used, outside and for change. */
+  /** The first receive and change index that is neither given out nor used. */
   receive: Index,
   change: Index
 })
 export type Account = typeof Account.Type
 
-/** A descriptor that was imported; its text without secrets and with checksum names it. */
+/** An imported descriptor. Its text without private keys and with checksum identifies it. */
 export const Import = Schema.Struct({
   descriptor: Text,
   label: Label,
   timestamp: Seconds,
-  /** Whether addresses are given out of it. */
+  /** Whether the wallet gives out its addresses. */
   active: Schema.Boolean,
   internal: Schema.Boolean,
-  /** First index and the one behind the last that were asked for; only where it has a range. */
+  /** The requested first index, and the index after the requested last one; only for a ranged descriptor. */
   range: optional(Schema.Tuple(Index, Index)),
   /** The first index that is neither given out nor used. */
   next: Index,
-  /** Which of its keys the secret has, counted from 0 in the order of the text. */
+  /** The positions of the keys that have a private key, counted from 0 in the order of the text. */
   privateKeys: ListOf(Schema.NonNegativeInt, 100),
   /** The descriptor with its private keys. */
   secret: optional(Secret)
@@ -130,7 +130,7 @@ export const LabelEntry = Schema.Struct({
 })
 export type LabelEntry = typeof LabelEntry.Type
 
-/** A registration that is under way, or was: `Registration` with what was asked for. Bytes are in hexadecimal. */
+/** A registration under way or ended: `Registration` and its request. Bytes are in hexadecimal. */
 export const RegistrationEntry = Schema.Struct({
   name: bytesOf(LONGEST_TEXT),
   rand: bytesOf(LONGEST_TEXT),
@@ -141,7 +141,7 @@ export const RegistrationEntry = Schema.Struct({
   step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
   note: Text,
   createdAt: Seconds,
-  /** The script that is to own the name; one of the wallet's where it is left out. */
+  /** The script of the future owner; if omitted, a script of the wallet. */
   destination: optional(bytesOf(LONGEST_TEXT)),
   feeRate: optional(Schema.NonNegativeInt),
   target: optional(Schema.NonNegativeInt),
@@ -149,9 +149,9 @@ export const RegistrationEntry = Schema.Struct({
 })
 export type RegistrationEntry = typeof RegistrationEntry.Type
 
-/** A transaction that the chain alone would not give back: not confirmed, or with notes of the owner. */
+/** A transaction that the blocks alone cannot restore: unconfirmed, or with the owner's notes. */
 export const TransactionEntry = Schema.Struct({
-  /** As people see it. */
+  /** In display byte order. */
   txid: Txid,
   /** With witnesses. */
   hex: hexOf(LONGEST_TRANSACTION / 2),
@@ -159,7 +159,7 @@ export const TransactionEntry = Schema.Struct({
   order: Schema.NonNegativeInt,
   comment: optional(Text),
   commentTo: optional(Text),
-  /** Txids as people see them. */
+  /** Txids in display byte order. */
   replaces: optional(Txid),
   replacedBy: optional(Txid),
   abandoned: Schema.Boolean
@@ -167,7 +167,7 @@ export const TransactionEntry = Schema.Struct({
 export type TransactionEntry = typeof TransactionEntry.Type
 
 export const LockedCoin = Schema.Struct({
-  /** As people see it. */
+  /** In display byte order. */
   txid: Txid,
   vout: Schema.NonNegativeInt
 })
@@ -176,31 +176,34 @@ export type LockedCoin = typeof LockedCoin.Type
 export const WalletDocument = Schema.Struct({
   version: Schema.Literal(WALLET_VERSION),
   network: Schema.Literal("mainnet", "testnet", "regtest"),
-  /** Random: tells whether an index of transactions was made for this wallet. Stays when it is restored or encrypted. */
+  /**
+   * Random. It identifies the wallet that an index of transactions belongs to. It stays the same when the wallet is
+   * restored or encrypted.
+   */
   id: hexOf(ID_BYTES).pipe(Schema.length(2 * ID_BYTES)),
   /** Seconds since 1970. */
   createdAt: Seconds,
-  /** Seconds since 1970: nothing of the wallet is in blocks from long before. 0 where nobody knows. */
+  /** Seconds since 1970: no block from long before has a transaction of the wallet. 0 if unknown. */
   birthday: Seconds,
   /**
-   * Keys came while no node ran (`svcd-wallet`): the chain has to be looked at again for them from this time on,
-   * seconds since 1970. That their descriptor was looked for before says nothing: it may have been from a later time
-   * on. Taken out when it is done.
+   * Keys were added while no node was running (`svcd-wallet`): the node has to rescan for them from this time on,
+   * seconds since 1970. An earlier scan for the same descriptor does not count, because it may have started at a later
+   * time. The node removes the member when the rescan is done.
    */
   rescanFrom: optional(Seconds),
-  /** Whether it may hold private keys at all. */
+  /** Whether the wallet may hold private keys at all. */
   privateKeys: Schema.Boolean,
-  /** Whether it was made without keys and still has none. */
+  /** Whether the wallet was made without keys and still has none. */
   blank: Schema.Boolean,
   encryption: optional(Encryption),
   seed: optional(Schema.Struct({
-    /** The words of BIP 39, where it was made of them. */
+    /** The mnemonic (BIP 39), if the seed was made from one. */
     mnemonic: optional(Secret),
-    /** 64 bytes in hexadecimal: of BIP 39, its passphrase included. */
+    /** 64 bytes in hexadecimal; for BIP 39 its passphrase is included. */
     seed: Secret,
     /** First four bytes of the HASH160 of the master key. */
     fingerprint: bytesOf(4, true),
-    /** Whether a passphrase was chosen along with the words (BIP 39). Left out without words, and in files of 0.1.0. */
+    /** Whether the mnemonic has a passphrase (BIP 39). Omitted without a mnemonic, and in files of 0.1.0. */
     mnemonicPassphrase: optional(Schema.Boolean)
   })),
   accounts: ListOf(Account, PURPOSES.length),
@@ -208,14 +211,14 @@ export const WalletDocument = Schema.Struct({
   labels: ListOf(LabelEntry),
   registrations: ListOf(RegistrationEntry),
   transactions: ListOf(TransactionEntry),
-  /** Raw transactions in hexadecimal, in the order in which they came. */
+  /** Raw transactions in hexadecimal, in the order in which they were queued. */
   queue: ListOf(hexOf(LONGEST_TRANSACTION / 2)),
   lockedCoins: ListOf(LockedCoin),
   renewals: Schema.Struct({ all: Schema.Boolean, names: ListOf(bytesOf(LONGEST_TEXT)) })
 })
 export type WalletDocument = typeof WalletDocument.Type
 
-/** A document without keys and without history. */
+/** A document without keys and history. */
 export const emptyDocument = (options: {
   readonly network: NetworkName
   /** Seconds since 1970. */
@@ -243,31 +246,33 @@ export const emptyDocument = (options: {
 const decode = Schema.decodeUnknownEither(WalletDocument, { onExcessProperty: "error" })
 const encode = Schema.encodeEither(WalletDocument)
 
-/** Says where a document is wrong, and nothing of what stands there: it may be a secret. */
+/** Names the place of an error in a document, but not its content, which may be a secret. */
 const placeOf = (error: ParseResult.ParseError): string => {
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
   if (issue === undefined || issue.path.length === 0) return "it is not the file of a wallet"
   const place = escapeUnsafe(issue.path.join(".").slice(0, LONGEST_PLACE))
-  return issue._tag === "Unexpected" ? `${place} is unknown here` : `${place} is not what it should be`
+  return issue._tag === "Unexpected" ? `${place} is unknown here` : `${place} is invalid`
 }
 
 const versionOf = (value: object): number | undefined =>
   "version" in value && typeof value.version === "number" && Number.isInteger(value.version) ? value.version : undefined
 
 /**
- * Brings a document of an older format one version on: by the version that it starts from. Before the first that is
- * here there was none.
+ * The functions that upgrade a document by one format version, by the version that they start from. There is no version
+ * before the first one here.
  */
 export type Upgrades = ReadonlyMap<number, (document: object) => object>
 
 const UPGRADES: Upgrades = new Map()
 
-/** What a file held. */
+/** The content of a file. */
 export interface DecodedDocument {
   readonly document: WalletDocument
-  /** The version that the file has; below `WALLET_VERSION` it should be kept before the new one is written. */
+  /**
+   * The version of the file. If it is below `WALLET_VERSION`, the caller keeps the old text before writing the new one.
+   */
   readonly version: number
-  /** Whether a checksum says that all of it is what was written. */
+  /** Whether a checksum proves that the file is as svcd wrote it. */
   readonly checksummed: boolean
 }
 
@@ -277,12 +282,12 @@ const upgraded = (value: object, version: number, upgrades: Upgrades): object =>
   return document
 }
 
-/** What is wrong with a file that was changed by anything but svcd, and how the operator takes it all the same. */
+/** The error for a file that a program other than svcd changed, and the operator's way to accept it. */
 const MISMATCH =
   `${CHECKSUM_MISMATCH}: it was damaged, or edited by hand. If you edited it and want it as it is now, ` +
   "delete its member \"checksum\" (the second line): keys and transactions are still compared with each other then"
 
-/** Reads the text of a wallet.json; on the left stands what is wrong with it, without any of its content. */
+/** Decodes the text of a wallet.json. The error on the left has none of its content. */
 export const decodeDocument = (
   whole: string,
   upgrades: Upgrades = UPGRADES
@@ -296,7 +301,7 @@ export const decodeDocument = (
     return Either.left("it is not whole, or not JSON")
   }
   if (typeof value !== "object" || value === null) return Either.left("it is not the file of a wallet")
-  // Another program may have put the member elsewhere, and with it the rest.
+  // Another program may have moved the checksum, and changed the rest with it.
   if (checksum === "wrong" || "checksum" in value) return Either.left(MISMATCH)
   const version = versionOf(value)
   if (version === undefined) return Either.left("it is not the file of a wallet: it has no version")
@@ -310,12 +315,12 @@ export const decodeDocument = (
   })
 }
 
-/** What a change made of a document cannot be written. The message has the place, and nothing of what stands there. */
+/** A change produced a document that cannot be written. The message names the place, but not its content. */
 export class UnfitDocument extends Error {
   override readonly name = "UnfitDocument"
 }
 
-/** The text of wallet.json, with its checksum. Throws `UnfitDocument`. */
+/** Encodes the text of wallet.json, with its checksum. Throws `UnfitDocument`. */
 export const encodeDocument = (document: WalletDocument): string => {
   const encoded = encode(document)
   if (Either.isLeft(encoded)) throw new UnfitDocument(placeOf(encoded.left))

@@ -23,11 +23,11 @@ import {
 import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts"
 
 /**
- * wallet.json: read once, then written whole at each change. A write that is cut off leaves the file of before, since
- * the new one takes its place only once it is on disk.
+ * wallet.json: svcd reads it once and writes all of it at each change. An interrupted write leaves the old file,
+ * because the new one replaces it only once it is on disk.
  */
 
-/** Most bytes of a file that is read. */
+/** Maximum size of a file, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
 
 const reasonOf = (error: unknown): string =>
@@ -47,13 +47,13 @@ const absentWith = (error: unknown): false => {
 const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, absentWith)
 
 /**
- * Whether something has this name, also a link that leads nowhere: the place that it leads to may only be gone for now,
- * and nothing may take the link's place. That it cannot be told is a failure, not an absence.
+ * Whether a path exists. A dangling link counts as well: its target may be unreachable only for now, and no new file
+ * may replace the link. If the path cannot be checked, that is a failure and not an absence.
  */
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
   io(path, "looking for", () => exists(path))
 
-/** Where links lead; says so of one that leads nowhere. */
+/** The target of links. A dangling link is a failure of its own. */
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
   io(path, "opening", () => realpath(path)).pipe(
     Effect.catchIf(({ reason }) => reason === "ENOENT", (failure) =>
@@ -63,7 +63,7 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
           : failure))
   )
 
-/** Where a copy goes: a folder takes it under the name of the file. */
+/** The path of a copy: in a folder, the copy keeps the name of the file. */
 const copyPath = async (destination: string, name: string): Promise<string> => {
   const isFolder = await stat(destination).then((found) => found.isDirectory(), absentWith)
   return isFolder ? join(destination, name) : destination
@@ -76,9 +76,9 @@ interface Waiting {
   readonly done: Deferred.Deferred<WalletDocument, StorageFailure>
 }
 
-/** A wallet's file and its content. Belongs to one process: the lock of the data directory sees to that. */
+/** A wallet's file and its content. It belongs to one process, which the lock of the data directory ensures. */
 export class WalletFile {
-  /** Absolute, or as it was given. */
+  /** The path as given. */
   readonly path: string
   private readonly target: string
   private current: WalletDocument
@@ -87,23 +87,23 @@ export class WalletFile {
   private readonly writing = Effect.unsafeMakeSemaphore(1)
   private readonly copying = Effect.unsafeMakeSemaphore(1)
 
-  /** For `open` and `create`: the document is the one on disk; `target` is where links lead. */
+  /** For `open` and `create` only. `document` is the one on disk; `target` is the path behind links. */
   constructor(path: string, target: string, document: WalletDocument) {
     this.path = path
     this.target = target
     this.current = document
   }
 
-  /** What is on disk. */
+  /** The document on disk. */
   get document(): WalletDocument {
     return this.current
   }
 
   /**
-   * Changes the document, and ends when that is on disk. Changes that come while another is being written share the
-   * next write, in their order. `change` may run later, and sees all changes before it; where it throws, its own
-   * caller dies of it and the others go on. One that makes a document which cannot be written fails alone as well. A
-   * change that returns what it got writes nothing. After `close` it fails.
+   * Changes the document, and ends when the change is on disk. Changes that arrive during a write share the next write,
+   * in their order. `change` may run later and sees all earlier changes. If it throws, only its own caller fails with
+   * that defect. A change whose document cannot be written also fails alone. A change that returns its argument writes
+   * nothing. After `close`, every update fails.
    */
   update(change: (document: WalletDocument) => WalletDocument): Effect.Effect<WalletDocument, StorageFailure> {
     return Effect.gen(this, function*() {
@@ -115,8 +115,8 @@ export class WalletFile {
   }
 
   /**
-   * Ends the writing, once what was asked for before is on disk. Whoever still holds an unloaded wallet must not write
-   * an old document over what was made of the file since.
+   * Writes the pending changes and ends the writing. A caller that still has an unloaded wallet must not overwrite the
+   * file, which may have changed since.
    */
   close(): Effect.Effect<void> {
     return this.writing.withPermits(1)(Effect.zipRight(this.flush, Effect.sync(() => void (this.closed = true)))).pipe(
@@ -124,7 +124,7 @@ export class WalletFile {
     )
   }
 
-  /** Writes what waits; nothing, where an earlier turn has taken it along. */
+  /** Writes the pending changes; an earlier flush may have written them already. */
   private readonly flush: Effect.Effect<void> = Effect.suspend(() => {
     const batch = this.waiting
     this.waiting = []
@@ -133,7 +133,7 @@ export class WalletFile {
     return Effect.forEach(batch, ({ done }) => Deferred.done(done, failure), { discard: true })
   })
 
-  /** The text of a document; of one that cannot be written, what is wrong with it. */
+  /** The text of a document, or the error if it cannot be written. */
   private textOf(document: WalletDocument): Either.Either<string, StorageUnavailable> {
     try {
       return Either.right(encodeDocument(document))
@@ -155,7 +155,7 @@ export class WalletFile {
         }
       })
       const text = document === this.current ? undefined : this.textOf(document)
-      // One of the changes makes a document that is none: the others are not to suffer for it.
+      // One of the changes produced an invalid document: each change is written alone, so that the others succeed.
       if (text !== undefined && Either.isLeft(text) && batch.length > 1) {
         return Effect.forEach(batch, (one) => this.write([one]), { discard: true })
       }
@@ -176,7 +176,7 @@ export class WalletFile {
     return io(this.path, "writing", () => writeWhole(this.target, text))
   }
 
-  /** Copies what is on disk to another file, which must not exist, or under its own name into a folder. */
+  /** Copies the document on disk to a new file, or into a folder under its own name. An existing file is refused. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
     return this.copying.withPermits(1)(Effect.gen(this, function*() {
       const path = resolve(yield* io(destination, "looking for", () => copyPath(destination, basename(this.path))))
@@ -191,18 +191,18 @@ export class WalletFile {
 }
 
 const notDeleted = Effect.catchAll(({ message: reason }: StorageUnavailable) =>
-  Effect.logWarning("drafts of a wallet cannot be deleted", { reason })
+  Effect.logWarning("wallet drafts cannot be deleted", { reason })
 )
 
-/** Deletes what copies that were cut off have left: there are secrets in it. */
+/** Deletes the drafts of interrupted backups: they contain secrets. */
 const withoutCopies = (path: string, target: string): Effect.Effect<void> =>
-  io(path, "deleting what was left of copies of", () => dropCopies(target)).pipe(
+  io(path, "deleting the copy drafts of", () => dropCopies(target)).pipe(
     Effect.flatMap((unreachable) =>
       Effect.forEach(
         unreachable,
         (draft) =>
           Effect.logWarning(
-            "a backup was cut off, and what it left may hold keys: it is deleted once it can be reached",
+            "wallet backup interrupted: its draft may hold keys, and is deleted once it is reachable",
             {
               draft
             }
@@ -213,14 +213,14 @@ const withoutCopies = (path: string, target: string): Effect.Effect<void> =>
     notDeleted
   )
 
-/** Deletes what writes that were cut off have left as well. */
+/** Deletes the drafts of interrupted writes and backups. */
 const cleaned = (path: string, target: string): Effect.Effect<void> =>
-  io(path, "deleting what was left beside", () => dropDrafts(target)).pipe(
+  io(path, "deleting the drafts beside", () => dropDrafts(target)).pipe(
     notDeleted,
     Effect.zipRight(withoutCopies(path, target))
   )
 
-/** Keeps the text of an older format beside the file, under a name that nobody has taken. */
+/** Keeps the text of an older format beside the file, under an unused name. */
 const keepOlder = async (target: string, version: number, text: string): Promise<void> => {
   for (let count = 0;; count++) {
     const name = `${target}.version${version}${count === 0 ? "" : `.${count}`}.bak`
@@ -229,14 +229,14 @@ const keepOlder = async (target: string, version: number, text: string): Promise
   }
 }
 
-/** A document that was compared with itself, or what is wrong with it. */
+/** The document after its consistency checks, or its problem. */
 const judged = (
   { checksummed, document }: DecodedDocument
 ): Effect.Effect<Either.Either<WalletDocument, string>> =>
   Effect.gen(function*() {
     const problem = documentProblem(document)
     if (problem !== undefined) return Either.left(problem)
-    // What is sealed is compared when it is unlocked.
+    // Sealed secrets are checked when the wallet is unlocked.
     if (document.encryption !== undefined) return Either.right(document)
     const { seed } = document
     const finding = yield* Effect.acquireUseRelease(
@@ -246,7 +246,7 @@ const judged = (
     )
     if (finding.problem !== undefined) return Either.left(finding.problem)
     if (seed?.mnemonic === undefined || seed.mnemonicPassphrase !== undefined) return Either.right(document)
-    // A file of 0.1.0 does not say it. From now on the words are known to give the seed, or not to.
+    // A file of 0.1.0 does not record this; the new document does.
     const mnemonicPassphrase = finding.wordsSuffice !== true
     if (mnemonicPassphrase) {
       yield* Effect.logWarning(
@@ -257,14 +257,14 @@ const judged = (
     return Either.right({ ...document, seed: { ...seed, mnemonicPassphrase } })
   })
 
-/** What a wallet's file holds. */
+/** The content of a wallet's file. */
 interface ReadWallet extends DecodedDocument {
-  /** Where links lead. */
+  /** The path behind links. */
   readonly target: string
   readonly text: string
 }
 
-/** Reads a wallet's file and compares its content with itself. Changes nothing on disk. */
+/** Reads and checks a wallet's file. It changes nothing on disk. */
 export const read = (
   path: string,
   network: NetworkName,
@@ -288,8 +288,8 @@ export const read = (
   })
 
 /**
- * Reads a wallet's file. One that does not read is left as it is; one of an older format is kept as
- * `wallet.json.version0.bak` and the like, and written anew.
+ * Reads a wallet's file. A damaged file stays unchanged. A file of an older format is kept as
+ * `wallet.json.version0.bak` and so on, and rewritten in the current format.
  */
 export const open = (
   path: string,
@@ -306,7 +306,7 @@ export const open = (
     return new WalletFile(path, target, document)
   })
 
-/** Makes a wallet's file, which must not exist, not even as a link that leads nowhere. */
+/** Makes a wallet's file. An existing path is refused, even a dangling link. */
 export const create = (
   path: string,
   document: WalletDocument

@@ -8,7 +8,7 @@ import { pathText } from "./hd.ts"
 import { isSpendable, type KeyChain } from "./KeyChain.ts"
 import type { DerivedKey } from "./keyExpression.ts"
 
-/** A script of a chain. Its texts are made when they are asked for: most scripts are watched and never shown. */
+/** A script of a chain. Its texts are computed on demand, because most scripts are watched and never shown. */
 export class WatchedScript implements OwnScript {
   readonly script: Bytes
   readonly type: AddressType | "other"

@@ -7,10 +7,10 @@ import { type LiveParts, update } from "../parts.ts"
 import type { AddressType, Wallet } from "../Wallet.ts"
 import type { LabelEntry, WalletDocument } from "./WalletDocument.ts"
 
-/** Addresses that are given out, and what people call them. */
+/** The addresses that a wallet gives out, and the labels of addresses. */
 export type Addresses = Pick<Wallet, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
 
-/** Puts labels into a document, in the place of those of the same addresses. */
+/** Adds labels to a document; they replace the labels of the same addresses. */
 export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
   if (labels.length === 0) return document
   const addresses = new Set(labels.map(({ address }) => address))
@@ -18,14 +18,14 @@ export const withLabels = (document: WalletDocument, labels: ReadonlyArray<Label
 }
 
 /**
- * Why nothing is to be paid to an address of a type; `undefined` where it may. Outputs of witness version 1 can be spent
- * by anybody where taproot is not in force (reference/protocol.md 10, 13).
+ * Why an address of a type must not be paid to; `undefined` if it may. Without active taproot, outputs of witness
+ * version 1 are spendable without a signature (reference/protocol.md 10, 13).
  */
 export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
   type === "bech32m" && !Number.isFinite(activation.taproot)
     ? new InvalidWalletRequest({
       code: "address-type",
-      reason: "bech32m addresses are not safe on this network: taproot is not active, and anybody could spend from them"
+      reason: "bech32m addresses are not safe on this network: taproot is not active, and any miner can spend from them"
     })
     : undefined
 
@@ -66,9 +66,9 @@ export const makeAddresses = (parts: LiveParts): Addresses => {
     setLabel: (address, label) =>
       Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
         const parsed = decodeAddress(ring.network, address)
-        // A file that labels anything else counts as damaged.
+        // A file with a label of anything else counts as damaged.
         if ("error" in parsed) {
-          return new InvalidWalletRequest({ code: "address-type", reason: "a label is of an address" })
+          return new InvalidWalletRequest({ code: "address-type", reason: "only an address can have a label" })
         }
         const entry = { address, label, purpose: purposeOf(parsed.destination) }
         return update(parts, (document) => withLabels(document, [entry]))

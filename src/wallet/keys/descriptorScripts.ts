@@ -7,17 +7,16 @@ import type { Descriptor } from "./descriptors.ts"
 import { taprootOutputKey } from "./hd.ts"
 import { type DerivedKey, derivedKeyText } from "./keyExpression.ts"
 
-/** A script that a descriptor stands for, with what spends it but for signatures. */
+/** A script of a descriptor, with the data for spending it except the signatures. */
 export interface DescribedScript {
   readonly script: Bytes
   readonly type: AddressType | "other"
   /** Keys in the order of the descriptor; none for addresses and raw scripts. */
   readonly keys: ReadonlyArray<DerivedKey>
-  /** How many signatures it takes. */
   readonly required: number
   readonly redeemScript?: Bytes
   readonly witnessScript?: Bytes
-  /** x-only keys of a taproot output. Without an internal key it is not known how the output key was made. */
+  /** x-only keys of a taproot output. The internal key is `undefined` if the origin of the output key is unknown. */
   readonly taproot?: { readonly outputKey: Bytes; readonly internalKey: Bytes | undefined }
   /** Its own descriptor, without checksum. */
   readonly text: () => string
@@ -98,7 +97,7 @@ const inWitnessScriptHash = (inner: DescribedScript): DescribedScript => ({
   text: () => `wsh(${inner.text()})`
 })
 
-/** All the scripts that a key can be paid by, without taproot; segwit only for compressed keys. BIP 384. */
+/** All scripts that pay to one key, without taproot; segwit only for compressed keys. BIP 384. */
 const combo = (key: DerivedKey): ReadonlyArray<DescribedScript> =>
   key.publicKey.length === 65 ? [pk(key), pkh(key)] : [pk(key), pkh(key), wpkh(key), inScriptHash(wpkh(key))]
 
@@ -110,16 +109,16 @@ const fixed = (script: Bytes, text: string): DescribedScript => ({
   text: () => text
 })
 
-/** What kind of address a script has, as upstream's `OutputTypeFromDestination` tells it. */
+/** The address type of a script, as in upstream's `OutputTypeFromDestination`. */
 const typeOfScript = (script: Bytes): DescribedScript["type"] => {
   const version = witnessVersion(script)
   if (version === 0) return "bech32"
   if (version > 0) return "bech32m"
-  // For a hash of a script nobody can tell what is behind it.
+  // The script behind a script hash is unknown.
   return script.length === 25 && script[0] === Op.OP_DUP ? "legacy" : "other"
 }
 
-/** The scripts of a descriptor for one index: one, but for `combo`. */
+/** The scripts of a descriptor for one index: one script, except for `combo`. */
 export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): ReadonlyArray<DescribedScript> => {
   switch (descriptor.name) {
     case "pk":
@@ -147,7 +146,7 @@ export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): Readonly
   }
 }
 
-/** The kind of address that a descriptor gives out; `undefined` for those that give out none, or several kinds. */
+/** The type of the addresses that a descriptor gives out; `undefined` if it gives out none, or several types. */
 export const outputTypeOf = (descriptor: Descriptor): AddressType | undefined => {
   switch (descriptor.name) {
     case "pkh":

@@ -16,8 +16,8 @@ import {
 } from "./keyExpression.ts"
 
 /**
- * Output descriptors with derivation, as wallets import them (BIP 380 to 386): no miniscript, no script trees. Source
- * of rules and words: upstream `script/descriptor.cpp`.
+ * Output descriptors with derivation, as wallets import them (BIP 380 to 386), without miniscript and script trees.
+ * Source of rules and error texts: upstream `script/descriptor.cpp`.
  */
 export type Descriptor =
   | {
@@ -39,7 +39,7 @@ const MAX_P2SH_SCRIPT = 520
 const CHECKSUM_LENGTH = 8
 export const LONGEST_DESCRIPTOR = 10_000
 
-/** Where each function may stand, and what upstream says where it may not. */
+/** The allowed places of each function, and upstream's error for any other place. */
 const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>; readonly error: string }>> = {
   addr: { places: ["top"], error: "Can only have addr() at top level" },
   raw: { places: ["top"], error: "Can only have raw() at top level" },
@@ -55,7 +55,7 @@ const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>
   rawtr: { places: ["top"], error: "Can only have rawtr at top level" }
 }
 
-/** Takes the checksum off. */
+/** Checks and removes the checksum. */
 const withoutChecksum = (text: string): string => {
   if (text.length > LONGEST_DESCRIPTOR) throw new KeyFault("the descriptor is too long")
   const [payload = "", checksum, ...more] = text.split("#")
@@ -84,7 +84,7 @@ class DescriptorParser {
     const [, name = "", inner = ""] = /^([a-z]+)\((.*)\)$/s.exec(text) ?? []
     const rule = Object.hasOwn(PLACES, name) ? PLACES[name] : undefined
     if (rule === undefined) {
-      // The text may hold a private key: only the word before the parenthesis is shown.
+      // The text may contain a private key: the error shows only the word before the parenthesis.
       const word = /^[a-z0-9_]{0,20}/.exec(text)?.[0] ?? ""
       throw new KeyFault(
         place === "top" ? `'${word}' is not a valid descriptor function` : `A function is needed within ${place}`
@@ -177,19 +177,18 @@ export const keysOf = (descriptor: Descriptor): ReadonlyArray<KeyExpression> => 
   return "inner" in descriptor ? keysOf(descriptor.inner) : []
 }
 
-/** The same descriptor with other keys. */
+/** The same descriptor with its keys mapped. */
 export const mapKeys = (descriptor: Descriptor, change: (key: KeyExpression) => KeyExpression): Descriptor => {
   if ("key" in descriptor) return { ...descriptor, key: change(descriptor.key) }
   if ("keys" in descriptor) return { ...descriptor, keys: descriptor.keys.map(change) }
   return "inner" in descriptor ? { ...descriptor, inner: mapKeys(descriptor.inner, change) } : descriptor
 }
 
-/** The descriptor without private keys; a `Fault` where addresses could not be derived without them. */
+/** The descriptor without private keys. Throws a `KeyFault` if its addresses cannot be derived without them. */
 export const publicDescriptor = (descriptor: Descriptor): Descriptor => mapKeys(descriptor, publicForm)
 
 export const isRangedDescriptor = (descriptor: Descriptor): boolean => keysOf(descriptor).some(isRanged)
 
-/** Positions of the keys whose private part is there. */
 export const privatePositions = (descriptor: Descriptor): ReadonlyArray<number> =>
   keysOf(descriptor).filter(isPrivate).map(({ position }) => position)
 
@@ -203,14 +202,13 @@ const bare = (network: Network, descriptor: Descriptor): string => {
   return `${name}(${"address" in descriptor ? descriptor.address : toHex(descriptor.script)})`
 }
 
-/** A descriptor's text with its checksum. */
 export const withChecksum = (text: string): string => `${text}#${descriptorChecksum(text) ?? ""}`
 
-/** The text of a descriptor with its checksum, with private keys where it has them. */
+/** The text of a descriptor with its checksum, and with its private keys if it has any. */
 export const descriptorText = (network: Network, descriptor: Descriptor): string =>
   withChecksum(bare(network, descriptor))
 
-/** Runs what may find a fault. */
+/** Runs a function and returns its `KeyFault` as an error. */
 export const faultless = <A>(run: () => A): Either.Either<A, InvalidWalletRequest> => {
   try {
     return Either.right(run())
@@ -223,7 +221,7 @@ export const faultless = <A>(run: () => A): Either.Either<A, InvalidWalletReques
   }
 }
 
-/** Reads a descriptor of a network. Its checksum has to be there. */
+/** Parses a descriptor of a network. The checksum is required. */
 export const parseDescriptor = (
   network: Network,
   text: string

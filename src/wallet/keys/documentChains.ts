@@ -8,7 +8,7 @@ import { KeyChain } from "./KeyChain.ts"
 import { type KeyExpression, KeyFault } from "./keyExpression.ts"
 import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
 
-/** The chains that a document describes; a `Fault` where its keys are none. */
+/** The chains of a document. Throws a `KeyFault` if its keys are invalid. */
 
 const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor => {
   switch (type) {
@@ -23,13 +23,12 @@ const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor =>
   }
 }
 
-/** One chain of an account of the seed. */
 const accountChain = (document: WalletDocument, account: Account, change: boolean, lookahead: number): KeyChain => {
   const network = networks[document.network]
   const { purpose } = account
   const parsed = parseExtendedKey(network, account.xpub)
   if ("error" in parsed || parsed.extendedKey.kind === "private") {
-    throw new KeyFault(`the key of account ${purpose}h is none`)
+    throw new KeyFault(`the key of account ${purpose}h is invalid`)
   }
   const descriptor = accountDescriptor(TYPE_OF[purpose], {
     kind: "extended",
@@ -54,10 +53,9 @@ const accountChain = (document: WalletDocument, account: Account, change: boolea
   })
 }
 
-/** The chain of an import. */
 export const importChain = (network: Network, entry: Import, lookahead: number): KeyChain => {
   const parsed = parseDescriptor(network, entry.descriptor)
-  if (Either.isLeft(parsed)) throw new KeyFault(`an imported descriptor does not read: ${parsed.left.reason}`)
+  if (Either.isLeft(parsed)) throw new KeyFault(`an imported descriptor is invalid: ${parsed.left.reason}`)
   const descriptor = parsed.right
   if (privatePositions(descriptor).length > 0) throw new KeyFault("an imported descriptor shows its private key")
   return new KeyChain({
@@ -75,7 +73,7 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
   })
 }
 
-/** All chains of a document: those of the accounts, then those that were imported. */
+/** All chains of a document: those of the accounts, then those of the imports. */
 export const documentChains = (document: WalletDocument, lookahead: number): ReadonlyArray<KeyChain> => [
   ...document.accounts.flatMap((account) =>
     [false, true].map((change) => accountChain(document, account, change, lookahead))

@@ -10,9 +10,9 @@ import { documentChains } from "./documentChains.ts"
 import type { RegistrationEntry, WalletDocument } from "./WalletDocument.ts"
 
 /**
- * Compares the members of a document with each other, as far as that takes no secrets: what a checksum cannot tell, or a
- * file without one. Each function returns what is wrong, without any of the content, or `undefined`. The document's form
- * is right.
+ * Checks the members of a document against each other, as far as no secrets are needed. These are errors that a
+ * checksum does not detect, or a file without checksum. Each function returns the problem without any of the content,
+ * or `undefined`. The form of the document is valid.
  */
 
 const keysProblem = (document: WalletDocument): string | undefined => {
@@ -20,7 +20,7 @@ const keysProblem = (document: WalletDocument): string | undefined => {
   return Either.isLeft(chains) ? chains.left.reason : undefined
 }
 
-/** The transaction of digits; `undefined` for bytes that are none. */
+/** Decodes a transaction; `undefined` if it is invalid. */
 const transactionOf = (hex: string): Transaction | undefined => {
   const bytes = fromHex(hex)
   if (bytes === undefined) return undefined
@@ -31,7 +31,7 @@ const transactionOf = (hex: string): Transaction | undefined => {
   }
 }
 
-/** What is wrong with a registration whose NAME_NEW or NAME_FIRSTUPDATE is known. */
+/** The problem of a registration whose NAME_NEW or NAME_FIRSTUPDATE is known. */
 const registrationProblem = (
   { firstUpdateTxid, name, newTxid, newVout, rand }: RegistrationEntry,
   known: (txid: Bytes) => Transaction | undefined
@@ -50,7 +50,7 @@ const registrationProblem = (
   return registers ? undefined : "its NAME_FIRSTUPDATE is of another name"
 }
 
-/** Compares registrations with the transactions that are known. */
+/** Checks the registrations against the known transactions. */
 export const registrationsProblem = (
   { registrations }: WalletDocument,
   known: (txid: Bytes) => Transaction | undefined
@@ -64,14 +64,14 @@ export const registrationsProblem = (
 
 const ownersProblem = ({ labels, network, registrations }: WalletDocument): string | undefined => {
   const label = labels.findIndex(({ address }) => "error" in decodeAddress(networks[network], address))
-  if (label !== -1) return `labels.${label}: its address is none of ${network}`
+  if (label !== -1) return `labels.${label}: its address is not of ${network}`
   const registration = registrations.findIndex(({ destination }) =>
     destination !== undefined && scriptTemplate(destination).type === "nonstandard"
   )
-  return registration === -1 ? undefined : `registrations.${registration}: its owner is no address`
+  return registration === -1 ? undefined : `registrations.${registration}: its owner is not an address`
 }
 
-/** Compares what takes no secrets. */
+/** Checks everything that needs no secrets. */
 export const documentProblem = (document: WalletDocument): string | undefined => {
   const keys = keysProblem(document)
   if (keys !== undefined) return keys
@@ -85,6 +85,6 @@ export const documentProblem = (document: WalletDocument): string | undefined =>
     known.set(txid, transaction)
   }
   const queued = document.queue.findIndex((hex) => transactionOf(hex) === undefined)
-  if (queued !== -1) return `queue.${queued} is no transaction`
+  if (queued !== -1) return `queue.${queued} is not a transaction`
   return registrationsProblem(document, (txid) => known.get(displayHash(txid))) ?? ownersProblem(document)
 }

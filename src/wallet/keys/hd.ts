@@ -9,12 +9,11 @@ import type { Network } from "../../protocol/networks.ts"
 import type { AddressType } from "../Wallet.ts"
 import type { Purpose } from "./WalletDocument.ts"
 
-/** Keys from keys (BIP 32), and where a wallet's own are (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
+/** Key derivation (BIP 32), and the paths of a wallet's own keys (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
 
-/** Numbers of hardened children begin here. */
+/** The lowest number of a hardened child. */
 export const HARDENED = 0x80000000
 
-/** Which purpose makes which kind of address. */
 export const PURPOSE_OF: Readonly<Record<AddressType, Purpose>> = {
   legacy: 44,
   "p2sh-segwit": 49,
@@ -29,18 +28,17 @@ export const TYPE_OF: Readonly<Record<Purpose, AddressType>> = {
   86: "bech32m"
 }
 
-/** From the master key to the first account of a purpose. */
+/** The path from the master key to the first account of a purpose. */
 export const accountPath = (network: Network, purpose: Purpose): ReadonlyArray<number> => [
   HARDENED + purpose,
   HARDENED + network.coinType,
   HARDENED
 ]
 
-/** A path as people write it, without a beginning: `/44h/7h/0h`. */
+/** The usual text of a path, without its beginning: `/44h/7h/0h`. */
 export const pathText = (path: ReadonlyArray<number>, hardened: "h" | "'" = "h"): string =>
   path.map((step) => step >= HARDENED ? `/${step - HARDENED}${hardened}` : `/${step}`).join("")
 
-/** The depth of an extended key is a byte. */
 const MAX_DEPTH = 255
 
 const versionsOf = (network: Network): Versions => ({
@@ -90,16 +88,16 @@ export const masterKey = (network: Network, seed: Bytes): ExtendedKey => {
 export const publicKeyOfExtended = (key: ExtendedKey): Bytes =>
   key.kind === "public" ? key.key : secp256k1.getPublicKey(key.key, true)
 
-/** The same key without its private part. */
+/** The public form of a key. */
 export const neutered = (key: ExtendedKey): ExtendedKey =>
   key.kind === "public" ? key : { ...key, kind: "public", key: publicKeyOfExtended(key) }
 
-/** First four bytes of the HASH160 of a public key. */
+/** The first four bytes of a public key's HASH160. */
 export const fingerprintOf = (publicKey: Bytes): Uint8Array => hash160(publicKey).slice(0, FINGERPRINT_BYTES)
 
 const native = loadNativeCurve()
 
-/** `point + scalar × G`, compressed; `undefined` where that is no key, which nobody will ever see. */
+/** `point + scalar × G`, compressed; `undefined` if the result is not a key, which practically never happens. */
 const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = native === undefined
   ? (point, scalar) => {
     const { Point } = secp256k1
@@ -117,9 +115,7 @@ const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = nativ
     }
   }
 
-/**
- * An unhardened child of a public key; `undefined` where there is none, or where the tree ends. Source: BIP 32, CKDpub.
- */
+/** An unhardened child of a public key; `undefined` if there is none, or beyond the maximum depth. BIP 32, CKDpub. */
 const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefined => {
   if (parent.depth >= MAX_DEPTH) return undefined
   const digest = createHmac("sha512", parent.chainCode).update(concat(parent.key, fingerprintBytes(index))).digest()
@@ -135,8 +131,8 @@ const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefine
 }
 
 /**
- * Derives a key down a path. A hardened step from a public key is the caller's mistake, and throws. Every wallet derives
- * public keys when it is opened, so that they do not wait for the slow curve.
+ * Derives a key along a path. A hardened step from a public key is a mistake of the caller and throws. Public steps
+ * avoid the slow curve, because every wallet derives them when it is opened.
  */
 export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): ExtendedKey => {
   let at = key
@@ -148,8 +144,8 @@ export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): Exten
 }
 
 /**
- * The public key of an unhardened child, without its chain code: what addresses need, thirty times faster than the
- * whole. Source: BIP 32, CKDpub.
+ * The public key of an unhardened child, without its chain code. Addresses need no more, and it is thirty times faster
+ * than the full derivation. Source: BIP 32, CKDpub.
  */
 export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   if (index >= HARDENED) throw new RangeError("a hardened child needs the private key")
@@ -159,9 +155,7 @@ export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   return addScalar(publicKey, digest.subarray(0, 32)) ?? publicKeyOfExtended(derivePath(parent, [index]))
 }
 
-/**
- * The private key of an unhardened child; `publicKey` is the parent's. Source: BIP 32, CKDpriv.
- */
+/** The private key of an unhardened child; `publicKey` is the parent's. Source: BIP 32, CKDpriv. */
 export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: number): Uint8Array => {
   if (index >= HARDENED) throw new RangeError("not for hardened children")
   const { Fn } = secp256k1.Point
@@ -169,7 +163,7 @@ export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: nu
   return Fn.toBytes(Fn.add(Fn.fromBytes(digest.subarray(0, 32)), Fn.fromBytes(parent.key)))
 }
 
-/** The x of the output key of an internal key without scripts (BIP 341, BIP 86), both as the x of a point. */
+/** The x coordinate of the output key for an internal key without scripts (BIP 341, BIP 86). Both are x coordinates. */
 export const taprootOutputKey = (internalKey: Bytes): Uint8Array => {
   const output = addScalar(concat(Uint8Array.of(0x02), internalKey), taggedHash("TapTweak", internalKey))
   if (output === undefined) throw new RangeError("not the x of a public key")

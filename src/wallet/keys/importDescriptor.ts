@@ -22,7 +22,10 @@ import { makeSecret } from "./seal.ts"
 import { importField } from "./Secrets.ts"
 import { type Import, type LabelEntry, LONGEST_LABEL, LONGEST_TEXT, type WalletDocument } from "./WalletDocument.ts"
 
-/** Takes a descriptor into a document. Rules and words: upstream `wallet/rpc/backup.cpp`, `ProcessDescriptorImport`. */
+/**
+ * Imports a descriptor into a document. Rules and error texts: upstream `wallet/rpc/backup.cpp`,
+ * `ProcessDescriptorImport`.
+ */
 
 export interface ImportRequest {
   readonly descriptor: string
@@ -38,13 +41,12 @@ export interface ImportRequest {
 
 export interface PreparedImport {
   readonly entry: Import
-  /** What the owner should know of it. */
   readonly warnings: ReadonlyArray<string>
-  /** Puts it into a document, in the place of one with the same text, and labels its addresses. */
+  /** Adds the import to a document, in place of one with the same text, and labels its addresses. */
   readonly change: (document: WalletDocument) => WalletDocument
 }
 
-/** As many indexes as anyone derives at once. */
+/** Maximum number of indexes in a range. */
 const MAX_RANGE = 1_000_000
 
 const refuse = (code: InvalidWalletRequest["code"], reason: string): Either.Either<never, InvalidWalletRequest> =>
@@ -73,7 +75,7 @@ const rangeProblem = (request: ImportRequest, ranged: boolean): string | undefin
   return undefined
 }
 
-/** What of private keys does not go together with the wallet. */
+/** The conflict between the private keys of a descriptor and the kind of the wallet. */
 const keysProblem = (document: WalletDocument, descriptor: Descriptor): string | undefined => {
   const held = privatePositions(descriptor).length > 0
   if (held && !document.privateKeys) return "Cannot import private keys to a wallet with private keys disabled"
@@ -83,7 +85,7 @@ const keysProblem = (document: WalletDocument, descriptor: Descriptor): string |
   return undefined
 }
 
-/** The addresses of a descriptor without range, each with the label: where it is for change, none has one. */
+/** The addresses of a descriptor without range, with its label. Change addresses have no label. */
 const labelsOf = (network: Network, entry: Import): ReadonlyArray<LabelEntry> => {
   const { label } = entry
   if (entry.internal || entry.range !== undefined) return []
@@ -120,8 +122,8 @@ const activeType = ({ network }: WalletDocument, { descriptor }: Import) =>
   Either.match(parseDescriptor(networks[network], descriptor), { onLeft: () => undefined, onRight: outputTypeOf })
 
 /**
- * Judges an import. `sealingKey` seals its private keys where the wallet is encrypted (`Secrets.sealingKey`);
- * `undefined` there while it is locked.
+ * Validates an import. In an encrypted wallet, `sealingKey` seals its private keys (`Secrets.sealingKey`); it is
+ * `undefined` while the wallet is locked.
  */
 export const prepareImport = (
   document: WalletDocument,
@@ -145,7 +147,7 @@ export const prepareImport = (
     const shown = yield* faultless(() => publicDescriptor(descriptor))
     const text = descriptorText(network, shown)
     const whole = descriptorText(network, descriptor)
-    // A public key is longer than the private one that it takes the place of.
+    // A public key is longer than the private key that it replaces.
     if (Math.max(text.length, whole.length) > LONGEST_TEXT) {
       return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_TEXT} characters`)
     }
@@ -181,11 +183,11 @@ export const prepareImport = (
     return { entry, warnings, change: replacing(entry, labelsOf(network, entry)) }
   })
 
-/** The descriptor of everything that a private key can be paid by. */
+/** The descriptor of all scripts that pay to a private key. */
 export const keyDescriptor = (network: Network, key: ImportedKey): string =>
   withChecksum(`combo(${encodeWif(network, key)})`)
 
-/** Reads a private key in wallet import format; says what is wrong without showing it. */
+/** Parses a private key in wallet import format. The error does not contain the key. */
 export const parsePrivateKey = (
   network: Network,
   text: string
@@ -193,7 +195,7 @@ export const parsePrivateKey = (
   const key = parseWif(network, text)
   if (!("error" in key)) return Either.right(key)
   const reason = key.error === "not a private key of this network"
-    ? `that is a private key of another network, not of ${network.name}`
-    : `that is no private key in wallet import format: ${key.error}`
+    ? `the private key is for another network, not for ${network.name}`
+    : `this is not a private key in wallet import format: ${key.error}`
   return refuse("descriptor", reason)
 }

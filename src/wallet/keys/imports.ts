@@ -10,15 +10,15 @@ import { withLabels } from "./addresses.ts"
 import { prepareImport } from "./importDescriptor.ts"
 import type { LabelEntry } from "./WalletDocument.ts"
 
-/** Further scripts for a wallet, and the search for what they received. */
+/** Imports of scripts into a wallet, and the rescans for them. */
 
 export interface ImportParts extends LiveParts {
   readonly index: WalletIndex
-  /** Looks at the whole mempool again. */
+  /** Checks the whole mempool again. */
   readonly lookAtPool: Effect.Effect<void, StorageFailure>
 }
 
-/** Labels of the scripts of a descriptor without range. */
+/** The labels of the scripts of a descriptor without range. */
 const labelsOf = ({ ring }: LiveParts, descriptor: string, label: string): ReadonlyArray<LabelEntry> => {
   const found: Array<LabelEntry> = []
   for (const { address, parentDescriptor } of ring.all()) {
@@ -42,7 +42,7 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
     const prepared = yield* prepareImport(file.document, { ...request, timestamp }, vault.sealingKey())
     const { change, entry, warnings } = prepared
     yield* Effect.uninterruptible(Effect.gen(function*() {
-      // Whatever ends the scan below, the next start begins it again.
+      // If the rescan below is interrupted, the next start repeats it.
       yield* index.forget(entry.descriptor)
       yield* update(parts, change)
       yield* ring.add(entry)
@@ -61,12 +61,12 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
 const isScanning = (error: InvalidWalletRequest | StorageFailure): boolean =>
   error._tag === "InvalidWalletRequest" && error.code === "scanning"
 
-/** How often it is looked whether a search that had to wait can be made now. */
+/** Interval between two attempts of a delayed rescan. */
 const SEARCH_INTERVAL = "1 second"
 
 /**
- * Looks through the chain for what was imported while no node ran, or when one ended in the middle of it. Where the
- * chain is behind the wallet, it waits for as long as that lasts.
+ * Rescans the chain for descriptors that were imported without a node, or whose rescan was interrupted. It waits while
+ * the chain is behind the wallet.
  */
 export const scanMissing = (
   index: WalletIndex
@@ -78,7 +78,7 @@ export const scanMissing = (
     const sources = missing.map(({ source }) => source)
     return Effect.gen(function*() {
       yield* Effect.logInfo("rescanning the chain for imported keys", { count: sources.length })
-      if (index.behind()) yield* Effect.logInfo("the search waits for the blocks that the wallet has seen before")
+      if (index.behind()) yield* Effect.logInfo("the rescan waits for the blocks that the wallet has seen before")
       yield* Effect.retry(
         Effect.suspend(() => {
           if (index.behind()) return new InvalidWalletRequest({ code: "scanning", reason: "the chain is behind" })

@@ -7,25 +7,24 @@ import { encodeWif, parseWif } from "../../protocol/wif.ts"
 import type { SigningKey } from "../signing/SigningProvider.ts"
 import { childPublicKey, derivePath, fingerprintOf, HARDENED, neutered, pathText, publicKeyOfExtended } from "./hd.ts"
 
-/** The keys of output descriptors (BIP 380): parsed, printed and derived. No error holds what may be a private key. */
+/** The keys of output descriptors (BIP 380): parsed, printed and derived. No error contains a possible private key. */
 
-/** Why a descriptor is none; caught where the whole is parsed. */
+/** Why a descriptor is invalid. The parser of the whole descriptor catches it. */
 export class KeyFault extends Error {}
 
-/** Where a key stands. */
 export type KeyPlace = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
 
 interface Common {
-  /** Of the key as it is written, before its own path. */
+  /** The origin of the key as written, before its own path. */
   readonly origin: KeyOrigin | undefined
-  /** Counts the keys of the descriptor. */
+  /** The position of the key among the keys of the descriptor. */
   readonly position: number
 }
 
 export interface SingleKey extends Common {
   readonly kind: "single"
   readonly publicKey: Bytes
-  /** Its public form is written as the 32 bytes of its x. */
+  /** Whether the public form is the 32 bytes of the x coordinate. */
   readonly xonly: boolean
   readonly privateKey: SigningKey | undefined
 }
@@ -39,7 +38,7 @@ export interface DerivedFrom extends Common {
 
 export type KeyExpression = SingleKey | DerivedFrom
 
-/** A key of a script, and where it comes from. */
+/** A key of a script, and its origin. */
 export interface DerivedKey {
   readonly publicKey: Bytes
   readonly origin: KeyOrigin
@@ -62,7 +61,7 @@ const parseSteps = (steps: ReadonlyArray<string>): ReadonlyArray<number> => {
   return steps.map(parseStep)
 }
 
-/** Takes the origin off: `[d34db33f/44h/0h]`. */
+/** Splits off the origin: `[d34db33f/44h/0h]`. */
 const parseOrigin = (text: string): { readonly origin: KeyOrigin | undefined; readonly key: string } => {
   if (!text.startsWith("[")) {
     if (text.includes("]")) throw new KeyFault("Key origin start '[' character expected but not found")
@@ -120,7 +119,7 @@ const parseExtended = (network: Network, text: string, common: Common): DerivedF
   return { kind: "extended", ...common, key, path, wildcard }
 }
 
-/** Reads a key, in hexadecimal, as WIF, or extended with a path. */
+/** Parses a key: hexadecimal, WIF, or extended with a path. */
 export const parseKey = (network: Network, text: string, place: KeyPlace, position: number): KeyExpression => {
   const { key, origin } = parseOrigin(text)
   if (key === "") throw new KeyFault("No key provided")
@@ -144,8 +143,8 @@ const originText = (origin: KeyOrigin | undefined): string =>
 const WILDCARDS = { none: "", plain: "/*", hardened: "/*h" }
 
 /**
- * The key without its private part. What is derived hardened from a private key is put into its origin, so that the
- * rest can be derived by everyone. Upstream `BIP32PubkeyProvider::ToNormalizedString`.
+ * The key without its private part. Hardened steps are derived from the private key and moved into the origin, so that
+ * the other steps need only the public key. Upstream `BIP32PubkeyProvider::ToNormalizedString`.
  */
 export const publicForm = (expression: KeyExpression): KeyExpression => {
   if (expression.kind === "single") return { ...expression, privateKey: undefined }
@@ -167,7 +166,7 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
   }
 }
 
-/** The text of a key, private where it is. */
+/** The text of a key, private if the key is. */
 export const keyText = (network: Network, expression: KeyExpression): string => {
   if (expression.kind === "single") {
     const { origin, privateKey, publicKey, xonly } = expression
@@ -180,7 +179,7 @@ export const keyText = (network: Network, expression: KeyExpression): string => 
   return originText(origin) + encodeExtendedKey(network, key) + pathText(path) + WILDCARDS[wildcard]
 }
 
-/** The text of the key of one script, as upstream infers it: x alone within taproot. */
+/** The text of the key of one script, as upstream infers it: x-only in taproot. */
 export const derivedKeyText = ({ origin, publicKey }: DerivedKey, xonly: boolean): string =>
   originText(origin) + toHex(xonly && publicKey.length === 33 ? publicKey.subarray(1) : publicKey)
 
@@ -207,7 +206,7 @@ export const publicDeriver = (expression: KeyExpression): (index: number) => Der
   })
 }
 
-/** The private key of an expression at an index, where it is there. */
+/** The private key of an expression at an index, if it has one. */
 export const privateKeyAt = (expression: KeyExpression, index: number): SigningKey | undefined => {
   if (expression.kind === "single") return expression.privateKey
   if (expression.key.kind !== "private") return undefined

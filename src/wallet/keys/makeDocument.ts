@@ -11,20 +11,20 @@ import { makeEncryption, makeSecret } from "./seal.ts"
 import { importField, MNEMONIC_FIELD, SEED_FIELD } from "./Secrets.ts"
 import { emptyDocument, PURPOSES, type Secret, type WalletDocument } from "./WalletDocument.ts"
 
-/** New documents, and the one that an old one becomes by encryption. */
+/** Makes new documents, and encrypts a document. */
 
 export interface SeededOptions {
   readonly network: NetworkName
   readonly mnemonic: Redacted.Redacted<string>
-  /** Of BIP 39, which is part of the seed; has nothing to do with encryption. */
+  /** The BIP 39 passphrase, which is part of the seed. It has nothing to do with encryption. */
   readonly passphrase?: Redacted.Redacted<string>
   /** Seconds since 1970. */
   readonly createdAt: number
-  /** 0 for a phrase that may have been used before. */
+  /** 0 for a mnemonic that may have been used before. */
   readonly birthday: number
 }
 
-/** A document with a seed, not encrypted. */
+/** An unencrypted document with a seed. */
 export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocument> =>
   Effect.gen(function*() {
     const { birthday, createdAt, mnemonic, network: name, passphrase } = options
@@ -54,8 +54,8 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
   })
 
 /**
- * The document of a new wallet: with a phrase of 24 words, without keys (`blank`), or one that watches
- * (`privateKeys: false`).
+ * The document of a new wallet: with a mnemonic of 24 words, without keys (`blank`), or watch-only (`privateKeys:
+ * false`).
  */
 export const newDocument = (options: {
   readonly network: NetworkName
@@ -93,9 +93,9 @@ const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => 
 }
 
 /**
- * Prepares the encryption of a document: the change seals every secret that is there when it runs. The slow part comes
- * before, so that nothing else has to wait for it. The change can be made as often as it takes until the scope ends,
- * which wipes the key.
+ * Prepares the encryption of a document. The returned change seals every secret that the document has when it runs. The
+ * slow part is done before, so that no other change waits for it. The change can run any number of times until the
+ * scope ends, which wipes the key.
  */
 export const encryption = (
   document: WalletDocument,
@@ -112,6 +112,6 @@ export const encryption = (
       makeEncryption(passphrase),
       (made) => Effect.sync(() => made.masterKey.fill(0))
     )
-    // Another encryption that came in between has sealed all of it by a key that this one does not know.
+    // A concurrent encryption has sealed all secrets with a key that this one does not have.
     return (now) => now.encryption === undefined ? { ...sealAll(now, masterKey), encryption } : now
   })

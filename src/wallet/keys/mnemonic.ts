@@ -7,9 +7,9 @@ import * as Schema from "effect/Schema"
 import { pbkdf2 } from "node:crypto"
 import { quoted } from "../../base/safeText.ts"
 
-/** Phrases of words that a seed is made of (BIP 39), with the English list. */
+/** Mnemonics (BIP 39), with the English word list. */
 
-/** A phrase is none. Says which word, and never the others. */
+/** A mnemonic is invalid. The error names the wrong word, and never the others. */
 export class InvalidMnemonic extends Schema.TaggedError<InvalidMnemonic>()("InvalidMnemonic", {
   reason: Schema.String
 }) {
@@ -18,14 +18,14 @@ export class InvalidMnemonic extends Schema.TaggedError<InvalidMnemonic>()("Inva
   }
 }
 
-/** Numbers of words that a phrase may have. */
+/** The valid numbers of words. */
 const COUNTS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
 
 const LONGEST_PHRASE = 1_000
 
 const WORDS: ReadonlySet<string> = new Set(wordlist)
 
-/** Makes a phrase of 12 words (128 bits) or 24 (256 bits). */
+/** Makes a mnemonic of 12 words (128 bits) or 24 (256 bits). */
 export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
   Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
 
@@ -40,7 +40,7 @@ const problemOf = (words: ReadonlyArray<string>): string | undefined => {
   return undefined
 }
 
-/** Reads a phrase: case and the width of spaces do not matter. Returns it in its one proper form. */
+/** Parses a mnemonic. Case and the width of spaces do not matter. Returns it in its normal form. */
 export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<string>, InvalidMnemonic> => {
   if (text.length > LONGEST_PHRASE) {
     return Either.left(new InvalidMnemonic({ reason: "that is too long for a phrase of 24 words" }))
@@ -53,18 +53,18 @@ export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<str
     entropy = mnemonicToEntropy(words.join(" "), wordlist)
     return Either.right(Redacted.make(entropyToMnemonic(entropy, wordlist)))
   } catch {
-    const reason = "the checksum of the phrase is wrong: a word is another one, or the order is"
+    const reason = "the checksum of the phrase is wrong: check the words and their order"
     return Either.left(new InvalidMnemonic({ reason }))
   } finally {
     entropy?.fill(0)
   }
 }
 
-/** Rounds of PBKDF2, and the bytes that it makes (BIP 39). */
+/** Rounds of PBKDF2, and the size of its result (BIP 39). */
 const ROUNDS = 2_048
 const SEED_BYTES = 64
 
-/** The seed of a phrase that was read or made here: 64 bytes. The caller wipes it. Runs beside the event loop. */
+/** The seed of a valid mnemonic: 64 bytes. The caller wipes it. It is computed outside the event loop. */
 export const seedOf = (
   mnemonic: Redacted.Redacted<string>,
   passphrase: Redacted.Redacted<string> = Redacted.make("")

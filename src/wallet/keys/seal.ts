@@ -7,16 +7,16 @@ import { InvalidWalletRequest, WrongPassphrase } from "../errors.ts"
 import type { Encryption, Secret } from "./WalletDocument.ts"
 
 /**
- * Encryption of a wallet's secrets. A passphrase gives a key by scrypt (RFC 7914); that key opens the master key, which
- * is random; the master key opens each secret. Both by XChaCha20-Poly1305, with what a secret is for as additional
- * data, so that none can be put in another's place. A new passphrase seals only the master key anew.
+ * Encryption of a wallet's secrets. scrypt (RFC 7914) derives a key from the passphrase. That key opens the random
+ * master key, and the master key opens each secret. Both use XChaCha20-Poly1305, with the field of a secret as
+ * additional data, so that no secret can replace another. A new passphrase seals only the master key again.
  */
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 24
 const SALT_BYTES = 32
 
-/** 128 MiB, and less than a second on the machines that it was measured on. */
+/** 128 MiB, and less than a second on the machines that were measured. */
 export const SCRYPT = { logN: 17, r: 8, p: 1 } as const
 
 const MASTER_KEY_FIELD = "master key"
@@ -28,7 +28,7 @@ const sealBytes = (key: Bytes, field: string, plain: Bytes): Uint8Array => {
   return concat(nonce, xchacha20poly1305(key, nonce, additionalData(field)).encrypt(plain))
 }
 
-/** Throws where the key, the field or the bytes are not those of the sealing. */
+/** Throws if the key, the field or the bytes differ from those at the sealing. */
 const openBytes = (key: Bytes, field: string, sealed: Bytes): Uint8Array =>
   xchacha20poly1305(key, sealed.subarray(0, NONCE_BYTES), additionalData(field)).decrypt(sealed.subarray(NONCE_BYTES))
 
@@ -42,7 +42,7 @@ export const sealSecret = (masterKey: Bytes, field: string, text: string): strin
   }
 }
 
-/** Opens what `sealSecret` made; throws where it was for another key or field. */
+/** Opens the result of `sealSecret`. Throws if it was sealed with another key or for another field. */
 export const openSecret = (masterKey: Bytes, field: string, sealed: string): string => {
   const bytes = fromHex(sealed)
   if (bytes === undefined) throw new TypeError("a sealed secret is not hexadecimal")
@@ -54,11 +54,11 @@ export const openSecret = (masterKey: Bytes, field: string, sealed: string): str
   }
 }
 
-/** A secret for the file: sealed where there is a key, plain where the wallet is not encrypted. */
+/** A secret for the file: sealed with a key, plain in an unencrypted wallet. */
 export const makeSecret = (masterKey: Bytes | undefined, field: string, text: string): Secret =>
   masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, field, text) }
 
-/** The key of a passphrase. Runs beside the event loop, in the thread pool. */
+/** Derives the key of a passphrase, in the thread pool outside the event loop. */
 export const passphraseKey = (
   passphrase: Redacted.Redacted<string>,
   { logN, p, r, salt }: Omit<Encryption, "kdf" | "masterKey">
@@ -66,7 +66,7 @@ export const passphraseKey = (
   Effect.async((resume) => {
     const password = new TextEncoder().encode(Redacted.value(passphrase).normalize("NFKD"))
     const N = 2 ** logN
-    // What the function needs (RFC 7914), with room for the library's own.
+    // The memory that scrypt needs (RFC 7914), with room for the library's own.
     const maxmem = 128 * r * (N + p + 2) + 1024 * 1024
     scrypt(password, salt, KEY_BYTES, { N, r, p, maxmem }, (error, key) => {
       password.fill(0)
@@ -89,7 +89,7 @@ const sealMasterKey = (
     return { kdf: "scrypt", ...cost, masterKey: sealed } as const
   })
 
-/** Makes a master key and seals it. The caller wipes the key when it has no more use for it. */
+/** Makes a master key and seals it. The caller wipes the key after use. */
 export const makeEncryption = (
   passphrase: Redacted.Redacted<string>
 ): Effect.Effect<{ readonly encryption: Encryption; readonly masterKey: Uint8Array }, InvalidWalletRequest> => {
@@ -97,7 +97,7 @@ export const makeEncryption = (
   return Effect.map(sealMasterKey(masterKey, passphrase), (encryption) => ({ encryption, masterKey }))
 }
 
-/** Opens the master key. That a passphrase is wrong is known only after the whole work of scrypt. */
+/** Opens the master key. A wrong passphrase is detected only after the full work of scrypt. */
 export const openMasterKey = (
   encryption: Encryption,
   passphrase: Redacted.Redacted<string>
@@ -108,7 +108,7 @@ export const openMasterKey = (
       catch: () => new WrongPassphrase()
     }).pipe(Effect.ensuring(Effect.sync(() => key.fill(0)))))
 
-/** Seals the same master key by another passphrase. */
+/** Seals the same master key with another passphrase. */
 export const changePassphrase = (
   encryption: Encryption,
   old: Redacted.Redacted<string>,

@@ -12,15 +12,15 @@ import { type Secrets, wipeDescriptor, wipeKey } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
 
 /**
- * Compares the secrets of a wallet with each other and with what the document shows of them: words with the seed, the
- * seed with its fingerprint and the keys of the accounts, imported private keys with their descriptors. Whoever signs
- * with a seed that is not the wallet's, or prints words that are not, loses coins.
+ * Checks the secrets of a wallet against each other and against the document: the mnemonic and the seed, the seed and
+ * its fingerprint and account keys, imported private keys and their descriptors. A wallet that signs with a wrong seed
+ * or prints wrong words loses coins.
  */
 
 const WORDS_DAMAGED = "the words (seed.mnemonic) are damaged"
 const SEED_DAMAGED = "the seed is damaged"
 
-/** What `open` opens; `undefined` where a seal is broken or nothing can be made of it. */
+/** The opened value; `undefined` if a seal is broken or the value is invalid. */
 const opened = <A>(open: () => A): { readonly value: A } | undefined => {
   try {
     return { value: open() }
@@ -29,7 +29,7 @@ const opened = <A>(open: () => A): { readonly value: A } | undefined => {
   }
 }
 
-/** Whether a phrase alone, without a passphrase along with it, gives a seed; `undefined` for one that is no phrase. */
+/** Whether a mnemonic without passphrase gives a seed; `undefined` if the mnemonic is invalid. */
 const givesSeed = (words: string, seed: Uint8Array): Effect.Effect<boolean | undefined> =>
   Effect.gen(function*() {
     const phrase = parseMnemonic(words)
@@ -54,7 +54,7 @@ const masterProblem = (document: WalletDocument, master: ExtendedKey): string | 
   return undefined
 }
 
-/** What is wrong with the seed, and whether words alone give it. */
+/** The problem of the seed, and whether the mnemonic alone gives it. */
 interface SeedFinding {
   readonly problem: string | undefined
   readonly wordsSuffice: boolean | undefined
@@ -76,7 +76,7 @@ const checkSeed = (document: WalletDocument, secrets: Secrets): Effect.Effect<Se
     wipeKey(master)
     if (problem !== undefined || words.value === undefined) return found(problem)
     if (wordsSuffice === undefined) return found(WORDS_DAMAGED)
-    // Which of the two is damaged cannot be told where the passphrase is not known.
+    // Without the passphrase it is unknown whether the mnemonic or the seed is damaged.
     return seed.mnemonicPassphrase === false && !wordsSuffice
       ? found("the words (seed.mnemonic) do not give the seed")
       : found(undefined, wordsSuffice)
@@ -97,22 +97,22 @@ const importProblem = ({ network: name }: WalletDocument, entry: Import, secrets
   return same ? undefined : "its private keys are not those of its descriptor"
 }
 
-/** Imports that are checked at a stretch: some milliseconds. */
+/** Imports checked before the event loop gets its turn: some milliseconds of work. */
 const SLICE = 10
 
 export interface SecretsFinding {
   /** Without any of the content. */
   readonly problem: string | undefined
-  /** Whether the words alone give the seed; `undefined` where there are no words. */
+  /** Whether the mnemonic alone gives the seed; `undefined` without mnemonic. */
   readonly wordsSuffice: boolean | undefined
 }
 
-/** Imports that are compared at each start: each takes half a millisecond. */
+/** Maximum number of imports that are checked at each start: each takes half a millisecond. */
 const FEW_IMPORTS = 100
 
 /**
- * Compares the secrets of a document, which are open. Many imports are compared only for `everything`, where no checksum
- * and no seal says that they are what was written.
+ * Checks the opened secrets of a document. More than `FEW_IMPORTS` imports are checked only with `everything`, for a
+ * document that neither a checksum nor a seal proves to be as written.
  */
 export const checkSecrets = (
   document: WalletDocument,

@@ -5,28 +5,29 @@ import { replaceFile } from "../../base/atomicFile.ts"
 import { codeOf } from "../../base/errorCode.ts"
 
 /**
- * Drafts of a wallet's file. Each holds the keys, so none may stay behind where the process is killed: those beside the
- * file are known by their names, and of one that is written elsewhere, for a copy, a note beside the file says where.
+ * Drafts of a wallet's file. Each one contains the keys, so none may remain after the process is killed. Drafts beside
+ * the file are found by their names. For a copy, which is written elsewhere, a note beside the file contains the path
+ * of the draft.
  *
  *     wallet.json.<id>.new     a draft of wallet.json
- *     wallet.json.<id>.copy    a note: which draft a copy was begun with, `<destination>.<id>.new`
+ *     wallet.json.<id>.copy    a note with the path of the draft of a copy, `<destination>.<id>.new`
  *
- * The functions throw what the system throws.
+ * The functions throw the errors of the file system.
  */
 
 const ID_BYTES = 16
 
-/** A draft of the file, of what is kept of an older format, or of a note. */
+/** A draft of the file, of a kept file of an older format, or of a note. */
 const DRAFT_END = /^(?:\.version\d+(?:\.\d+)?\.bak)?\.[0-9a-f]{32}(?:\.copy)?\.new$/
 const NOTE_END = /^\.([0-9a-f]{32})\.copy$/
 
 const newId = (): string => randomBytes(ID_BYTES).toString("hex")
 
-/** Writes beside the file first, under a name that no other writer has. */
+/** Writes beside the file first, under a name that no other writer uses. */
 export const writeWhole = (path: string, text: string): Promise<void> =>
   replaceFile(path, [text], `${path}.${newId()}.new`)
 
-/** What the system says of something that is not there, or that cannot be. */
+/** The system's codes for a path that does not exist or cannot exist. */
 const MISSING = ["ENOENT", "ENOTDIR", "ENAMETOOLONG"]
 
 const isMissing = (error: unknown): boolean => MISSING.includes(codeOf(error))
@@ -34,13 +35,12 @@ const isMissing = (error: unknown): boolean => MISSING.includes(codeOf(error))
 const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
 
 /**
- * Deletes a draft. Returns whether it is gone for certain: one in a folder that is away for now, as a disk that was
- * taken out, is not.
+ * Deletes a draft. Returns whether it is certainly gone: in an unreachable folder, such as a removed disk, it is not.
  */
 const dropDraft = (draft: string): Promise<boolean> =>
   unlink(draft).then(() => true, (error: unknown) => isMissing(error) ? isFolder(dirname(draft)) : false)
 
-/** Which draft a note tells of; `undefined` for a note that is none, and names nothing that could be deleted. */
+/** The draft that a note names; `undefined` for an invalid note, whose path must not be deleted. */
 const draftOf = (note: string, id: string): string | undefined => {
   const draft = note.trimEnd()
   return isAbsolute(draft) && draft.endsWith(`.${id}.new`) ? draft : undefined
@@ -50,7 +50,7 @@ const draftOf = (note: string, id: string): string | undefined => {
 export const writeCopy = async (file: string, destination: string, text: string): Promise<void> => {
   const id = newId()
   const [draft, note] = [`${destination}.${id}.new`, `${file}.${id}.copy`]
-  // A full disk must not keep anyone from making a copy elsewhere: then it is made without the note.
+  // A full disk must not prevent a copy elsewhere: the copy is then made without the note.
   const noted = await replaceFile(note, [`${draft}\n`]).then(() => true, () => false)
   try {
     await replaceFile(destination, [text], draft)
@@ -59,7 +59,7 @@ export const writeCopy = async (file: string, destination: string, text: string)
   }
 }
 
-/** The files beside a wallet's file whose names go on from its own, by how they end. */
+/** The files whose names begin with the name of a wallet's file, with the ends of their names. */
 const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: string; readonly end: string }>> => {
   const [directory, name] = [dirname(file), basename(file)]
   const entries = await readdir(directory)
@@ -68,14 +68,14 @@ const besides = async (file: string): Promise<ReadonlyArray<{ readonly path: str
     .map((entry) => ({ path: join(directory, entry), end: entry.slice(name.length) }))
 }
 
-/** Deletes what writes that were cut off have left beside a file. Not to be called while the file is written. */
+/** Deletes the drafts that interrupted writes left beside a file. It must not run during a write of the file. */
 export const dropDrafts = async (file: string): Promise<void> => {
   for (const { end, path } of await besides(file)) if (DRAFT_END.test(end)) await unlink(path)
 }
 
 /**
- * Deletes what copies that were cut off have left, wherever that was. Returns drafts that cannot be reached now, and that
- * a later call tries again. Not to be called while a copy is made.
+ * Deletes the drafts that interrupted copies left anywhere. Returns the drafts that are unreachable now; a later call
+ * tries again. It must not run during a copy.
  */
 export const dropCopies = async (file: string): Promise<ReadonlyArray<string>> => {
   const unreachable: Array<string> = []

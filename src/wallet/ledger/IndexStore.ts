@@ -12,29 +12,28 @@ import type { PageGuard } from "../../storage/PageGuard.ts"
 export interface ConfirmedRow {
   readonly bytes: Bytes
   readonly height: number
-  /** Of the block, wire order. */
+  /** Hash of the block, in wire order. */
   readonly hash: Bytes
-  /** Among the transactions of the block. */
+  /** Its index in the block. */
   readonly position: number
   /** Seconds since 1970. */
   readonly blockTime: number
-  /** When the wallet saw it first. */
+  /** The time when the wallet first saw it. */
   readonly time: number
   readonly order: number
 }
 
-/** A row as it is read. */
+/** A row as read from the table. */
 export interface StoredRow extends Omit<ConfirmedRow, "bytes"> {
   readonly transaction: Transaction
 }
 
-/** What one step of the index changes. */
 export interface IndexChange {
-  /** By `txidKey`; the txid in wire order beside it. */
+  /** By `txidKey`; the txid beside it is in wire order. */
   readonly rows: ReadonlyArray<ConfirmedRow & { readonly txid: Bytes }>
-  /** Transactions that cannot be mined any more, and the height of the block that is the reason. */
+  /** Transactions that can no longer be mined, each with the height of the conflicting block. */
   readonly conflicts: ReadonlyArray<{ readonly txid: Bytes; readonly height: number }>
-  /** Where the index stands afterwards; as before, where it is left out. */
+  /** The new cursor; if omitted, the cursor stays. */
   readonly cursor?: Cursor
 }
 
@@ -52,15 +51,15 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
-/** What the file holds, but for the sources. */
+/** The content of the file, except the sources. */
 export interface IndexContent extends Omit<IndexChange, "cursor"> {
   readonly cursor: Cursor | undefined
 }
 
-/** Where the file can be had from while the wallet is open: its ledger has all of it in memory. */
+/** The source for rebuilding the file while the wallet is open: its ledger has all of the content in memory. */
 export interface IndexBackup {
   readonly content: () => IndexContent
-  /** Told what was found before the file is made anew. */
+  /** Called with the damage before the file is rebuilt. */
   readonly damaged: (damage: StorageCorrupted) => void
 }
 
@@ -75,7 +74,7 @@ interface Row {
   readonly ord: number
 }
 
-/** Bytes of their own: the driver's buffers are subclasses, and some are views. */
+/** Copies a buffer: the driver's buffers are subclasses of `Uint8Array`, and some are views. */
 const plain = (buffer: Buffer): Uint8Array => Uint8Array.from(buffer)
 
 const prepare = (database: Database) => {
@@ -101,7 +100,7 @@ const prepare = (database: Database) => {
   }
 }
 
-/** The file, open. Throws `StorageFailure`. */
+/** Opens the file. Throws `StorageFailure`. */
 const openIndex = (filename: string, pageSize: number) => {
   const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
   try {
@@ -109,28 +108,25 @@ const openIndex = (filename: string, pageSize: number) => {
   } catch (cause) {
     guard.close()
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StorageCorrupted({ file: filename, found: `it is no index of a wallet (${reason})`, remedy: REMEDY })
+    throw new StorageCorrupted({ file: filename, found: `it is not the index of a wallet (${reason})`, remedy: REMEDY })
   }
 }
 
-/** What a look at the file before it is opened has to know. */
+/** The options for inspecting the file before it is opened. */
 export const inspectedIndex = (filename: string) => ({
   filename,
   what: basename(filename),
   remedy: REMEDY,
   newer: newerThan(MIGRATIONS.length, filename),
-  instead: "the index is made anew from the stored blocks and wallet.json"
+  instead: "the index is rebuilt from the stored blocks and wallet.json"
 })
 
-/**
- * The file of a wallet's confirmed transactions. All of it can be had again from the blocks. Its methods throw
- * `StorageFailure`.
- */
+/** The file of a wallet's confirmed transactions, which the blocks can rebuild. Its methods throw `StorageFailure`. */
 export class IndexStore {
   private readonly filename: string
   private readonly pageSize: number
   private opened: ReturnType<typeof openIndex>
-  /** What is in the table of sources. */
+  /** The content of the table `sources`. */
   private readonly known: Set<string>
   private backup: IndexBackup | undefined
 
@@ -145,7 +141,7 @@ export class IndexStore {
     return this.opened.statements
   }
 
-  /** Compares the pages with their sums. */
+  /** Checks the pages against their checksums. */
   get guard(): PageGuard {
     return this.opened.guard
   }
@@ -154,12 +150,12 @@ export class IndexStore {
     this.guard.close()
   }
 
-  /** From now on a file that is found damaged is made anew at once. */
+  /** From now on, a damaged file is rebuilt at once. */
   backUpFrom(backup: IndexBackup): void {
     this.backup = backup
   }
 
-  /** Runs work on the file, once more where it was damaged and could be made anew. */
+  /** Runs work on the file. If the file is damaged and can be rebuilt, it runs the work once more. */
   private using<A>(doing: string, work: () => A): A {
     try {
       return guarded(this.filename, doing, REMEDY, work)
@@ -170,7 +166,7 @@ export class IndexStore {
     }
   }
 
-  /** Makes the file anew of what the backup has. */
+  /** Rebuilds the file from the backup. */
   renew(damage: StorageCorrupted): void {
     const { backup } = this
     if (backup === undefined) throw damage
@@ -184,7 +180,7 @@ export class IndexStore {
         for (const source of this.known) this.statements.putSource.run(source)
         this.put({ rows, conflicts, ...cursor === undefined ? {} : { cursor } })
       })()
-      // As much is on disk for certain as was before.
+      // The content that was durable before is durable again.
       this.guard.copyLog()
     })
   }
@@ -203,7 +199,7 @@ export class IndexStore {
     return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
   }
 
-  /** In the order in which the wallet saw them. Throws `StorageCorrupted` for a row that holds another transaction. */
+  /** In the order in which the wallet saw them. Throws `StorageCorrupted` for a row with a wrong transaction. */
   rows(): ReadonlyArray<StoredRow> {
     return this.reading(() =>
       this.statements.all.all().map(({ block_time, bytes, hash, height, ord, position, time, txid }) => ({
@@ -236,15 +232,14 @@ export class IndexStore {
   }
 
   /**
-   * Ends when all that was written before is on disk for certain. The other writes may be lost with the power, which
-   * costs no more than looking at their blocks again.
+   * Ends when all earlier writes are durable. Other writes may be lost at a power failure, which costs only a rescan.
    */
   sync(): void {
     const cursor = this.cursor()
-    // Before there is a place in the chain, there is nothing of it.
+    // Without a cursor the file has no content.
     if (cursor === undefined) return
-    // Of a write in this mode SQLite syncs its log, and with it all writes before. One that leaves each byte as it is
-    // would be no write, so the row is made anew.
+    // A write in this mode makes SQLite sync its log, with all earlier writes. A write that changes no byte would not
+    // be written, so the row is deleted and inserted again.
     this.reading(() => this.opened.database.pragma("synchronous = FULL"))
     try {
       this.writing(() => {
@@ -262,7 +257,7 @@ export class IndexStore {
     )
   }
 
-  /** What the chain was looked through for, up to the cursor. */
+  /** The sources that the chain was scanned for, up to the cursor. */
   sources(): ReadonlySet<string> {
     return new Set(this.known)
   }
@@ -280,7 +275,7 @@ export class IndexStore {
     this.known.delete(source)
   }
 
-  /** Empties the file: nothing of it holds, or a chain begins at this place. */
+  /** Empties the file: its content is invalid, or the index starts at this cursor. */
   reset(sources: Iterable<string>, cursor: Cursor | undefined): void {
     const all = [...sources]
     this.writing(() => {

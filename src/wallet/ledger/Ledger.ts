@@ -8,33 +8,33 @@ import { type LedgerEntry, type LedgerOutput, lives, type NewEntry, type Transac
 
 export interface LedgerOptions {
   readonly params: ConsensusParams
-  /** What the wallet knows of a scriptPubKey, with or without a name prefix. */
+  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
 }
 
-/** The place of the last block that is known. */
+/** The last block that the ledger includes. */
 export interface LedgerTip {
   readonly height: number
   readonly hash: Bytes
 }
 
 /**
- * The transactions of a wallet, what they paid to it and what of that is left. In memory: whoever changes it sees to the
- * disk. Lists are made when they are asked for and kept until something changes.
+ * The transactions of a wallet and its coins. The ledger is in memory; its callers write the changes to disk. Lists are
+ * computed on demand and kept until a change.
  */
 export class Ledger {
   private readonly options: LedgerOptions
-  /** By `txidKey`, in the order in which they came. */
+  /** By `txidKey`, in the order in which they arrived. */
   private readonly entries = new Map<string, LedgerEntry>()
   private readonly waiting = new Map<string, LedgerEntry>()
-  /** Every output that is the wallet's, spent or not. */
+  /** Every output of the wallet, spent or unspent. */
   private readonly outputs = new Map<string, LedgerOutput>()
-  /** Those that nobody spends and that can be counted on to exist. */
+  /** The unspent outputs of confirmed and pending transactions. */
   private readonly unspent = new Map<string, LedgerOutput>()
-  /** Outputs that set the record of a name, of anybody. */
+  /** Outputs that set the record of a name, of any owner. */
   private readonly named = new Map<string, Pick<LedgerOutput, "entry" | "vout" | "name">>()
   private readonly spenders = new Map<string, Set<LedgerEntry>>()
-  /** Keys of entries that somebody is storing and offering just now: they are not anybody else's to offer. */
+  /** Keys of entries that a caller is storing and offering: no other part may offer them. */
   readonly underway = new Set<string>()
   private nextOrder = 0
   private known: LedgerTip
@@ -50,7 +50,7 @@ export class Ledger {
     return this.known
   }
 
-  /** Moves the tip: what is mature and what has expired depends on it. */
+  /** Moves the tip, which changes the maturity and the expiry of coins. */
   set tip(tip: LedgerTip) {
     this.known = tip
     this.forget()
@@ -69,12 +69,12 @@ export class Ledger {
     return this.entries.has(txid)
   }
 
-  /** The entry itself, to be changed through the ledger alone. */
+  /** The entry itself. Only the ledger may change it. */
   entry(txid: string): LedgerEntry | undefined {
     return this.entries.get(txid)
   }
 
-  /** Entries that are in no block, in the order in which they came. */
+  /** Unconfirmed entries, in the order in which they arrived. */
   unconfirmed(): ReadonlyArray<LedgerEntry> {
     return [...this.waiting.values()].sort((a, b) => a.order - b.order)
   }
@@ -83,7 +83,7 @@ export class Ledger {
     return [...this.entries.values()].filter(({ state }) => state.type === "confirmed" && state.height > height)
   }
 
-  /** Whether a transaction pays to the wallet or spends what is the wallet's. */
+  /** Whether a transaction pays to the wallet or spends its outputs. */
   concerns(transaction: Transaction): boolean {
     return this.spendsOwn(transaction) ||
       transaction.outputs.some(({ script }) => this.options.own(script) !== undefined)
@@ -93,12 +93,12 @@ export class Ledger {
     return inputs.some(({ prevout }) => this.outputs.has(outpointKey(prevout)))
   }
 
-  /** Whether the wallet made a transaction, or somebody with its keys. */
+  /** Whether a transaction spends outputs of the wallet: the wallet made it, or another program with its keys. */
   isOurs(entry: LedgerEntry): boolean {
     return entry.inputs.some((key) => this.outputs.has(key))
   }
 
-  /** Entries in no block that spend what a transaction spends. */
+  /** Unconfirmed entries that spend the same outputs as a transaction. */
   rivals(transaction: Transaction): ReadonlyArray<LedgerEntry> {
     if (this.waiting.size === 0) return []
     const found = new Set<LedgerEntry>()
@@ -112,8 +112,8 @@ export class Ledger {
   }
 
   /**
-   * An entry that lays claim to a coin which a transaction spends; `undefined` where none does. One that another took the
-   * place of, and that the mempool has no more, claims nothing.
+   * An entry that spends the same output as a transaction; `undefined` if there is none. A replaced entry that is not
+   * in the mempool does not count.
    */
   claimant(transaction: Transaction): LedgerEntry | undefined {
     for (const { prevout } of transaction.inputs) {
@@ -125,7 +125,7 @@ export class Ledger {
     return undefined
   }
 
-  /** Adds a transaction, or says anew where a known one stands. Its bytes are to be its own, and no view of a block. */
+  /** Adds a transaction, or updates the state of a known one. Its bytes have to be a copy and not a view of a block. */
   put({ notes = {}, order, state, time, transaction }: NewEntry): LedgerEntry {
     const before = this.entries.get(transaction.txidKey)
     if (before !== undefined) {
@@ -159,7 +159,7 @@ export class Ledger {
     return entry
   }
 
-  /** Finds out which outputs of an entry are the wallet's. */
+  /** Finds the outputs of an entry that belong to the wallet. */
   private lookAt(entry: LedgerEntry): void {
     const { outpoints, transaction } = entry
     for (const [vout, output] of transaction.outputs.entries()) {
@@ -176,14 +176,14 @@ export class Ledger {
     this.forget()
   }
 
-  /** Looks at outputs again, since more scripts are the wallet's now: at all, or at those that are in no block. */
+  /** Checks the outputs of entries again, because the wallet watches more scripts now. */
   lookAgain(which: "all" | "unconfirmed"): void {
     for (const entry of (which === "all" ? this.entries : this.waiting).values()) this.lookAt(entry)
   }
 
   private become(entry: LedgerEntry, state: WalletTxState): void {
     entry.state = state
-    // What stands against an entry that was given up may go again: the entry stays given up.
+    // The conflict of an abandoned entry may end: the entry stays abandoned.
     if (state.type !== "conflicted") entry.abandoned = state.type === "inactive" && state.abandoned
     entry.view = undefined
     if (state.type === "confirmed") this.waiting.delete(entry.key)
@@ -201,7 +201,7 @@ export class Ledger {
     else this.unspent.delete(key)
   }
 
-  /** Whether a transaction that counts spends an outpoint. */
+  /** Whether a live transaction spends an outpoint. */
   isSpent(outpoint: string): boolean {
     for (const { state } of this.spenders.get(outpoint) ?? []) if (lives(state)) return true
     return false
@@ -220,7 +220,7 @@ export class Ledger {
     this.forget()
   }
 
-  /** Takes a transaction out. What it was said to spend is there again. */
+  /** Removes a transaction. Its inputs become unspent again. */
   remove(txid: string): void {
     const entry = this.entries.get(txid)
     if (entry === undefined) return
@@ -240,7 +240,7 @@ export class Ledger {
     this.forget()
   }
 
-  /** An entry and all that are in no block and spend from it, directly or not. */
+  /** An entry and its unconfirmed descendants. */
   withDescendants(txid: string): ReadonlyArray<LedgerEntry> {
     const first = this.entries.get(txid)
     const found = new Set<LedgerEntry>(first === undefined ? [] : [first])
@@ -252,21 +252,20 @@ export class Ledger {
     return [...found]
   }
 
-  /** A block at a height spends what an entry spends: it and what needs it cannot be mined any more. */
+  /** Marks an entry and its descendants as conflicted: a block at this height spends an input of the entry. */
   conflict(txid: string, height: number): ReadonlyArray<LedgerEntry> {
     const lost = this.withDescendants(txid).filter(({ state }) => state.type !== "confirmed")
     for (const entry of lost) this.become(entry, { type: "conflicted", height })
     return lost
   }
 
-  /** Gives an entry up, and what needs it. */
   abandon(txid: string): ReadonlyArray<LedgerEntry> {
     const given = this.withDescendants(txid).filter(({ state }) => state.type === "inactive")
     for (const entry of given) this.become(entry, { type: "inactive", abandoned: true })
     return given
   }
 
-  /** Forgets all blocks above one. A coinbase of them is worth nothing outside of its block. */
+  /** Rolls back to a block. Disconnected coinbases become abandoned, because they are invalid outside their block. */
   rewind(to: LedgerTip): void {
     for (const entry of this.entries.values()) {
       const { state } = entry
@@ -276,7 +275,7 @@ export class Ledger {
     this.tip = to
   }
 
-  /** What a transaction means to the wallet. */
+  /** A transaction, as the wallet shows it. */
   get(txid: string): WalletTx | undefined {
     const entry = this.entries.get(txid)
     return entry === undefined ? undefined : this.viewOf(entry)
@@ -297,14 +296,14 @@ export class Ledger {
     }
   }
 
-  /** All transactions, in the order in which they came. */
+  /** All transactions, in the order in which they arrived. */
   transactions(): ReadonlyArray<WalletTx> {
     return this.transactionList ??= [...this.entries.values()]
       .sort((a, b) => a.order - b.order)
       .map((entry) => this.viewOf(entry))
   }
 
-  /** Txids as people see them of other transactions that spend what this one spends. */
+  /** The txids, in display byte order, of other transactions that spend the same outputs. */
   conflictsOf(txid: string): ReadonlyArray<string> {
     const found = new Set<LedgerEntry>()
     for (const input of this.entries.get(txid)?.inputs ?? []) {
@@ -313,7 +312,7 @@ export class Ledger {
     return [...found].map(({ transaction }) => displayHash(transaction.txid))
   }
 
-  /** Whether an entry in no block can be counted on: all that it spends is the wallet's, and can be counted on. */
+  /** Whether an unconfirmed entry is trusted: all its inputs are outputs of the wallet, from trusted transactions. */
   private isTrusted(entry: LedgerEntry, known: Map<LedgerEntry, boolean>): boolean {
     if (entry.state.type !== "pending") return entry.state.type === "confirmed"
     const before = known.get(entry)
@@ -344,13 +343,13 @@ export class Ledger {
     }
   }
 
-  /** Whether the coin of a name went with the tip: a block earlier than the name counts as expired. */
+  /** Whether the coin of a name is gone at the tip: it counts as expired one block before the name does. */
   private isExpired(name: LedgerOutput["name"], height: number | undefined): boolean {
     if (name === undefined || name.operation.op === "name_new" || height === undefined) return false
     return isExpired(height, this.known.height + 1, this.options.params)
   }
 
-  /** What is not spent, names and immature coins included. Who locks coins says so on top. */
+  /** All unspent coins, including names and immature coins. The caller marks the locked coins. */
   coins(): ReadonlyArray<WalletCoin> {
     if (this.coinList === undefined) {
       const known = new Map<LedgerEntry, boolean>()
@@ -359,7 +358,7 @@ export class Ledger {
     return this.coinList
   }
 
-  /** An output of the wallet, spent or not. */
+  /** An output of the wallet, spent or unspent. */
   coin(outpoint: string): WalletCoin | undefined {
     const held = this.outputs.get(outpoint)
     return held === undefined ? undefined : this.coinOf(held, new Map())
@@ -369,7 +368,7 @@ export class Ledger {
     return this.unspent.has(outpoint)
   }
 
-  /** Whether a coin is a reward that cannot be spent in the next block yet, as wallets count. */
+  /** Whether a coin is a coinbase that is immature by the wallet's rule. */
   isImmature({ coinbase, height }: Pick<WalletCoin, "coinbase" | "height">): boolean {
     return coinbase && height !== undefined && this.known.height - height < COINBASE_MATURITY
   }
@@ -386,8 +385,8 @@ export class Ledger {
   }
 
   /**
-   * Each name as the last confirmed transaction of the wallet that set it left it, in the order of their bytes; also
-   * those that expired or went to somebody else.
+   * Each name with its last operation in a confirmed wallet transaction, in the order of the names' bytes. This
+   * includes names that expired or went to another owner.
    */
   names(): ReadonlyArray<WalletName> {
     const latest = new Map<string, WalletName & { readonly index: number }>()

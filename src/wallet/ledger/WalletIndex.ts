@@ -32,53 +32,53 @@ export interface WalletIndexOptions {
   readonly file: WalletFile
   /** For logs: `wallet` and its name. */
   readonly name: string
-  /** Whether the wallet's keys were made just now, so that no block up to the tip has anything for it. */
+  /** Whether the wallet's keys are new, so that no block up to the tip concerns it. */
   readonly fresh: boolean
-  /** Told what the wallet did not know before. */
+  /** Called with each transaction that is new to the wallet. */
   readonly added: (transaction: Transaction) => Effect.Effect<void>
-  /** Run when the index has arrived at the tip; not to wait for the chain. */
+  /** Runs when the index has reached the tip. It must not wait for the chain. */
   readonly arrived: Effect.Effect<void>
 }
 
-/** Keeps a ledger, and the file that it is built of, up with the chain. */
+/** Keeps a ledger and its file in step with the chain. */
 export interface WalletIndex {
   readonly follower: Follower
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
-  /** Looks through blocks again, from a height to another, both included, or to where the index stands. */
+  /** Rescans blocks between two heights, both included. `to` defaults to the height of the index. */
   readonly rescan: (
     from: number,
     to: number | undefined
   ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
   /**
-   * Whether the chain has fewer blocks than the index has seen: the chainstate was lost, and is being made again. Until
-   * it is there, nothing can be looked through, and nothing is handed to the index.
+   * Whether the chain has fewer blocks than the index has processed: the chainstate was lost and is being rebuilt.
+   * Until then no rescan is possible, and the index gets no blocks.
    */
   readonly behind: () => boolean
-  /** The first height at which something from this time on may be, seconds since 1970. */
+  /** The first height whose block may be from this time or later, seconds since 1970. */
   readonly heightOfTime: (time: number) => number
-  /** To be called before something more is watched: until `remember`, each start looks through the chain for it. */
+  /** To be called before the wallet watches a new source: until `remember`, each start rescans the chain for it. */
   readonly forget: (source: string) => Effect.Effect<void, StorageFailure>
   readonly remember: (source: string) => Effect.Effect<void, StorageFailure>
-  /** Sources that the chain was not looked through for, with the time from which on it is to be. */
+  /** Sources that the chain was not scanned for, each with the start time of its rescan. */
   readonly missing: ReadonlyArray<{ readonly source: string; readonly timestamp: number }>
-  /** To be called when the chain was looked through for what is missing: takes `rescanFrom` out of the document. */
+  /** To be called after the rescan for the missing sources: removes `rescanFrom` from the document. */
   readonly lookedThrough: Effect.Effect<void, StorageFailure>
 }
 
-/** Seconds that the times of blocks may be off. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
+/** Tolerance for block times, in seconds. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
 const TIMESTAMP_WINDOW = 7_200
 
-/** Blocks that a rescan looks through between two turns of others. */
+/** Blocks that a rescan processes before the event loop gets its turn. */
 const RESCAN_BLOCKS = 32
 
 /**
- * Confirmations from which on wallet.json leaves a transaction to the index. Not one: the index is made of the chain, and
- * the last blocks of a chain may be replaced by others, or be missing after a crash until a peer sends them again. Six are
- * the depth that people count as settled, and cost a few entries in the file.
+ * Confirmations after which wallet.json leaves a transaction to the index. One is not enough: a reorg may replace the
+ * last blocks, and after a crash they may be missing until a peer sends them again. Six confirmations count as settled,
+ * and cost a few entries in the file.
  */
 export const SETTLED_DEPTH = 6
 
-/** What a wallet looks for, and the time from which on it may have been used. */
+/** The sources of a wallet's scripts, each with the time from which on they may have been used. */
 const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
   new Map([
     ...accounts.map(({ xpub }) => [xpub, birthday] as const),
@@ -91,14 +91,13 @@ const withoutRescan = (document: WalletDocument): WalletDocument => {
   return rest
 }
 
-/** Of a rescan that cannot be made before the chain is as long again as it was. */
+/** The failure of a rescan before the chain has reached its earlier height again. */
 const chainIsBehind = (): InvalidWalletRequest =>
   new InvalidWalletRequest({
     code: "scanning",
     reason: "the chain has fewer blocks than the wallet has seen; wait until they are there again"
   })
 
-/** Builds the ledger of what the files hold. */
 const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): void => {
   const rows = store.rows()
   const kept = file.document.transactions
@@ -107,7 +106,8 @@ const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): vo
       return transaction === undefined ? [] : [{ entry, transaction }]
     })
     .sort((a, b) => a.entry.order - b.entry.order)
-  // Until nothing more is watched: what the first use of an address makes known may have been used as well.
+  // Repeats until no new script is watched: the first use of an address extends the watched range, and the new scripts
+  // may have been used as well.
   for (let grew = true; grew;) {
     grew = false
     for (const { transaction } of [...rows, ...kept]) if (markUsed(ring, transaction)) grew = true
@@ -127,7 +127,7 @@ const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): vo
   for (const { height, txid } of store.conflicts()) ledger.conflict(binaryString(txid), height)
 }
 
-/** What the file of an index should hold, as the ledger has it. */
+/** The content that the index file should have, from the ledger. */
 const contentOf = (ledger: Ledger): IndexContent => ({
   rows: ledger.confirmedAbove(-1).flatMap(({ order, state, time, transaction }) => {
     if (state.type !== "confirmed") return []
@@ -141,7 +141,7 @@ const contentOf = (ledger: Ledger): IndexContent => ({
   cursor: ledger.tip.height < 0 ? undefined : ledger.tip
 })
 
-/** Has a damaged file made anew from the ledger, which stays right meanwhile, and its pages looked at now and then. */
+/** Lets a damaged file be rebuilt from the ledger, which stays correct, and registers its pages for periodic checks. */
 const mendFromLedger = (
   store: IndexStore,
   ledger: Ledger,
@@ -153,7 +153,7 @@ const mendFromLedger = (
     store.backUpFrom({
       content: () => contentOf(ledger),
       damaged: ({ found }) => {
-        const said = Effect.logError(`${inspected.filename} is damaged (${found}): it is made anew from memory`)
+        const said = Effect.logError(`${inspected.filename} is damaged (${found}): it is rebuilt from memory`)
         Runtime.runFork(runtime)(Effect.zipRight(health.damaged(inspected.what), said))
       }
     })
@@ -164,7 +164,7 @@ const mendFromLedger = (
     yield* health.register(pagesOf(inspected, () => store.guard, renew))
   })
 
-/** Opens the index for as long as the scope lives, and fills the ledger. */
+/** Opens the index for the lifetime of the scope, and fills the ledger. */
 export const make = (
   options: WalletIndexOptions
 ): Effect.Effect<WalletIndex, StorageFailure, DataHealth | Scope.Scope> =>
@@ -178,7 +178,7 @@ export const make = (
       (store) => Effect.sync(() => store.close())
     )
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    // On the private network blocks have whatever times a test gives them.
+    // On regtest the block times are whatever a test sets.
     const timesAreReal = !chain.params.noRetargeting
 
     const heightOfTime = (time: number): number => {
@@ -191,7 +191,7 @@ export const make = (
     const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
       imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
 
-    /** Where a new index begins; `undefined` for the genesis block. */
+    /** The start of a new index; `undefined` for the genesis block. */
     const beginning = (document: WalletDocument): Cursor | undefined => {
       const height = options.fresh
         ? tree.height(tree.tip())
@@ -206,7 +206,7 @@ export const make = (
       return []
     }
 
-    /** An index of other keys says nothing about these. */
+    /** Sources that need a rescan. An index with sources of another wallet is emptied. */
     const prepare = (): ReadonlyArray<string> => {
       const wanted = sourcesOf(file.document)
       const known = store.sources()
@@ -223,7 +223,7 @@ export const make = (
       load(store, options)
       return sources
     })
-    /** Rows that are no transactions are damage from before the file had sums of its pages. */
+    /** Rows without a valid transaction are damage from before the file had page checksums. */
     const refilled = ({ found }: StorageCorrupted) =>
       Effect.gen(function*() {
         const { damaged } = yield* DataHealth
@@ -246,14 +246,14 @@ export const make = (
 
     yield* mendFromLedger(store, ledger, inspected)
 
-    /** Whether an entry of wallet.json is so deep in the chain that the index alone may hold it. */
+    /** Whether an entry of wallet.json is deep enough in the chain to be only in the index. */
     const isSettled = ({ txid }: TransactionEntry): boolean => {
       const hash = parseDisplayHash(txid)
       const state = hash === undefined ? undefined : ledger.entry(binaryString(hash))?.state
       return state?.type === "confirmed" && ledger.tip.height - state.height + 1 >= SETTLED_DEPTH
     }
 
-    /** Takes out of wallet.json what is settled, once the index holds it on disk: one of the two has it at any moment. */
+    /** Removes settled entries from wallet.json once the index is durable: at any moment one of the two has them. */
     const settle = Effect.suspend(() => {
       const leaving = file.document.transactions.filter((entry) => !keptForGood(entry) && isSettled(entry))
       if (leaving.length === 0) return Effect.void
@@ -261,14 +261,14 @@ export const make = (
       return Effect.zipRight(
         attempt(() => store.sync()),
         file.update((document) => {
-          // The owner may have written a note meanwhile.
+          // The owner may have added a note meanwhile.
           const gone = document.transactions.filter((entry) => txids.has(entry.txid) && !keptForGood(entry))
           return withoutEntries(document, new Set(gone.map(({ txid }) => txid)))
         })
       )
     })
 
-    /** Scans blocks and stores what came of it. */
+    /** Scans blocks and stores the results. */
     const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
       Effect.gen(function*() {
         const seconds = yield* unixTime
@@ -281,7 +281,7 @@ export const make = (
         if (grew) yield* file.update(ring.save)
         yield* settle
         if (conflicts.length > 0) {
-          yield* Effect.logInfo("wallet transactions cannot be mined any more", { count: conflicts.length })
+          yield* Effect.logInfo("wallet transactions conflict with a block", { count: conflicts.length })
         }
         yield* Effect.forEach(added, options.added, { discard: true })
       })
@@ -294,7 +294,7 @@ export const make = (
         return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
       }))
 
-    /** What is of the wallet and in no block has to be in wallet.json before the index forgets it. */
+    /** Stores the wallet's own disconnected transactions in wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
       alone(Effect.gen(function*() {
         const gone = ledger.confirmedAbove(to.height).filter((entry) => !entry.coinbase && ledger.isOurs(entry))
@@ -306,7 +306,7 @@ export const make = (
     let scan: { readonly since: number; progress: number } | undefined
     let elapsed = 0
 
-    /** The blocks of a stretch of the best chain; those that go meanwhile are the follower's. */
+    /** Reads a range of blocks of the best chain. The follower handles blocks that a reorg disconnects meanwhile. */
     const read = (from: number, to: number): Effect.Effect<ReadonlyArray<ScannedBlock>, RescanFailure> =>
       Effect.gen(function*() {
         const blocks: Array<ScannedBlock> = []
@@ -331,13 +331,13 @@ export const make = (
         return Effect.uninterruptible(take(still, undefined))
       }))
 
-    /** A branch of more work may be shorter as well, for the moment until the follower has gone back. */
+    /** A branch with more work may be shorter for a moment, until the follower has rolled back. */
     const isBehind = (height: number): boolean => tree.height(tree.tip()) < height
 
     const rescan = (from: number, to: number | undefined): Effect.Effect<number, RescanFailure> =>
       Effect.gen(function*() {
         if (scan !== undefined) {
-          return yield* new InvalidWalletRequest({ code: "scanning", reason: "a scan of the chain is running already" })
+          return yield* new InvalidWalletRequest({ code: "scanning", reason: "a rescan is already running" })
         }
         const running = { since: yield* Clock.currentTimeMillis, progress: 0 }
         scan = running

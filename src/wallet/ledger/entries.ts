@@ -3,9 +3,9 @@ import { decodeTransaction, type Transaction } from "../../protocol/transaction.
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import { hasNotes, type LedgerEntry, type TransactionNotes } from "./LedgerEntry.ts"
 
-/** What wallet.json keeps of transactions: those that are in no block, and what the owner noted. */
+/** The transactions in wallet.json: unconfirmed ones, and those with notes of the owner. */
 
-/** How an entry stands in the file. */
+/** The form of an entry in the file. */
 export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
   const { abandoned, notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
   return {
@@ -21,7 +21,6 @@ export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
   }
 }
 
-/** The notes of an entry of the file. */
 export const notesOf = ({ comment, commentTo, replacedBy, replaces }: TransactionEntry): TransactionNotes => ({
   comment,
   commentTo,
@@ -29,7 +28,7 @@ export const notesOf = ({ comment, commentTo, replacedBy, replaces }: Transactio
   replacedBy
 })
 
-/** The transaction of an entry of the file; `undefined` for bytes that are none. */
+/** The transaction of an entry of the file; `undefined` if its bytes are invalid. */
 export const ledgerTransactionOf = ({ hex }: TransactionEntry): Transaction | undefined => {
   const bytes = fromHex(hex)
   if (bytes === undefined) return undefined
@@ -40,7 +39,7 @@ export const ledgerTransactionOf = ({ hex }: TransactionEntry): Transaction | un
   }
 }
 
-/** Puts entries into a document, in the place of those with the same txid. */
+/** Adds entries to a document; they replace those with the same txid. */
 export const withEntries = (
   document: WalletDocument,
   entries: ReadonlyArray<TransactionEntry>
@@ -55,11 +54,11 @@ export const withEntries = (
   return { ...document, transactions: [...kept, ...fresh.values()] }
 }
 
-/** Takes entries out of a document, by their txids as people see them. */
+/** Removes entries from a document, by their txids in display byte order. */
 export const withoutEntries = (document: WalletDocument, txids: ReadonlySet<string>): WalletDocument => {
   const transactions = document.transactions.filter(({ txid }) => !txids.has(txid))
   return transactions.length === document.transactions.length ? document : { ...document, transactions }
 }
 
-/** Whether an entry stays in the file wherever the chain has it: the owner wrote a note on it. */
+/** Whether an entry stays in the file at any depth, because it has notes. */
 export const keptForGood = (entry: TransactionEntry): boolean => hasNotes(notesOf(entry))

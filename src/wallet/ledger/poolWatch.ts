@@ -9,8 +9,9 @@ import { documentEntry, withEntries } from "./entries.ts"
 import { markUsed } from "./scanBlocks.ts"
 
 /**
- * Follows what the mempool holds for the wallet. What pays to it is known for as long as the node runs; what spends from
- * it and was not made here is kept as all of ours. Returns what looks at the whole pool, for when more is watched.
+ * Follows the wallet's transactions in the mempool. A payment to the wallet is known while the node runs. A transaction
+ * that spends its outputs and was made elsewhere is stored like its own. Returns an effect that checks the whole
+ * mempool, for when the wallet watches more scripts.
  */
 export const watchPool = (
   parts: LiveParts
@@ -37,9 +38,9 @@ export const watchPool = (
       Effect.forEach([...mempool.entries()], follow, { discard: true })
     )
 
-    // The chain says it as well when the disk fails, and ends the node; until then the wallet goes on.
+    // On a disk failure the chain also reports it and ends the node; until then the wallet continues.
     const said = Effect.catchAll((failure: StorageFailure) =>
-      Effect.logError("wallet transaction could not be saved", { reason: failure.message })
+      Effect.logError("wallet transaction cannot be saved", { reason: failure.message })
     )
     const listening = yield* Effect.makeLatch()
     yield* mempool.events.pipe(

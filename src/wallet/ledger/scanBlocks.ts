@@ -5,7 +5,7 @@ import type { KeyRing } from "../keys/KeyRing.ts"
 import type { ConfirmedRow, IndexChange } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 
-/** A block of the best chain that a wallet looks through. */
+/** A block of the best chain to scan. */
 export interface ScannedBlock {
   readonly height: number
   readonly hash: Bytes
@@ -13,9 +13,9 @@ export interface ScannedBlock {
 }
 
 export interface Scan extends Pick<IndexChange, "rows" | "conflicts"> {
-  /** Whether more scripts are watched than before. */
+  /** Whether the wallet watches more scripts than before. */
   readonly grew: boolean
-  /** Transactions that the wallet had not known at all. */
+  /** Transactions that are new to the wallet. */
   readonly added: ReadonlyArray<Transaction>
 }
 
@@ -26,10 +26,10 @@ export interface ScanParts {
   readonly now: number
 }
 
-/** The same transaction with bytes of its own: those of a block would keep the whole block in memory. */
+/** A copy of the transaction: a view of a block would keep the whole block in memory. */
 const ownCopy = (transaction: Transaction): Transaction => decodeTransaction(transaction.bytes.slice())
 
-/** Notes that the scripts a transaction pays are used. Returns whether more are watched since. */
+/** Marks the scripts that a transaction pays to as used. Returns whether the wallet watches more scripts since. */
 export const markUsed = (ring: KeyRing, { outputs }: Transaction): boolean => {
   let grew = false
   for (const { script } of outputs) if (ring.own(script) !== undefined && ring.markUsed(script)) grew = true
@@ -37,8 +37,8 @@ export const markUsed = (ring: KeyRing, { outputs }: Transaction): boolean => {
 }
 
 /**
- * Puts what blocks hold for the wallet into the ledger, in the order of the chain. Where a payment makes the wallet
- * watch more scripts, the blocks are looked at again: an earlier one may pay to those.
+ * Adds the wallet's transactions in blocks to the ledger, in the order of the chain. If a payment makes the wallet
+ * watch more scripts, the blocks are scanned again: an earlier one may pay to the new scripts.
  */
 export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>): Scan => {
   const { ledger, now, ring } = parts

@@ -11,23 +11,23 @@ import { deterministicSalt } from "../keys/salt.ts"
 import type { AddressType, FeeChoice, NameFailure, Registration } from "../Wallet.ts"
 import type { WalletCore } from "../WalletCore.ts"
 
-/** What the name operations of a wallet have in common. */
+/** The shared state of a wallet's name operations. */
 export interface NamesContext {
   readonly core: WalletCore
   readonly names: typeof NameDb.Service
-  /** Operations on one name that may wait for a block (upstream `-limitnamechains`). */
+  /** Maximum number of unconfirmed operations on one name (upstream `-limitnamechains`). */
   readonly limitNameChains: number
-  /** Of the addresses that names are put to. */
+  /** Type of the addresses that own the names. */
   readonly addressType: AddressType
-  /** Bytes that nobody can guess. */
+  /** Cryptographically random bytes. */
   readonly randomBytes: (size: number) => Bytes
   /** An address that was taken for an operation which was not sent. */
   readonly spare: { script: Bytes | undefined }
-  /** Tells that a registration moved. */
+  /** Publishes the change of a registration. */
   readonly tell: (registration: Registration) => Effect.Effect<void>
 }
 
-/** Longest value that the wallet sends: more could never be spent again (reference/rpc.md 5.1). */
+/** Maximum length of a value to send: the output of a longer one could not be spent (reference/rpc.md 5.1). */
 const MAX_VALUE_LENGTH_SENT = 520
 
 export const unavailable = (code: NameOperationRefused["code"], reason: string): NameOperationRefused =>
@@ -41,7 +41,7 @@ export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, Na
     : Effect.void
 }
 
-/** Fails before anything is taken from a wallet that cannot sign. */
+/** Fails on a locked wallet, before anything is taken from it. */
 export const ensureKeysOpen = ({ core }: NamesContext): Effect.Effect<void, KeysLocked> =>
   Effect.suspend(() => core.encryption() === "locked" ? new KeysLocked() : Effect.void)
 
@@ -52,7 +52,7 @@ export const latestEntry = (
 ): Effect.Effect<NameEntry | undefined, StorageFailure> =>
   Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
 
-/** The record of a name that somebody holds, as seen `ahead` blocks after the tip. */
+/** The record of a registered name, as of `ahead` blocks after the tip. */
 export const activeRecord = (
   context: NamesContext,
   name: Bytes,
@@ -65,11 +65,11 @@ export const activeRecord = (
     return record === undefined || isExpired(record.height, height + ahead, params) ? undefined : record
   })
 
-/** Whether a registration of a name waits in the mempool. */
+/** Whether the mempool has a registration of a name. */
 export const isBeingRegistered = ({ core }: NamesContext, name: Bytes): boolean =>
   core.mempool.pending(binaryString(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
-/** The script that is to own a name: the one asked for, or a fresh one of the wallet. */
+/** The script of the name's owner: the requested one, or a new one of the wallet. */
 export const ownerScript = (
   { addressType, core, spare }: NamesContext,
   asked: Bytes | undefined
@@ -83,13 +83,13 @@ export const ownerScript = (
     return Effect.succeed(script)
   })
 
-/** The mempool's reason for a commitment that it has seen before (reference/protocol.md 5.6, M1). */
+/** The mempool's reject reason for a known commitment (reference/protocol.md 5.6, M1). */
 const COMMITMENT_KNOWN = "txn-mempool-name-error"
 
 /**
- * Does something with the script that is to own a name. An address of the wallet that was taken in vain, for want of
- * money, serves the next operation: trying again with every block must not use up what is watched ahead. After a refusal
- * of the commitment it does not: the same address makes the same commitment, and gets the same answer.
+ * Runs an operation with the script of the name's owner. If it fails, for instance for lack of funds, the next
+ * operation uses the same wallet address: retries at every block must not exhaust the keypool. After the reject reason
+ * for a known commitment it does not, because the same address produces the same commitment and the same refusal.
  */
 export const withOwner = <A>(
   context: NamesContext,
@@ -103,7 +103,7 @@ export const withOwner = <A>(
         if (asked === undefined && !repeats) context.spare.script = owner
       })))
 
-/** The salt that the key of a script gives for a name; `undefined` where the wallet has no such key. */
+/** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */
 export const saltOf = (
   { core }: NamesContext,
   script: Bytes,
@@ -111,24 +111,24 @@ export const saltOf = (
 ): Effect.Effect<Bytes | undefined, KeysLocked> =>
   Effect.map(core.privateKey(script), (key) => key === undefined ? undefined : deterministicSalt(key, name))
 
-/** A name operation that is to be paid for. */
+/** A name operation to fund and send. */
 export interface NamePayment {
   readonly operation: NameOperation
   readonly owner: Bytes
-  /** The coin that holds the name, or its commitment, by `outpointKey`. */
+  /** The coin of the name or of its commitment, by `outpointKey`. */
   readonly input: string | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
 }
 
-/** What of a request is about fees. */
+/** The fee options of a request. */
 export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice => ({
   ...(feeRate === undefined ? {} : { feeRate }),
   ...(target === undefined ? {} : { target }),
   ...(conservative === undefined ? {} : { conservative })
 })
 
-/** Fails for a coin that the wallet does not have. */
+/** Fails if the wallet does not have a coin. */
 export const ensureOwned = ({ core }: NamesContext, outpoint: string): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
     core.coins().some((coin) => coin.outpoint === outpoint)
@@ -136,7 +136,7 @@ export const ensureOwned = ({ core }: NamesContext, outpoint: string): Effect.Ef
       : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
   )
 
-/** Sends a name operation: locks its amount, beside what else is to be paid. */
+/** Sends a name operation with its locked amount and the additional outputs. */
 export const payName = (context: NamesContext, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
   Effect.suspend(() => {
     const { fees, input, operation, owner, sendCoins = [] } = payment

@@ -10,16 +10,16 @@ import { entriesOf, entryKey, isUnsent, registrationOf, UNSENT, withEntry, witho
 import { feesOf, type NamesContext, payName, saltOf } from "./NamesContext.ts"
 import { movementsOf } from "./progress.ts"
 
-/** What a registration is to come to. */
+/** The request of a registration. */
 export interface Intention extends FeeChoice {
   readonly name: Bytes
-  /** `undefined` for a lone NAME_NEW. */
+  /** `undefined` for a NAME_NEW alone. */
   readonly value: Bytes | undefined
-  /** Who is to own the name in the end, where that is somebody else than the wallet. */
+  /** The future owner of the name, if it is not the wallet. */
   readonly destination: Bytes | undefined
 }
 
-/** An entry for what somebody intends, before anything is made. */
+/** The entry of a request, before a transaction is made. */
 export const newRegistration = (intention: Intention): Effect.Effect<RegistrationEntry> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({
     ...feesOf(intention),
@@ -35,7 +35,7 @@ export const newRegistration = (intention: Intention): Effect.Effect<Registratio
     createdAt: Math.floor(now / 1000)
   }))
 
-/** An entry with the NAME_NEW that was made for it. */
+/** The entry with its NAME_NEW. */
 const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): RegistrationEntry => ({
   ...entry,
   newTxid: txid,
@@ -43,11 +43,11 @@ const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): Re
 })
 
 /**
- * Makes and sends a NAME_NEW to a script. Its salt is on disk before it is sent: with `UNSENT` in place of the txid, so
- * that a node which ends in between finds the transaction by its commitment, or knows that there is none. Where sending
- * fails the entry goes again, or becomes what it was before.
+ * Makes and sends a NAME_NEW to a script. Its salt is on disk before the transaction is sent, with `UNSENT` instead of
+ * the txid. After a crash in between, the node finds the transaction by its commitment, or knows that there is none. If
+ * sending fails, the entry is removed, or restored to its earlier state.
  *
- * `replaces` is the key of the entry that this one takes the place of.
+ * `replaces` is the key of the entry that this one replaces.
  */
 export const sendNew = (
   context: NamesContext,
@@ -61,14 +61,14 @@ export const sendNew = (
     const entry: RegistrationEntry = { ...draft, rand, newTxid: UNSENT, newVout: 0, step: "committed", note: "" }
     const key = entryKey(entry)
     const before = core.document().registrations.find((other) => entryKey(other) === (more.replaces ?? key))
-    // The same name to the same address makes the same commitment: the entry that is there holds all that is needed.
+    // The same name and address produce the same commitment: the existing entry already has all data.
     const isKnown = before !== undefined && more.replaces === undefined && !isUnsent(before)
     const operation = { op: "name_new", commitment: nameCommitment(rand, draft.name) } as const
     const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins: more.sendCoins }
     if (isKnown) return { transaction: yield* payName(context, payment), entry: before }
     yield* core.update(withEntry(entry, more.replaces))
     const takeBack = Effect.suspend(() => {
-      // What was refused and kept all the same, to be offered again, needs its salt.
+      // A refused transaction that the wallet keeps and offers again needs its salt.
       const kept = movementsOf(core.transactions()).maker(key)
       if (kept !== undefined) return core.update(withEntry(sent(entry, kept.tx.transaction, kept.vout)))
       return core.update((document) => {
@@ -85,7 +85,7 @@ export const sendNew = (
     return { transaction, entry: complete }
   })
 
-/** The entry of a name whose NAME_NEW is there to be spent, the newest first. */
+/** The entry of a name whose NAME_NEW is unspent, the newest first. */
 export const spendableEntry = ({ core }: NamesContext, name: Bytes): RegistrationEntry | undefined => {
   const coins = core.coins()
   return entriesOf(core.document(), name).find(({ newTxid, newVout }) =>

@@ -4,18 +4,18 @@ import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { RegistrationEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { Registration } from "../Wallet.ts"
 
-/** Registrations as wallet.json keeps them. An entry is known by its commitment. */
+/** Registrations in wallet.json. The commitment identifies an entry. */
 
-/** Finished registrations that are kept; those that began first go first. */
+/** Maximum number of finished registrations; the oldest are dropped first. */
 export const MAX_FINISHED = 1_000
 
-/** Stands for the txid of a NAME_NEW that has yet to be made: the entry is on disk before anything is sent. */
+/** Placeholder for the txid of an unsent NAME_NEW: the entry is on disk before the transaction is sent. */
 export const UNSENT: Bytes = new Uint8Array(32)
 
-/** Whether the NAME_NEW of an entry has yet to be made, or was made and the node ended before that was noted. */
+/** Whether the NAME_NEW is not made yet, or the node ended before it stored its txid. */
 export const isUnsent = ({ newTxid }: RegistrationEntry): boolean => equal(newTxid, UNSENT)
 
-/** The commitment of an entry as a key. */
+/** The key of an entry: its commitment. */
 export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand">): string =>
   binaryString(nameCommitment(rand, name))
 
@@ -24,10 +24,10 @@ export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): string => 
 
 const isFinished = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
 
-/** Whether an entry is carried on by itself, and is not at its end. */
+/** Whether the wallet continues the registration by itself and it has not ended. */
 export const isUnderWay = (entry: RegistrationEntry): boolean => entry.value !== undefined && !isFinished(entry)
 
-/** What the wallet tells of an entry. */
+/** The public form of an entry. */
 export const registrationOf = (entry: RegistrationEntry): Registration => ({
   name: entry.name,
   rand: entry.rand,
@@ -45,7 +45,7 @@ const trimmed = (entries: ReadonlyArray<RegistrationEntry>): ReadonlyArray<Regis
   return surplus <= 0 ? entries : entries.filter((entry) => !isFinished(entry) || surplus-- <= 0)
 }
 
-/** Puts an entry in the place of the one with a key, or at the end. */
+/** Replaces the entry with a key, or appends it. */
 export const withEntry = (entry: RegistrationEntry, key = entryKey(entry)) => (document: WalletDocument) => {
   const known = document.registrations.some((other) => entryKey(other) === key)
   const registrations = known
@@ -54,7 +54,6 @@ export const withEntry = (entry: RegistrationEntry, key = entryKey(entry)) => (d
   return { ...document, registrations: trimmed(registrations) }
 }
 
-/** Takes the entry with a key out. */
 export const withoutEntry = (key: string) => (document: WalletDocument): WalletDocument => ({
   ...document,
   registrations: document.registrations.filter((entry) => entryKey(entry) !== key)

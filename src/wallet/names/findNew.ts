@@ -8,26 +8,24 @@ import type { WalletCoin } from "../Wallet.ts"
 import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
 import { type NamesContext, saltOf, unavailable } from "./NamesContext.ts"
 
-/**
- * How a NAME_FIRSTUPDATE finds the NAME_NEW that it opens. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`.
- */
+/** Finds the NAME_NEW that a NAME_FIRSTUPDATE opens. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
 
-/** A NAME_NEW and the salt that opens it. */
+/** A NAME_NEW and its salt. */
 export interface OpenableNew {
   /** By `outpointKey`. */
   readonly outpoint: string
   readonly rand: Bytes
 }
 
-/** Outputs of a transaction that are tried, where nothing tells which one holds the name. */
+/** Maximum number of outputs to search for the name output of a transaction. */
 const MAX_OUTPUTS = 1_000
 
 const commitmentOf = ({ name }: WalletCoin): Bytes | undefined =>
   name?.operation.op === "name_new" ? name.operation.commitment : undefined
 
 /**
- * Looks through the wallet's coins for a NAME_NEW of a name: by the salt that is given, by those that the wallet keeps,
- * or by those that the keys of the coins give, so that keys alone recover a registration.
+ * Searches the wallet's coins for the NAME_NEW of a name: with the given salt, with the stored salts, or with the salts
+ * from the keys of the coins. So the keys alone recover a registration.
  */
 export const findOwnNew = (
   context: NamesContext,
@@ -54,7 +52,7 @@ export const findOwnNew = (
     return undefined
   })
 
-/** The txid of the NAME_NEW where none was given. */
+/** The txid of the NAME_NEW, if the request has none. */
 const scanForTxid = (
   context: NamesContext,
   name: Bytes,
@@ -63,7 +61,7 @@ const scanForTxid = (
   Effect.gen(function*() {
     const found = yield* findOwnNew(context, name, rand)
     if (found !== undefined) return found.coin.txid
-    // What was spent or is not there any more is said to be gone, and not to be unknown.
+    // A known NAME_NEW that is spent or missing is reported as not found, and not as unknown.
     const entry = entriesOf(context.core.document(), name).find((entry) =>
       !isUnsent(entry) && (rand === undefined || equal(entry.rand, rand))
     )
@@ -83,7 +81,7 @@ const nameCoin = ({ core }: NamesContext, txid: Bytes) =>
     return undefined
   })
 
-/** The salt that the wallet keeps for a NAME_NEW, or that its key gives. */
+/** The stored salt of a NAME_NEW, or the one from its key. */
 const ownSalt = (
   context: NamesContext,
   name: Bytes,
@@ -101,7 +99,7 @@ const ownSalt = (
       : yield* unavailable("mismatch", "generated rand for txid does not match")
   })
 
-/** Finds the NAME_NEW that a request means, whichever of salt and txid it gives, and checks that they belong together. */
+/** Finds the NAME_NEW of a request by its salt, its txid, both or neither, and checks that they match. */
 export const resolveNew = (
   context: NamesContext,
   request: { readonly name: Bytes; readonly rand: Bytes | undefined; readonly txid: Bytes | undefined }

@@ -15,7 +15,7 @@ import { withRenewal } from "./renewals.ts"
 import { renewDue } from "./renewing.ts"
 import { advanceAll, type Lost } from "./saga.ts"
 
-/** What a wallet does with names. */
+/** The name operations of a wallet. */
 export interface Names extends
   Pick<
     Wallet,
@@ -30,28 +30,28 @@ export interface Names extends
   >
 {
   /**
-   * Carries registrations on and renews names. To be run after each block, once wallet and names have seen it, and at the
-   * start. Never fails: what stands in the way is noted or logged, and tried again the next time.
+   * Continues registrations and renews names. It has to run at the start, and after each block once wallet and names
+   * have processed it. It never fails: an obstacle is noted or logged, and the next run retries.
    */
   readonly step: Effect.Effect<void>
   readonly changes: Stream.Stream<WalletEvent>
 }
 
 export interface NamesOptions {
-  /** Operations on one name that may wait for a block (upstream `-limitnamechains`); 1 where it is left out. */
+  /** Maximum number of unconfirmed operations on one name (upstream `-limitnamechains`); 1 by default. */
   readonly limitNameChains?: number
-  /** Of the addresses that names are put to; legacy where it is left out. */
+  /** Type of the addresses that own the names; legacy by default. */
   readonly addressType?: AddressType
-  /** Bytes that nobody can guess. */
+  /** Cryptographically random bytes. */
   readonly randomBytes?: (size: number) => Bytes
 }
 
 const LIMIT_NAME_CHAINS = 1
 
-/** Events that a slow listener may be behind by; it then misses the oldest. */
+/** Maximum number of events that a subscriber may be behind; a slow subscriber misses the oldest. */
 const EVENT_BACKLOG = 1_024
 
-/** Makes the names part of a wallet. One thing is done at a time, so that nothing is sent twice. */
+/** Makes the names part of a wallet. It runs one operation at a time, so that nothing is sent twice. */
 export const makeNames = (
   core: WalletCore,
   names: typeof NameDb.Service,
@@ -72,7 +72,7 @@ export const makeNames = (
     }
     const carryOn = Effect.catchAll(
       advanceAll(context, lost),
-      (failure) => Effect.logError("registrations could not be continued", { reason: failure.message })
+      (failure) => Effect.logError("registrations cannot continue", { reason: failure.message })
     )
     return {
       nameNew: (name, options) => turn(nameNew(context, name, options)),

@@ -1,10 +1,10 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import { classify, encodeText, namespaceOf, printable } from "../../protocol/nameText.ts"
 
-/** Namespaces whose values are JSON objects by convention (IFA-0001); an empty value says nothing. */
+/** Namespaces whose values are JSON objects by convention (IFA-0001). An empty value gets no warning. */
 const JSON_NAMESPACES: ReadonlySet<string> = new Set(["d/", "id/"])
 
-/** Longest value whose coin can be spent again: more cannot be pushed when the script runs. */
+/** Maximum length of a value whose coin can be spent: a script cannot push more. */
 const MAX_USABLE_VALUE = 520
 
 const nameWarning = (name: Bytes): string | undefined => {
@@ -41,8 +41,8 @@ const jsonWarning = (namespace: string, value: Bytes): string | undefined => {
 }
 
 /**
- * Returns what is unusual about a name and its value, for its owner to think about again. Nothing of it is a rule of the
- * chain: any bytes can be registered. reference/protocol.md 7.1, 7.2.
+ * Warns about unusual names and values, for the owner to check. No warning is a consensus rule: any bytes can be
+ * registered. reference/protocol.md 7.1, 7.2.
  */
 export const nameWarnings = (name: Bytes, value: Bytes): ReadonlyArray<string> => {
   const warnings: Array<string> = []

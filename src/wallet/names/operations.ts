@@ -21,11 +21,9 @@ import {
   withOwner
 } from "./NamesContext.ts"
 
-/**
- * The three operations, one at a time and as they are asked for. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3.
- */
+/** The three name operations, one call each. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3. */
 
-/** Sends a NAME_NEW and keeps its salt. */
+/** Sends a NAME_NEW and stores its salt. */
 export const nameNew = (
   context: NamesContext,
   name: Bytes,
@@ -47,7 +45,7 @@ export const nameNew = (
     return { transaction, rand: entry.rand }
   })
 
-/** Notes that a NAME_FIRSTUPDATE was sent by hand for a registration that the wallet knows. */
+/** Records a NAME_FIRSTUPDATE that a caller sent for a registration of the wallet. */
 const noteRevealed = (
   context: NamesContext,
   name: Bytes,
@@ -63,7 +61,7 @@ const noteRevealed = (
     yield* context.tell(registrationOf(revealed))
   })
 
-/** Opens a NAME_NEW. */
+/** Sends the NAME_FIRSTUPDATE that opens a NAME_NEW. */
 export const nameFirstUpdate = (
   context: NamesContext,
   request: Parameters<Wallet["nameFirstUpdate"]>[0]
@@ -90,13 +88,13 @@ export const nameFirstUpdate = (
     return transaction
   })
 
-/** The output that holds a name, and what it says. */
+/** The output that holds a name, and its value. */
 interface Held {
   readonly outpoint: string
   readonly value: Bytes
 }
 
-/** The last operation on a name in the mempool; `undefined` where none is. */
+/** The last unspent operation on a name in the mempool; `undefined` if there is none. */
 const pendingOutput = (
   { core, limitNameChains }: NamesContext,
   pending: ReadonlyArray<PoolEntry>
@@ -113,8 +111,8 @@ const pendingOutput = (
 }
 
 /**
- * Where a name is held now: by what waits in the mempool, else by the chain. Judged as of the next block, since the coin
- * goes one block before the name counts as expired (reference/protocol.md 4.7).
+ * The current output of a name: from the mempool, otherwise from the chain. The name is checked as of the next block,
+ * because its coin is gone one block before the name counts as expired (reference/protocol.md 4.7).
  */
 const heldName = (context: NamesContext, name: Bytes): Effect.Effect<Held, NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
@@ -125,7 +123,7 @@ const heldName = (context: NamesContext, name: Bytes): Effect.Effect<Held, NameO
     return { outpoint: outpointKey(outpoint(record.txid, record.vout)), value: record.value }
   })
 
-/** Sets the value of a name anew, or its owner, or renews it. */
+/** Sends a NAME_UPDATE: changes the value or the owner of a name, or renews it. */
 export const nameUpdate = (
   context: NamesContext,
   request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }

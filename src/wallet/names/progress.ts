@@ -7,7 +7,7 @@ import type { RegistrationStep, WalletTx } from "../Wallet.ts"
 import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
 
 /**
- * Where a registration stands, as the wallet's transactions tell it:
+ * The state of a registration, derived from the wallet's transactions:
  *
  * ```
  *             block              12 deep, NAME_FIRSTUPDATE sent       block
@@ -16,24 +16,24 @@ import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
  *      └── reorganised ──┘  └────── reorganised or dropped ──────┘  └───────────┘
  * ```
  *
- * From each but `done`, somebody else's registration of the name leads to `failed`. Nothing is remembered that the
- * transactions tell: after a crash the same question gets the same answer. So at most one NAME_FIRSTUPDATE is made for a
- * NAME_NEW, whatever was noted of it.
+ * From each step except `done`, another owner's registration of the name leads to `failed`. State that follows from the
+ * transactions is not stored: after a crash the same transactions give the same state. So at most one NAME_FIRSTUPDATE
+ * is made for a NAME_NEW, whatever the entry says.
  *
- * The mempool would take the NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). It is
- * sent when the next block may hold it: until then it would tell everybody the name while there is still time to be
- * faster.
+ * The mempool accepts a NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). The wallet
+ * sends it when the next block may contain it: an earlier transaction would reveal the name to competitors while they
+ * still have time to register it first.
  */
 
-/** The transactions of a wallet that matter to registrations. */
+/** The wallet transactions that concern registrations. */
 export interface Movements {
-  /** The transaction that spends an outpoint, by `outpointKey`: of several the one that is nearest to a block. */
+  /** The transaction that spends an outpoint, by `outpointKey`. Of several, the one closest to confirmation. */
   readonly spender: (outpoint: string) => WalletTx | undefined
-  /** The transaction that made a NAME_NEW, by its commitment (`binaryString`), with the output's index. */
+  /** The transaction with a NAME_NEW, by its commitment (`binaryString`), and the index of the output. */
   readonly maker: (commitment: string) => { readonly tx: WalletTx; readonly vout: number } | undefined
 }
 
-/** How near a transaction is to a block; below zero where it will never be in one. */
+/** How close a transaction is to confirmation; negative if it will never be confirmed. */
 const nearness = ({ state }: WalletTx): number => {
   switch (state.type) {
     case "confirmed":
@@ -47,7 +47,7 @@ const nearness = ({ state }: WalletTx): number => {
   }
 }
 
-/** Looks through the transactions of a wallet once. */
+/** Indexes the wallet's transactions in one pass. */
 export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements => {
   const spenders = new Map<string, WalletTx>()
   const makers = new Map<string, { readonly tx: WalletTx; readonly vout: number }>()
@@ -69,31 +69,30 @@ export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements =>
   return { spender: (key) => spenders.get(key), maker: (key) => makers.get(key) }
 }
 
-/** Whether a transaction registers a name. */
 const registers = ({ outputs }: Transaction, name: Bytes): boolean =>
   outputs.some(({ script }) => {
     const operation = parseNameScript(script)?.operation
     return operation?.op === "name_firstupdate" && equal(operation.name, name)
   })
 
-/** What a registration is judged by. */
+/** The facts that decide the state of a registration. */
 export interface Evidence {
-  /** Height of the last block that the wallet has seen. */
+  /** Height of the last block that the wallet has processed. */
   readonly height: number
-  /** The wallet's transaction with the NAME_NEW, if it knows it. */
+  /** The wallet transaction with the NAME_NEW; `undefined` if unknown. */
   readonly made: WalletTx | undefined
-  /** The wallet's transaction that spends it. */
+  /** The wallet transaction that spends it. */
   readonly spender: WalletTx | undefined
-  /** The operation that somebody holds the name by, as of the next block: its txid in wire order. */
+  /** The operation that holds the name, as of the next block: its txid in wire order. */
   readonly holder: Bytes | undefined
 }
 
-/** Where a registration stands, and what is to be done. */
+/** The state of a registration, and the next action. */
 export interface Verdict {
   readonly step: RegistrationStep
   readonly note: string
   readonly firstUpdateTxid: Bytes | undefined
-  /** Nothing; make a NAME_NEW; send the NAME_FIRSTUPDATE. */
+  /** Wait, make a NAME_NEW, or send the NAME_FIRSTUPDATE. */
   readonly action: "wait" | "commit" | "reveal"
 }
 
@@ -113,12 +112,13 @@ const verdict = (
   more: Partial<Pick<Verdict, "firstUpdateTxid" | "action">> = {}
 ): Verdict => ({ step, note, firstUpdateTxid: more.firstUpdateTxid, action: more.action ?? "wait" })
 
-/** The verdict on a registration whose NAME_FIRSTUPDATE was made. */
+/** The verdict on a registration with a NAME_FIRSTUPDATE. */
 const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: Evidence): Verdict => {
   const { state, transaction } = spender
   const firstUpdateTxid = transaction.txid
   if (state.type === "confirmed") return verdict("done", "", { firstUpdateTxid })
-  // A block that the wallet is about to see may already be in the names: then the holder is this very transaction.
+  // The names may already include a block that the wallet is about to process. Then the holder is this transaction
+  // itself.
   if (holder !== undefined && !equal(holder, firstUpdateTxid) && entry.value !== undefined) {
     return verdict("failed", NOTES.taken, { firstUpdateTxid })
   }
@@ -126,7 +126,7 @@ const judgeRevealed = (entry: RegistrationEntry, spender: WalletTx, { holder }: 
   return verdict("revealed", note, { firstUpdateTxid })
 }
 
-/** The verdict on a registration that has a NAME_NEW at most. */
+/** The verdict on a registration without a NAME_FIRSTUPDATE. */
 const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): Verdict => {
   const alone = entry.value === undefined
   if (made === undefined) {
@@ -150,7 +150,7 @@ const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): V
   }
 }
 
-/** Says where a registration stands that has not failed, and what is to be done about it. */
+/** Returns the state of a registration that has not failed, and the next action. */
 export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence): Verdict => {
   const { holder, spender } = evidence
   if (spender !== undefined && registers(spender.transaction, entry.name)) {
@@ -163,7 +163,7 @@ export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence
   return judgeCommitted(entry, evidence)
 }
 
-/** An entry with the NAME_NEW that carries its commitment now, as the wallet's transactions tell it. */
+/** The entry with the NAME_NEW that has its commitment now, from the wallet's transactions. */
 export const withMaker = (entry: RegistrationEntry, movements: Movements): RegistrationEntry => {
   const found = movements.maker(entryKey(entry))
   if (found === undefined) return entry
@@ -171,7 +171,7 @@ export const withMaker = (entry: RegistrationEntry, movements: Movements): Regis
   return equal(entry.newTxid, txid) && entry.newVout === vout ? entry : { ...entry, newTxid: txid, newVout: vout }
 }
 
-/** Gathers what an entry (`withMaker`) is judged by. */
+/** Collects the facts about an entry (`withMaker`). */
 export const evidenceOf = (
   entry: RegistrationEntry,
   movements: Movements,

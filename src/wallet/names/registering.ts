@@ -18,11 +18,11 @@ import {
   withOwner
 } from "./NamesContext.ts"
 
-/** The beginning of a registration that carries itself on, and its end where the owner calls it off. */
+/** Begins automatic registrations, and cancels them for the owner. */
 
 /**
- * A NAME_NEW of the name that is there already: kept, or found by the salts that the wallet's keys give. Its age counts,
- * and after a recovery from the mnemonic alone it is all that is left of a registration.
+ * An existing NAME_NEW of the name: stored, or found by the salts from the wallet's keys. Its age counts. After a
+ * recovery from the mnemonic alone, it is all that remains of a registration.
  */
 const existingNew = (
   context: NamesContext,
@@ -40,7 +40,7 @@ const existingNew = (
     return { ...draft, rand, newTxid: coin.txid, newVout: coin.vout }
   })
 
-/** Begins a registration that is carried on by itself. Returns once its NAME_NEW is sent, or found. */
+/** Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found. */
 export const register = (
   context: NamesContext,
   name: Bytes,
@@ -59,14 +59,14 @@ export const register = (
     }
     yield* ensureKeysOpen(context)
     const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
-    // Coins that are to be sent along would stay behind with a NAME_NEW that was sent before.
+    // A NAME_NEW that was sent before cannot carry the additional outputs.
     const existing = options.sendCoins === undefined ? yield* existingNew(context, draft) : undefined
     if (existing !== undefined) {
       yield* core.update(withEntry(existing))
       yield* tell(registrationOf(existing))
       return registrationOf(existing)
     }
-    // The name may be for somebody else; what opens the commitment has to be ours.
+    // The name may be for another owner; the output of the commitment has to belong to the wallet.
     const { sendCoins } = options
     const { entry } = yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { sendCoins }))
     return registrationOf(entry)
@@ -74,7 +74,7 @@ export const register = (
 
 const CALLED_OFF = "called off by the owner"
 
-/** Calls off the registration of a name that is not revealed yet. Its NAME_NEW and the salt stay. */
+/** Cancels the registration of a name that is not revealed yet. Its NAME_NEW and the salt stay. */
 export const cancelRegistration = (
   { core, tell }: NamesContext,
   name: Bytes

@@ -4,21 +4,21 @@ import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletCoin } from "../Wallet.ts"
 
-/** Names are renewed when this part of their life is left: some two weeks of 250 days. */
+/** A name is renewed when this part of its life remains: about two weeks of 250 days. */
 const SHARE_OF_LIFE = 18
 const LEAST_WINDOW = 3
 
-/** Blocks before its end from which on a name is renewed, for a tip at a height. */
+/** The number of blocks before its end at which a name is renewed, for a tip at a height. */
 export const renewalWindow = (height: number, params: ConsensusParams): number =>
   Math.max(LEAST_WINDOW, Math.floor(expirationDepth(height, params) / SHARE_OF_LIFE))
 
-/** The name that a coin holds; `undefined` for money and for commitments. */
+/** The name in a coin; `undefined` for plain coins and commitments. */
 const nameIn = ({ name }: WalletCoin): Bytes | undefined =>
   name === undefined || name.operation.op === "name_new" ? undefined : name.operation.name
 
 /**
- * The names that are to be renewed now, the first to expire first: those that the wallet holds, that it was told to
- * renew, that are near their end and not beyond it, and on which nothing is pending.
+ * The names to renew now, the first to expire first. The wallet owns them, renewal is on for them, they are near their
+ * end and not expired, and no operation on them is pending.
  */
 export const dueRenewals = (
   coins: ReadonlyArray<WalletCoin>,
@@ -34,14 +34,14 @@ export const dueRenewals = (
     const key = binaryString(name)
     if (!renewals.all && !wanted.has(key) || isPending(key)) continue
     const left = coin.height + expirationDepth(height, params) - height
-    // The update has to be in the next block at the latest that sees the name alive.
+    // The update has to be in the next block at the latest, while the name is still active.
     if (left > renewalWindow(height, params) || isExpired(coin.height, height + 1, params)) continue
     due.push({ name, made: coin.height })
   }
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
-/** Puts down which names are renewed; all, where `name` is left out. */
+/** Stores whether a name is renewed; without `name`, whether all names are. */
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   if (name === undefined) return { ...document, renewals: { ...document.renewals, all: on } }
   const others = document.renewals.names.filter((other) => !equal(other, name))

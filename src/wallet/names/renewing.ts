@@ -5,10 +5,7 @@ import type { NamesContext } from "./NamesContext.ts"
 import { nameUpdate } from "./operations.ts"
 import { dueRenewals } from "./renewals.ts"
 
-/**
- * Renews the names that are due. What stands in the way of one is logged, and tried again after the next block: there are
- * some blocks left for it.
- */
+/** Renews the names that are due. A failure is logged, and retried after the next block: some blocks remain. */
 export const renewDue = (context: NamesContext): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { core } = context
@@ -25,7 +22,7 @@ export const renewDue = (context: NamesContext): Effect.Effect<void> =>
       return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
     }
     for (const name of due) {
-      // Of two coins with one name, which only coinbases can make, one is renewed.
+      // Two coins can have the same name only through coinbases; one of them is renewed.
       if (core.mempool.pending(binaryString(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(context, { name, value: undefined }), {
         onSuccess: () => Effect.logInfo("name renewed", { name: printable(name) }),

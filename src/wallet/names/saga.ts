@@ -27,15 +27,15 @@ import {
   withMaker
 } from "./progress.ts"
 
-/** Carries registrations on: what `judge` says is noted, and done. */
+/** Continues registrations: stores each verdict and executes its action. */
 
-/** Longest note. */
+/** Maximum length of a note. */
 const MAX_NOTE = 1_000
 
 const WAITS = {
   locked: "waits until the wallet is unlocked",
   behind: "waits until the node has caught up with the network",
-  contested: "somebody else's registration of the name waits for a block"
+  contested: "another registration of the name waits for a block"
 } as const
 
 const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
@@ -43,7 +43,7 @@ const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
   (a.firstUpdateTxid === b.firstUpdateTxid ||
     a.firstUpdateTxid !== undefined && b.firstUpdateTxid !== undefined && equal(a.firstUpdateTxid, b.firstUpdateTxid))
 
-/** Puts down where a registration stands now, and tells of a step. */
+/** Stores the state of a registration, and publishes a new step. */
 const note = (
   { core, tell }: NamesContext,
   before: RegistrationEntry,
@@ -61,14 +61,14 @@ const note = (
     yield* tell(registrationOf(after))
   })
 
-/** Why nothing can be sent now; `undefined` where it can. */
+/** Why nothing can be sent now; `undefined` if nothing prevents it. */
 const obstacle = ({ core }: NamesContext): Effect.Effect<string | undefined> =>
   Effect.gen(function*() {
     if (core.encryption() === "locked") return WAITS.locked
     return (yield* core.status.initialDownload) ? WAITS.behind : undefined
   })
 
-/** Does something for a registration; what stands in the way is noted, and tried again after the next block. */
+/** Runs work for a registration. An obstacle is noted, and the work is retried after the next block. */
 const attempted = (
   context: NamesContext,
   entry: RegistrationEntry,
@@ -86,7 +86,7 @@ const attempted = (
     })
   })
 
-/** Makes the NAME_NEW of a registration, or makes it again where the first can never be confirmed. */
+/** Makes the NAME_NEW of a registration, or a second one if the first can never be confirmed. */
 const commit = (context: NamesContext, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { createdAt, destination, name, value } = entry
@@ -95,7 +95,7 @@ const commit = (context: NamesContext, entry: RegistrationEntry): Effect.Effect<
     yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { replaces }))
   })
 
-/** Sends the NAME_FIRSTUPDATE. The owner's script is on disk first, so that trying again takes no other. */
+/** Sends the NAME_FIRSTUPDATE. The owner's script is stored first, so that a retry uses the same one. */
 const reveal = (context: NamesContext, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { name, rand } = entry
@@ -117,7 +117,7 @@ const act = (
     case "wait":
       return Effect.void
     case "commit":
-      // Nobody was told that a lone NAME_NEW was made, and none was.
+      // The NAME_NEW alone was never made, and its caller got no result.
       return entry.value === undefined
         ? context.core.update(withoutEntry(entryKey(entry)))
         : attempted(context, entry, commit(context, entry))
@@ -129,10 +129,10 @@ const act = (
   }
 }
 
-/** Registrations that failed because somebody else had the name, with the height of that registration. */
+/** Registrations that failed because another owner has the name, with the height of that registration. */
 export type Lost = Map<string, number>
 
-/** Whether there is anything about an entry that may have changed. */
+/** Whether the state of an entry may have changed. */
 const needsLook = ({ core }: NamesContext, entry: RegistrationEntry): boolean => {
   if (entry.step === "failed") return entry.note === NOTES.taken
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
@@ -141,8 +141,8 @@ const needsLook = ({ core }: NamesContext, entry: RegistrationEntry): boolean =>
 }
 
 /**
- * Whether a registration that failed is open again: a reorganisation has taken back the one that was faster. A later one,
- * or the end of its life, does not count: nobody expects a registration to go on after months.
+ * Whether a failed registration is possible again because a reorg removed the one that was first. A later registration,
+ * or the expiry of the name, does not count: the owner does not expect a registration to continue after months.
  */
 const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): boolean => {
   const lostAt = lost.get(key)
@@ -155,7 +155,7 @@ const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): bo
   return true
 }
 
-/** Carries one registration on by as much as can be done now. */
+/** Continues one registration as far as possible now. */
 const advance = (
   context: NamesContext,
   stored: RegistrationEntry,
@@ -168,7 +168,7 @@ const advance = (
     const key = entryKey(stored)
     const record = yield* latestEntry(context, stored.name)
     if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
-    // A record that the wallet cannot have seen yet says nothing: it may be its own.
+    // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
       !isExpired(record.height, height + 1, context.core.chain.params)
     const holder = isHeld ? record : undefined
@@ -184,7 +184,7 @@ const advance = (
     yield* act(context, after, verdict)
   })
 
-/** Carries all registrations on, one after the other. */
+/** Continues all registrations, one after the other. */
 export const advanceAll = (context: NamesContext, lost: Lost): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { core } = context

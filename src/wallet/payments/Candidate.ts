@@ -1,34 +1,35 @@
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 
 /**
- * A coin as the search for inputs sees it. Effective values are what a coin brings after its own input is paid for, so
- * that a sum of them can be held against what is to be paid for without the inputs. Smallest units throughout.
+ * A coin as coin selection uses it. The effective value is the value of a coin after the fee of its own input, so that
+ * a sum of effective values can be compared with the cost of the transaction without its inputs. All amounts are in
+ * smallest units.
  */
 export interface Candidate {
-  /** Its place in the list that the candidates were made of. */
+  /** Its index in the source list. */
   readonly index: number
   readonly value: number
   /** Weight units of its signed input. */
   readonly weight: number
-  /** What its input costs at the rate of the transaction, rounded up. */
+  /** The fee of its input at the fee rate of the transaction, rounded up. */
   readonly fee: number
   /** `value - fee`. */
   readonly effective: number
-  /** What its input costs now more than it would in the long run; below zero where now is a good time to spend it. */
+  /** The fee of its input now, less the fee at the long-term rate; negative if now is a good time to spend it. */
   readonly waste: number
 }
 
 export interface CandidateRates {
-  /** Of the transaction, smallest units a kvB. */
+  /** The fee rate of the transaction, smallest units per kvB. */
   readonly feeRate: number
-  /** What is expected in the long run. */
+  /** The fee rate expected in the long term. */
   readonly longTermRate: number
 }
 
 /** Virtual bytes of a weight, rounded up. */
 export const vsizeOf = (weight: number): number => Math.ceil(weight / 4)
 
-/** Makes a candidate. Each input is rounded up for itself, so that a sum never says less than the transaction costs. */
+/** Each input is rounded up separately, so that a sum is never less than the cost of the transaction. */
 export const candidateOf = (
   index: number,
   coin: { readonly value: number; readonly weight: number },
@@ -40,6 +41,6 @@ export const candidateOf = (
   return { index, value, weight, fee, effective: value - fee, waste: fee - feeOf(longTermRate, vsize) }
 }
 
-/** The order of searches: what brings most comes first; among equals what wastes least, then what came first. */
+/** The search order: the highest effective value first, then the least waste, then the lowest index. */
 export const byEffectiveValue = (a: Candidate, b: Candidate): number =>
   b.effective - a.effective || a.waste - b.waste || a.index - b.index

@@ -5,14 +5,13 @@ import { compactSizeLength } from "../../protocol/Writer.ts"
 import type { WalletCoin } from "../Wallet.ts"
 import { vsizeOf } from "./Candidate.ts"
 
-/** A coin and what spending it takes. */
 export interface WeighedCoin {
   readonly coin: WalletCoin
   /** Weight units of the signed input. */
   readonly weight: number
-  /** Where it is not the transaction's usual one. */
+  /** The sequence number, if it is not the transaction's default. */
   readonly sequence?: number
-  /** Whether its input has a witness; judged by its script where it is left out. */
+  /** Whether its input has a witness; derived from its script if omitted. */
   readonly witness?: boolean
 }
 
@@ -24,13 +23,13 @@ export const hasWitness = ({ coin, witness }: WeighedCoin): boolean =>
     (WITNESS_TYPES.has(coin.own.type) || coin.own.witnessScript !== undefined ||
       witnessVersion(coin.own.script) !== -1)
 
-/** Version and lock time. */
+/** Bytes of version and lock time. */
 const FIXED_SIZE = 8
 const WEIGHT_PER_BYTE = 4
-/** Marker and flag of BIP 144; they count once. */
+/** Marker and flag of BIP 144: one weight unit per byte. */
 const WITNESS_MARKER_WEIGHT = 2
 
-/** The weight of a transaction apart from its inputs, with the count of them. */
+/** The weight of a transaction without its inputs, but with the input count. */
 export const weightWithoutInputs = (
   outputs: ReadonlyArray<TransactionOutput>,
   inputCount: number,
@@ -41,11 +40,11 @@ export const weightWithoutInputs = (
   return size * WEIGHT_PER_BYTE + (witness ? WITNESS_MARKER_WEIGHT : 0)
 }
 
-/** The weight of an input in a transaction that has witnesses or has none: one without a witness has a count of zero. */
+/** The weight of an input in a transaction with or without witnesses: an input without a witness adds a zero count. */
 export const inputWeight = (coin: WeighedCoin, inWitnessTransaction: boolean): number =>
   coin.weight + (inWitnessTransaction && !hasWitness(coin) ? 1 : 0)
 
-/** The weight of a transaction when it is signed. Exact for signatures of the sizes that its inputs are weighed with. */
+/** The weight of the signed transaction. It is exact for signatures of the sizes in the input weights. */
 export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: ReadonlyArray<TransactionOutput>): number => {
   const witness = inputs.some(hasWitness)
   let weight = weightWithoutInputs(outputs, inputs.length, witness)
@@ -53,7 +52,7 @@ export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: Readon
   return weight
 }
 
-/** The fee for a weight at a rate in smallest units a kvB, rounded up. */
+/** The fee for a weight at a fee rate in smallest units per kvB, rounded up. */
 export const feeOfWeight = (feeRate: number, weight: number): number => feeOf(feeRate, vsizeOf(weight))
 
 export const valueOf = (inputs: ReadonlyArray<WeighedCoin>): number =>

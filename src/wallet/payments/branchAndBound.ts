@@ -1,24 +1,24 @@
 import { byEffectiveValue, type Candidate } from "./Candidate.ts"
 
-/** What is looked for. Smallest units and weight units. */
+/** A search without change. Smallest units and weight units. */
 export interface ChangelessSearch {
-  /** Only those with an effective value above zero are looked at. */
+  /** Only candidates with an effective value above zero are used. */
   readonly candidates: ReadonlyArray<Candidate>
-  /** What effective values have to come to at least. */
+  /** The minimum sum of effective values. */
   readonly target: number
-  /** By how much they may be above it: what change would cost. */
+  /** The allowed excess: the cost of a change output. */
   readonly tolerance: number
   readonly maxWeight: number
 }
 
-/** Steps after which the best that was found counts. */
+/** Maximum number of steps; then the best result so far counts. */
 const MAX_STEPS = 100_000
 
-/** Whether leaving out one and taking the other makes no difference. */
+/** Whether two candidates are interchangeable. */
 const areTwins = (a: Candidate | undefined, b: Candidate | undefined): boolean =>
   a !== undefined && b !== undefined && a.effective === b.effective && a.waste === b.waste && a.weight === b.weight
 
-/** For each place: what everything from there on is worth. */
+/** For each index: the sum of the effective values from there on. */
 const sumsOfRest = (coins: ReadonlyArray<Candidate>): ReadonlyArray<number> => {
   const rest = new Array<number>(coins.length + 1).fill(0)
   for (let i = coins.length - 1; i >= 0; i--) rest[i] = (rest[i + 1] ?? 0) + (coins[i]?.effective ?? 0)
@@ -26,14 +26,13 @@ const sumsOfRest = (coins: ReadonlyArray<Candidate>): ReadonlyArray<number> => {
 }
 
 /**
- * Finds the inputs that pay a target so closely that no change is needed, with the least waste: what they cost now more
- * than later, and what they bring too much. `undefined` where there are none, or none was found in the steps that the
- * search may take.
+ * Finds inputs that pay a target closely enough to need no change, with the least waste: the fees above the long-term
+ * fees, and the excess. `undefined` if there are none, or the search finds none within its maximum number of steps.
  *
- * A depth-first search over the coins, the greatest first: each is taken, then left out. It turns back where what is
- * left cannot reach the target, where it is overshot, where the weight is too much, and where the waste can only grow
- * and is more than the best's. A coin that is like one just left out is left out too: the branch was searched.
- * (M. Erhardt, "An Evaluation of Coin Selection Strategies", 2016.)
+ * A depth-first search over the coins, the largest first: each coin is included, then excluded. It backtracks if the
+ * remaining coins cannot reach the target, if the sum or the weight is too large, and if the waste can only grow and
+ * exceeds the best one. A coin that is interchangeable with a coin just excluded is also excluded, because that branch
+ * was searched. (M. Erhardt, "An Evaluation of Coin Selection Strategies", 2016.)
  */
 export const branchAndBound = (search: ChangelessSearch): ReadonlyArray<Candidate> | undefined => {
   const { maxWeight, target, tolerance } = search

@@ -11,13 +11,13 @@ import { chooseRate, REPLACEMENT_RATE } from "./feeRate.ts"
 import type { Payments } from "./payments.ts"
 import { replacementProblem } from "./replacing.ts"
 
-/** Replacing a payment by one that pays more. Rules and words: upstream `wallet/feebumper.cpp`. */
+/** Fee bump: a replacement that pays a higher fee. Rules and error texts: upstream `wallet/feebumper.cpp`. */
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
 const coins = (value: number): string => (value / 1e8).toFixed(8)
 
-/** The payment again, without the change, which is made anew. */
+/** The request for the same payment, without its change output, which is funded again. */
 const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
   const isChange = (script: Uint8Array): boolean =>
     parseNameScript(script) === undefined && ring.own(script)?.change === true
@@ -29,7 +29,7 @@ const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, fe
     inputs: inputs.map((outpoint) => ({ outpoint })),
     version,
     feeRate,
-    // What is added has to be confirmed: a replacement may bring no new unconfirmed inputs.
+    // Added coins have to be confirmed: a replacement may have no new unconfirmed inputs.
     minConfirmations: 1,
     ...change === undefined ? {} : { changeScript: change.script, changePosition: at }
   }

@@ -12,7 +12,7 @@ import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts
 import { keyOfTxid, type LiveParts, shownTxid, update } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 
-/** Says anew where transactions in no block stand: what the mempool has is pending. */
+/** Updates the state of an unconfirmed transaction: it is pending while it is in the mempool. */
 export const followPool = ({ ledger, mempool }: Pick<LiveParts, "ledger" | "mempool">, txid: string): void => {
   const entry = ledger.entry(txid)
   if (entry === undefined || entry.state.type === "confirmed") return
@@ -21,7 +21,7 @@ export const followPool = ({ ledger, mempool }: Pick<LiveParts, "ledger" | "memp
   if (!inPool && entry.state.type === "pending") ledger.setState(txid, { type: "inactive", abandoned: false })
 }
 
-/** The entry of the transaction that another replaces, noting that. */
+/** The entry of the replaced transaction, with the replacement's txid. */
 const replacedEntry = (
   { ledger }: LiveParts,
   replaces: string | undefined,
@@ -33,7 +33,7 @@ const replacedEntry = (
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
-/** Another payment, made at the same time, was quicker. */
+/** A concurrent payment spent the coin first. */
 const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
   refuse(
     `a coin of this transaction is spent by another transaction of the wallet, ${displayHash(txid)}; try again`
@@ -42,8 +42,8 @@ const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
 type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
 
 /**
- * Keeps a transaction, then offers it to the mempool. It is on disk before anybody hears of it; where the mempool does
- * not take it, for whatever reason, it is taken out again as if it had never been.
+ * Stores a transaction, then offers it to the mempool. It is on disk before any other part learns about it. If the
+ * mempool refuses it, for whatever reason, it is removed without a trace.
  */
 export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
   const { ledger, mempool, ring } = parts
@@ -51,7 +51,7 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
 
   const keep = (transaction: Transaction, notes: Notes, time: number): Effect.Effect<void, CommitFailure> =>
     Effect.suspend((): Effect.Effect<void, CommitFailure> => {
-      // Between this look and the claim that `put` makes nobody else gets a turn.
+      // No other fiber runs between this check and the claim by `put`.
       const claimant = ledger.claimant(transaction)
       const replaced = notes.replaces === undefined ? undefined : keyOfTxid(notes.replaces)
       if (claimant !== undefined && claimant.key !== replaced) return alreadySpent(claimant.transaction.txid)
@@ -66,7 +66,7 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
       )
     })
 
-  /** Takes back what `keep` did: from the disk first, since what stays there lives on. */
+  /** Undoes `keep`: on disk first, because a transaction that stays there is sent later. */
   const takeBack = (transaction: Transaction, replaces: string | undefined): Effect.Effect<void, StorageFailure> => {
     const txid = displayHash(transaction.txid)
     const write = update(parts, (document) => {
@@ -81,8 +81,8 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
         return new StorageUnavailable({
           file: parts.file.path,
           doing: "writing",
-          reason: `${failure?.message ?? "unexpectedly"}. Transaction ${txid} was not sent and could not be taken ` +
-            "back: it stays in the wallet and is sent later, unless it is abandoned"
+          reason: `${failure?.message ?? "unexpectedly"}. Transaction ${txid} was not sent and cannot be ` +
+            "removed: it stays in the wallet and is sent later, unless it is abandoned"
         })
       }
     })
@@ -117,7 +117,7 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
       if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
     })
 
-  // One at a time for each transaction: who finds it half kept could send what is taken back.
+  // One call at a time for each transaction: a second call could send a half-stored transaction that is then removed.
   return (transaction, notes = {}) =>
     Effect.uninterruptible(Effect.suspend(() => {
       const { txid, txidKey } = transaction

@@ -1,17 +1,17 @@
 import { shuffled } from "../../base/random.ts"
 import { byEffectiveValue, type Candidate } from "./Candidate.ts"
 
-/** Ways to find inputs where change is no matter. Each returns `undefined` where it comes to nothing. */
+/** Coin selection for transactions with change. Each function returns `undefined` if it finds no solution. */
 
-/** What is looked for. Smallest units and weight units. */
+/** The parameters of a selection. Smallest units and weight units. */
 export interface Draw {
   readonly candidates: ReadonlyArray<Candidate>
-  /** What effective values have to come to at least. */
+  /** The minimum sum of effective values. */
   readonly target: number
   readonly maxWeight: number
 }
 
-/** Takes coins as they come until the target is paid. */
+/** Takes coins in their order until the target is reached. */
 const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw): Array<Candidate> | undefined => {
   const taken: Array<Candidate> = []
   let sum = 0
@@ -27,15 +27,15 @@ const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw)
   return undefined
 }
 
-/** Draws coins at random: leaves change of all sizes, and tells nothing about what else there is. */
+/** Selects coins at random: change has all sizes, and the selection reveals nothing about other coins. */
 export const singleRandomDraw = (draw: Draw, random: () => number): ReadonlyArray<Candidate> | undefined =>
   takeUntil(shuffled(random, draw.candidates), draw)
 
-/** Takes the coins that bring most: few inputs, and a solution wherever sums alone decide. */
+/** Selects the coins with the highest effective values: few inputs, and a solution whenever only the sum matters. */
 export const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>
   takeUntil([...draw.candidates].sort(byEffectiveValue), draw)
 
-/** Takes the coins that bring most for their weight, where the weight is what stands in the way. */
+/** Selects the coins with the highest effective value per weight, for when the weight is the limit. */
 export const densestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>
   takeUntil(
     [...draw.candidates].sort((a, b) => b.effective / b.weight - a.effective / a.weight || byEffectiveValue(a, b)),

@@ -1,25 +1,25 @@
 import { COINBASE_MATURITY } from "../../consensus/params.ts"
 import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
 
-/** Version of transactions of which few may wait in a row (BIP 431). */
+/** The transaction version with a limit on unconfirmed ancestors and descendants (BIP 431). */
 const TRUC_VERSION = 3
 
-/** Blocks on top of a coin, its own included; 0 while it is pending. */
+/** Confirmations of a coin; 0 while it is unconfirmed. */
 export const confirmationsOf = ({ height }: WalletCoin, tipHeight: number): number =>
   height === undefined ? 0 : Math.max(0, tipHeight - height + 1)
 
 /**
- * Whether a coinbase output cannot be spent yet. As the reference node's wallet, one block more than the rules ask for,
- * so that a reorganisation of one block does not take the payment back.
+ * Whether a coinbase output is immature. As in the reference node's wallet, the limit is one block above the consensus
+ * rule, so that a reorg of one block does not invalidate the payment.
  */
 export const isImmature = (coin: WalletCoin, tipHeight: number): boolean =>
   coin.coinbase && confirmationsOf(coin, tipHeight) <= COINBASE_MATURITY
 
 /**
- * The coins that a payment may be made from, in their order. Left out are those that hold names, which are no money;
- * those that are locked, gone, immature, or among the inputs that the request gives; those that nobody can count on,
- * unless it says so; those that are too young or too old for it; and those that the wallet cannot sign for, unless it is
- * one that watches alone. Unconfirmed coins are not for version 3: what they come from would have to be of that version.
+ * The coins that may fund a payment, in their order. Excluded are coins with names; coins that are locked, gone,
+ * immature, or given as inputs of the request; untrusted coins, unless the request allows them; coins outside its
+ * confirmation limits; and, unless the wallet is watch-only, coins that it cannot sign for. Transactions of version 3
+ * use no unconfirmed coins, because their ancestors would need that version as well.
  */
 export const eligible = (
   coins: ReadonlyArray<WalletCoin>,

@@ -4,18 +4,18 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { LiveParts } from "../parts.ts"
 import type { FeeChoice } from "../Wallet.ts"
 
-/** Rates and bounds of a wallet's fees, reference/protocol.md 9.4. Rates are smallest units a kvB. */
+/** Fee rates and limits of a wallet, reference/protocol.md 9.4. Rates are in smallest units per kvB. */
 
-/** The lowest rate that the wallet pays. */
+/** The lowest fee rate that the wallet pays. */
 export const MIN_WALLET_RATE = 100_000
 
-/** Change that is not worth spending at this rate is left to the fee. */
+/** Change that is not worth spending at this rate becomes fee. */
 export const DISCARD_RATE = 10_000
 
-/** What a replacement pays more, at least. */
+/** The minimum fee rate increase of a replacement. */
 export const REPLACEMENT_RATE = 100_000
 
-/** What is expected in the long run. */
+/** The fee rate expected in the long term. */
 export const LONG_TERM_RATE = 1_000_000
 
 /** The highest fee of a transaction, smallest units. */
@@ -23,7 +23,7 @@ export const MAX_FEE = COIN / 10
 
 const DEFAULT_TARGET = 6
 
-/** What is paid on the private network, where nobody learns fees. */
+/** The fee rate on regtest, where the estimator has no data. */
 const FALLBACK_RATE = 100_000
 
 export interface ChosenRate {
@@ -41,7 +41,7 @@ const least = ({ mempool }: Pick<LiveParts, "mempool">): ChosenRate => {
     : { feeRate: MIN_WALLET_RATE, reason: "Minimum Required Fee" }
 }
 
-/** The fee rate of a transaction: the one asked for, or an estimate, or what the private network takes. */
+/** The fee rate of a transaction: the requested one, an estimate, or the fallback on regtest. */
 export const chooseRate = (
   parts: Pick<LiveParts, "mempool" | "fees" | "chain">,
   { conservative, feeRate, target = DEFAULT_TARGET }: FeeChoice
@@ -60,7 +60,7 @@ export const chooseRate = (
         : minimum
     )
   }
-  // The network without retargets is the private one.
+  // Only regtest has no retargeting.
   if (!parts.chain.params.noRetargeting) {
     const reason = "Fee estimation failed. Fallbackfee is disabled. Wait a few blocks or enable -fallbackfee."
     return Either.left(new InvalidWalletRequest({ code: "no-fee-estimate", reason }))

@@ -18,44 +18,44 @@ import { effectiveTotal, selectInputs, type SelectionRequest, wouldPay } from ".
 
 export { eligible } from "./eligible.ts"
 
-/** What a payment is made of. Rates are smallest units a kvB. */
+/** The parameters of a payment. Rates are in smallest units per kvB. */
 export interface FundInput {
   readonly request: PaymentRequest
-  /** The request's inputs, in their order: they come first, whatever they hold. */
+  /** The inputs of the request, in their order. They come first, whatever coins they are. */
   readonly preset: ReadonlyArray<WeighedCoin>
-  /** Coins that may be added (`eligible`). Coins that hold names and those of `preset` are passed over. */
+  /** Coins that may be added (`eligible`). Coins with names and those of `preset` are skipped. */
   readonly candidates: ReadonlyArray<WeighedCoin>
   readonly feeRate: number
-  /** At this rate change has to be worth spending, or it is left to the fee. */
+  /** Change that is not worth spending at this rate becomes fee. */
   readonly discardRate: number
-  /** What is expected in the long run. */
+  /** The fee rate expected in the long term. */
   readonly longTermRate: number
-  /** At this rate outputs have to be worth spending, or they are dust. */
+  /** Outputs that are not worth spending at this rate are dust. */
   readonly dustRate: number
-  /** Where change goes, and the weight of an input that spends it. */
+  /** The script of the change output, and the weight of an input that spends it. */
   readonly change: { readonly script: Bytes; readonly spendWeight: number }
-  /** What the lock time is taken from; 0 for a node that is behind, so that it does not tell. */
+  /** The basis of the lock time; 0 for a node that is behind, so that the transaction does not reveal it. */
   readonly tipHeight: number
   /** Smallest units. */
   readonly maxFee: number
-  /** Gives numbers from 0 to below 1. */
+  /** Returns numbers from 0 to below 1. */
   readonly random: () => number
 }
 
-/** A payment that has yet to be signed. */
+/** An unsigned payment. */
 export interface FundedDraft {
   readonly transaction: Transaction
-  /** What the inputs spend, in their order. */
+  /** The coins that the inputs spend, in their order. */
   readonly coins: ReadonlyArray<WalletCoin>
   /** Smallest units. */
   readonly fee: number
-  /** -1 for no change. */
+  /** -1 without a change output. */
   readonly changePosition: number
 }
 
 type Refused = FundsMissing | InvalidWalletRequest
 
-/** The reference node's texts, as RPC clients know them (reference/rpc.md 5). */
+/** The reference node's texts, known to RPC clients (reference/rpc.md 5). */
 const TEXTS = {
   noOutputs: "Transaction must have at least one recipient",
   negative: "Transaction amounts must not be negative",
@@ -74,19 +74,19 @@ const TEXTS = {
 const invalid = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code, reason })
 
-/** Transactions of version 3 are smaller than others (BIP 431). */
+/** The weight limit of version 3 (BIP 431). */
 const TRUC_VERSION = 3
 const TRUC_MAX_WEIGHT = 40_000
 
 const DEFAULT_VERSION = 2
 
-/** Signals that the transaction may be replaced (BIP 125), or not; both leave the lock time in force. */
+/** Signals replaceability (BIP 125), or not. Both keep the lock time in force. */
 const REPLACEABLE_SEQUENCE = 0xfffffffd
 const FINAL_SEQUENCE = 0xfffffffe
 
 const WEIGHT_PER_BYTE = 4
 
-/** What is wrong with what was asked for, whatever coins there are. */
+/** The problem of a request, independent of the coins. */
 const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | undefined => {
   const { changePosition, outputs, subtractFeeFrom = [] } = request
   if (outputs.length === 0) return invalid("too-small", TEXTS.noOutputs)
@@ -99,7 +99,7 @@ const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | und
   return inRange ? undefined : invalid("range", TEXTS.changePosition)
 }
 
-/** Change has to be more than it costs to spend, and no dust at either rate. */
+/** Change has to exceed the cost of spending it, and must not be dust at either rate. */
 const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => {
   const output = { value: 0, script: change.script }
   return Math.max(
@@ -134,7 +134,7 @@ const selectionOf = (input: FundInput): SelectionRequest => {
   }
 }
 
-/** Why nothing pays. Where the payment alone could be made, the fee is told, without what inputs cost. */
+/** Why the coins do not suffice. If they would pay without the fee, the error has the fee, excluding the input fees. */
 const shortage = (selection: SelectionRequest): Refused => {
   const { candidates, preset, target } = selection
   const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
@@ -149,7 +149,7 @@ const shortage = (selection: SelectionRequest): Refused => {
   })
 }
 
-/** What is wrong with what came out. */
+/** The problem of a funded payment. */
 const flawOf = (
   { dustRate, maxFee, request }: FundInput,
   { fee, outputs, weight }: Funding,
@@ -165,9 +165,9 @@ const flawOf = (
 }
 
 /**
- * Returns the lock time: the tip, so that nobody gains from mining the block at the tip once more; now and then some
- * blocks earlier, so that transactions which were delayed for a reason do not stand out. None where inputs have sequence
- * numbers of their own: somebody has plans with it. Source: upstream `wallet/spend.cpp`, `DiscourageFeeSniping`.
+ * Returns the lock time: the height of the tip, so that no miner gains from mining the tip block again. In some cases
+ * it is a few blocks lower, so that delayed transactions do not stand out. It is 0 if an input has its own sequence
+ * number, because the caller may rely on that. Source: upstream `wallet/spend.cpp`, `DiscourageFeeSniping`.
  */
 const lockTimeOf = ({ preset, random, request, tipHeight }: FundInput): number => {
   if (request.lockTime !== undefined) return request.lockTime
@@ -200,10 +200,9 @@ const assemble = (input: FundInput, funding: Funding): FundedDraft => {
 }
 
 /**
- * Makes a transaction that pays a request: selects inputs beside the given ones, leaves change, and sets the fee by the
- * size that it will have when it is signed: no less than the rate asks for, and exactly that where there is change. The
- * same input gives the same transaction, `random` included. reference/protocol.md 9.3, 9.4; upstream
- * `wallet/spend.cpp`.
+ * Makes a transaction for a request: selects inputs in addition to the given ones, adds change, and sets the fee by the
+ * signed size. The fee is at least what the fee rate requires, and exactly that if there is change. The same input and
+ * `random` give the same transaction. reference/protocol.md 9.3, 9.4; upstream `wallet/spend.cpp`.
  */
 export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Refused> => {
   const refused = refusalOf(input)

@@ -1,32 +1,32 @@
 import type { TransactionOutput } from "../../protocol/transaction.ts"
 import { feeOfWeight, signedWeight, valueOf, type WeighedCoin } from "./Draft.ts"
 
-/** What a transaction comes to with certain inputs. */
+/** A transaction funded with given inputs. */
 export interface Funding {
   readonly inputs: ReadonlyArray<WeighedCoin>
-  /** What was asked for, less what receivers pay of the fee; without change. */
+  /** The requested outputs, less the fee that recipients pay; without change. */
   readonly outputs: ReadonlyArray<TransactionOutput>
-  /** 0 for none. */
+  /** 0 without a change output. */
   readonly change: number
   readonly fee: number
-  /** Of the transaction when it is signed. */
+  /** Weight of the signed transaction. */
   readonly weight: number
 }
 
 export interface FundingTarget {
   readonly outputs: ReadonlyArray<TransactionOutput>
-  /** Indexes of outputs whose receivers pay the fee. */
+  /** Indexes of the outputs whose recipients pay the fee. */
   readonly subtractFeeFrom: ReadonlyArray<number>
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly feeRate: number
   readonly changeScript: TransactionOutput["script"]
-  /** The smallest change that is worth having. */
+  /** The smallest useful change. */
   readonly leastChange: number
 }
 
 const sumOf = (outputs: ReadonlyArray<TransactionOutput>): number => outputs.reduce((sum, { value }) => sum + value, 0)
 
-/** Takes a fee from outputs in equal parts, the rest of the division from the first. May leave less than nothing. */
+/** Subtracts a fee from outputs in equal parts; the first one also pays the remainder. The result may be negative. */
 const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): ReadonlyArray<TransactionOutput> => {
   const payers = [...new Set(subtractFeeFrom)].sort((a, b) => a - b)
   const share = Math.floor(fee / payers.length)
@@ -39,8 +39,8 @@ const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): R
 }
 
 /**
- * Funds a target with inputs: the fee is what the rate asks for the signed size, exactly where there is change, and at
- * least where what is over is too little to come back. `undefined` where the inputs are not enough.
+ * Funds a target with inputs. The fee is what the fee rate requires for the signed size: exactly with change, and at
+ * least that without change. `undefined` if the inputs do not suffice.
  */
 export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarget): Funding | undefined => {
   const { changeScript, feeRate, leastChange, outputs } = target
@@ -58,7 +58,7 @@ export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarg
     return { inputs, outputs: paid, change, fee: feeWithChange, weight: weightWithChange }
   }
   if (!receiversPay) return over < fee ? undefined : { inputs, outputs, change: 0, fee: over, weight }
-  // What is over and too little for change goes to the fee first; nobody gets more than was asked for.
+  // An excess that is too small for change pays the fee first; no output gets more than requested.
   const due = Math.max(0, fee - over)
   return { inputs, outputs: due === 0 ? outputs : subtracted(target, due), change: 0, fee: over + due, weight }
 }

@@ -9,12 +9,12 @@ import { keyOfTxid, type LiveParts, update } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 import { followPool } from "./commit.ts"
 
-/** What is offered to the mempool again and again: transactions of ours that it lost, and those in the queue. */
+/** The transactions that the wallet offers to the mempool repeatedly: its own that the mempool lost, and the queue. */
 export interface Offers extends Pick<Wallet, "queue" | "enqueue" | "dequeue"> {
   readonly step: Effect.Effect<void, StorageFailure>
 }
 
-/** The transaction of a line of the queue; `undefined` for a line that was not written by a wallet. */
+/** The transaction of a queue entry; `undefined` if a wallet did not write it. */
 const decoded = (hex: string): Transaction | undefined => {
   const bytes = fromHex(hex)
   if (bytes === undefined) return undefined
@@ -25,7 +25,7 @@ const decoded = (hex: string): Transaction | undefined => {
   }
 }
 
-/** What came of an offer. */
+/** The result of an offer. */
 type Outcome =
   | { readonly type: "in" }
   | { readonly type: "never"; readonly reason: string }
@@ -51,13 +51,13 @@ export const makeOffers = (parts: LiveParts): Offers => {
     return (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => line !== hex)
   }
 
-  /** Takes a transaction out of the queue; one of ours is kept as all of ours are. */
+  /** Removes a transaction from the queue. A transaction of the wallet is stored like all others. */
   const leave = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
     Effect.gen(function*() {
       const time = yield* unixTime
       const without = dropped(transaction)
       const before = ledger.entry(transaction.txidKey)
-      // Where it could not be written before, the ledger has it already and the file does not.
+      // After a failed write, the ledger has the transaction and the file does not.
       const ours = before?.state.type !== "confirmed" && ledger.spendsOwn(transaction)
         ? [before ?? ledger.put({ transaction, time, state: { type: "inactive", abandoned: false } })]
         : []

@@ -14,30 +14,30 @@ import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
 
-/** Weight of an input whose script nobody knows how to spend: that of the reference node's usual one. */
+/** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
-/** How often a payment is drafted anew because the tip went back before it was offered. */
+/** Maximum number of retries after the tip moved back between draft and offer. */
 const UNDONE_MEANWHILE = 3
 
 export interface FundOptions {
-  /** Coins that the request may name though a transaction that is to be replaced spends them. */
+  /** Coins that the request may use although a transaction to be replaced spends them. */
   readonly released?: ReadonlySet<string>
 }
 
 export interface Payments extends Pick<Wallet, "exclusively" | "fund" | "pay"> {
-  /** The same, for transactions that take the place of another. */
+  /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
     options: FundOptions & { readonly replaces?: string }
   ) => ReturnType<Wallet["pay"]>
-  /** All that is not spent, with what is locked. */
+  /** All unspent coins, with their locks. */
   readonly coins: () => ReadonlyArray<WalletCoin>
 }
 
-/** A draft and how it came about. */
+/** A draft, and how its fee was chosen. */
 interface Drafted extends FundedDraft {
   readonly reason: string
 }
@@ -45,9 +45,9 @@ interface Drafted extends FundedDraft {
 export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect.Effect<Payments> =>
   Effect.gen(function*() {
     const { chain, file, ledger, locked, ring, status, vault } = parts
-    // Two payments at once would choose the same coins.
+    // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    /** Change addresses that were taken and not needed. */
+    /** Change addresses that were taken and not used. */
     const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
 
@@ -63,7 +63,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
 
     const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
 
-    /** The coins that a request names, as far as they are there to be spent. */
+    /** The coins that a request names, if they are spendable. */
     const presetOf = (
       request: PaymentRequest,
       released: ReadonlySet<string> | undefined
@@ -79,13 +79,13 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         }
         const weighed = weigh(coin)
         if (weighed === undefined) {
-          const reason = "the wallet does not know how to spend a coin that was asked for"
+          const reason = "the wallet does not know how to spend a requested coin"
           return Either.left(new InvalidWalletRequest({ code: "no-keys", reason }))
         }
         return Either.right({ ...weighed, ...sequence === undefined ? {} : { sequence } })
       }))
 
-    /** Takes a change address, or one that was left over. */
+    /** Takes a change address, or an unused one from before. */
     const takeChange = (type: AddressType): OwnScript | undefined => {
       const left = spare.get(type)
       spare.delete(type)
@@ -117,7 +117,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
           longTermRate: LONG_TERM_RATE,
           dustRate: DUST_FEE_RATE,
           change: {
-            // Where there is none, a script of the same size shows whether one is needed.
+            // Without a change address, a script of the same size shows whether one is needed.
             script: script ?? new Uint8Array(25),
             spendWeight: (script === undefined ? undefined : estimateInputWeight(script, knowledge)) ??
               UNKNOWN_INPUT_WEIGHT
@@ -145,7 +145,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
       return { funded, complete: signed.complete }
     }
 
-    /** The coins that a transaction spends which another is to replace. */
+    /** The coins that a transaction to be replaced spends. */
     const releasedBy = (txid: string): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
       Effect.suspend(() => {
         const entry = ledger.entry(keyOfTxid(txid) ?? "")
@@ -163,7 +163,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
       Effect.gen(function*() {
         const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
         const { drafted, tookAddress } = yield* draft(request, released === undefined ? {} : { released })
-        // What is shown to somebody may be paid to.
+        // The caller may publish the transaction, so its change address counts as given out.
         if (tookAddress) yield* update(parts, ring.save)
         const secrets = yield* Effect.option(vault.secrets)
         const signer = secrets._tag === "Some" ? ring.signer(secrets.value) : knowledge
@@ -176,7 +176,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         const { drafted } = yield* draft(request, options)
         const { complete, funded } = sign(drafted, signer)
         if (!complete) {
-          // Somebody may have locked it meanwhile.
+          // The wallet may have been locked meanwhile.
           yield* vault.secrets
           return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
         }
@@ -188,7 +188,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         return funded
       })
 
-    // Blocks that were undone since the draft make its lock time, or a reward that it spends, too young.
+    // Blocks that were disconnected since the draft can make its lock time, or a coinbase that it spends, premature.
     const payAs: Payments["payAs"] = (request, options) =>
       exclusively(Effect.retry(payOnce(request, options), {
         times: UNDONE_MEANWHILE,

@@ -5,7 +5,8 @@ import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import type { LiveParts } from "../parts.ts"
 
 /**
- * Steps of a registration cannot be replaced: the mempool lets in one at a time (reference/protocol.md 5.6, M1 and M2).
+ * The steps of a registration cannot be replaced: the mempool accepts only one at a time (reference/protocol.md 5.6, M1
+ * and M2).
  */
 const registrationProblem = ({ outputs }: Transaction): string | undefined => {
   for (const { script } of outputs) {
@@ -17,7 +18,7 @@ const registrationProblem = ({ outputs }: Transaction): string | undefined => {
   return undefined
 }
 
-/** Why a transaction of the wallet cannot be replaced by another; `undefined` where it can. */
+/** Why a wallet transaction cannot be replaced; `undefined` if it can. */
 export const replacementProblem = (
   { ledger, mempool }: LiveParts,
   { inputs, key, notes, outpoints, state, transaction }: LedgerEntry

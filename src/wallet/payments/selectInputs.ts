@@ -5,40 +5,39 @@ import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutIn
 import { densestFirst, type Draw, largestFirst, singleRandomDraw } from "./draws.ts"
 import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
-/** What inputs are selected for. */
+/** The parameters of coin selection. */
 export interface SelectionRequest {
   readonly target: FundingTarget
-  /** Inputs that are there in any case. */
+  /** Inputs that are always included. */
   readonly preset: ReadonlyArray<WeighedCoin>
   readonly candidates: ReadonlyArray<WeighedCoin>
-  /** Smallest units a kvB, as expected in the long run. */
+  /** The fee rate expected in the long term, smallest units per kvB. */
   readonly longTermRate: number
-  /** What a change output costs now and when it is spent. */
+  /** The cost of a change output, now and when it is spent. */
   readonly costOfChange: number
-  /** Weight of a change output. */
   readonly changeWeight: number
   readonly maxWeight: number
   readonly random: () => number
 }
 
-/** Change that is drawn for: not so little that the next payment has no use for it. */
+/** The target for change: large enough to be useful for a later payment. */
 const USEFUL_CHANGE = 50_000
 
-/** From this many times the long-term rate on, few inputs are looked for as well. */
+/** Above this multiple of the long-term rate, the selection also tries few inputs. */
 const HIGH_RATE = 3
 
-/** A selection as the searches take it. */
+/** The parameters of the searches. */
 interface Frame {
   readonly request: SelectionRequest
   readonly coins: ReadonlyArray<WeighedCoin>
   readonly draw: Draw
-  /** Weight that is left for inputs where there is change. */
+  /** The weight available for inputs in a transaction with change. */
   readonly weightWithChange: number
 }
 
 /**
- * Puts a selection into effective values. The count of inputs and the units for witnesses are taken as if all
- * candidates were to be spent, so that what pays here pays in the end. Where receivers pay the fee, inputs cost nothing.
+ * Converts a selection to effective values. The input count and the witness overhead assume that all candidates are
+ * spent, so that a solution here always pays. If the recipients pay the fee, inputs cost nothing.
  */
 const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): Frame => {
   const { longTermRate, maxWeight, preset, target } = request
@@ -73,7 +72,7 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
   return funding === undefined || funding.weight > frame.request.maxWeight ? [] : [funding]
 }
 
-/** What a funding wastes beside its inputs' own: the cost of change, or what goes to the fee for want of it. */
+/** The waste of a funding beyond its inputs: the cost of change, or the excess that becomes fee without change. */
 const wasteOf = ({ longTermRate, costOfChange, preset, target }: SelectionRequest, settled: Funding): number => {
   let waste = settled.change > 0 ? costOfChange : settled.fee - feeOfWeight(target.feeRate, settled.weight)
   for (const { weight } of settled.inputs.slice(preset.length)) {
@@ -82,7 +81,7 @@ const wasteOf = ({ longTermRate, costOfChange, preset, target }: SelectionReques
   return waste
 }
 
-/** The searches that compete with each other. */
+/** Runs the competing searches. */
 const contest = (frame: Frame): ReadonlyArray<Funding> => {
   const { costOfChange, longTermRate, random, target } = frame.request
   const { draw, weightWithChange } = frame
@@ -94,7 +93,7 @@ const contest = (frame: Frame): ReadonlyArray<Funding> => {
   return [changeless, singleRandomDraw(roomy, random), few].flatMap((chosen) => settled(frame, chosen))
 }
 
-/** What is tried where the searches found nothing: whatever pays. */
+/** Tries any solution that pays, after the searches found none. */
 const lastResorts = (frame: Frame): ReadonlyArray<Funding> => {
   const { draw } = frame
   const everything = draw.candidates.filter(({ effective }) => effective > 0)
@@ -117,9 +116,9 @@ const leastWasteful = (
 }
 
 /**
- * Selects inputs: confirmed coins alone where they suffice, then all; each time by branch and bound for a payment
- * without change, and by a random draw for one with change, whichever wastes less. What they miss is found by taking the
- * greatest coins. `undefined` where nothing pays, or nothing within the weight.
+ * Selects inputs: only confirmed coins if they suffice, otherwise all. Each time, branch and bound searches without
+ * change and a random draw searches with change; the result with less waste counts. If both fail, it takes the largest
+ * coins. `undefined` if no selection pays within the weight limit.
  */
 export const selectInputs = (request: SelectionRequest): Funding | undefined => {
   const { candidates, preset, target } = request
@@ -135,11 +134,11 @@ export const selectInputs = (request: SelectionRequest): Funding | undefined => 
   return undefined
 }
 
-/** What coins come to after their own inputs are paid for at a rate; those that cost more than they bring are left out. */
+/** The sum of the effective values at a fee rate, without the coins that cost more than their value. */
 export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: number): number =>
   coins.reduce((sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight(feeRate, coin.weight)), 0)
 
-/** Whether coins would pay, were it not for the weight. */
+/** Whether the coins would pay without the weight limit. */
 export const wouldPay = ({ candidates, preset, target }: SelectionRequest): boolean => {
   const { feeRate, subtractFeeFrom } = target
   const useful = candidates.filter((coin) =>

@@ -6,20 +6,20 @@ import { signEcdsa, signSchnorr, tweakedKey } from "./sign.ts"
 import type { SigningContext } from "./SigningContext.ts"
 import { findByX, type SigningProvider } from "./SigningProvider.ts"
 
-/** Makes the signatures of one input. */
+/** Creates the signatures of one input. */
 export interface SignatureCreator {
   /**
-   * An ECDSA signature with its hash type by the key with this HASH160. The script code is the script that runs, whole
-   * outside of witnesses, a name prefix included (reference/protocol.md 5.2).
+   * An ECDSA signature with its hash type, by the key with this HASH160. The script code is the executed script;
+   * outside witnesses it is complete, including a name prefix (reference/protocol.md 5.2).
    */
   readonly ecdsa: (keyHash: Bytes, scriptCode: Bytes, inWitness: boolean) => Bytes | undefined
-  /** A Schnorr signature by an x-only key: of a leaf, or of the output. `tweak` is the root that the key is tweaked by. */
+  /** A Schnorr signature by an x-only key, for a leaf or the output. `tweak` is the Merkle root that tweaks the key. */
   readonly schnorr: (xonly: Bytes, leafHash: Bytes | undefined, tweak: Bytes | undefined) => Bytes | undefined
-  /** Whether the input can be spent so. */
+  /** Whether the input can be spent with these. */
   readonly verify: (scriptSig: Bytes, witness: ReadonlyArray<Bytes>) => boolean
-  /** Whether the transaction's lock time lets a script go on that asks for this one (BIP 65). */
+  /** Whether the transaction's lock time satisfies a script that requires this one (BIP 65). */
   readonly allowsAfter: (lockTime: number) => boolean
-  /** Whether the input's sequence number lets a script go on that asks for this one (BIP 112). */
+  /** Whether the input's sequence number satisfies a script that requires this one (BIP 112). */
   readonly allowsOlder: (sequence: number) => boolean
 }
 
@@ -28,7 +28,7 @@ const SEQUENCE_DISABLED = 0x80000000
 const SEQUENCE_TIME_FLAG = 0x400000
 const SEQUENCE_MASK = 0xffff
 
-/** Signs with the keys of a provider. `hashType` 0 is the default: ALL outside of taproot. */
+/** Signs with the keys of a provider. `hashType` 0 is the default: ALL outside taproot. */
 export const keyCreator = (
   context: SigningContext,
   index: number,
@@ -68,10 +68,10 @@ export const keyCreator = (
   }
 }
 
-/** Bytes of r and s in signatures of ours (`signEcdsa`). */
+/** Bytes of r and s in signatures of `signEcdsa`. */
 const SCALAR_SIZE = 32
 
-/** A signature of the largest size that ours have: 70 bytes of DER and the hash type. */
+/** A signature of the maximum size of `signEcdsa`: 70 bytes of DER and the hash type. */
 const DUMMY_ECDSA: Bytes = concat(
   Uint8Array.of(0x30, 2 * SCALAR_SIZE + 4, 0x02, SCALAR_SIZE, 0x01),
   new Uint8Array(SCALAR_SIZE - 1),
@@ -82,7 +82,7 @@ const DUMMY_ECDSA: Bytes = concat(
 
 const DUMMY_SCHNORR: Bytes = new Uint8Array(64)
 
-/** Stands in for signatures whose size alone is asked for: every key signs, every input can be spent. */
+/** Creates placeholder signatures for size estimates: every key signs, and every input is spendable. */
 export const DUMMY_CREATOR: SignatureCreator = {
   ecdsa: () => DUMMY_ECDSA,
   schnorr: () => DUMMY_SCHNORR,

@@ -10,11 +10,11 @@ import type {
   TaprootScriptSignature
 } from "../../protocol/psbt/Psbt.ts"
 
-/** What an input lacks to be spent, as far as it was looked at. */
+/** The missing data of an input, as far as signing has checked. */
 export interface Missing {
-  /** HASH160 of public keys that are not known. */
+  /** HASH160 of unknown public keys. */
   readonly pubkeys: Array<Bytes>
-  /** HASH160 of public keys whose signatures are not there. */
+  /** HASH160 of public keys without a signature. */
   readonly signatures: Array<Bytes>
   /** HASH160. */
   redeemScript: Bytes | undefined
@@ -23,8 +23,8 @@ export interface Missing {
 }
 
 /**
- * What is known about the unlocking of one input while it is put together: what others gave, and what is found and
- * made on the way. Filled in place.
+ * The data for unlocking one input, while it is assembled: data from other signers, and data found or created during
+ * signing. It is changed in place.
  */
 export class SignatureData {
   /** Whether `scriptSig` and `witness` unlock the input. */
@@ -66,7 +66,7 @@ export class SignatureData {
     this.pubkeys.set(binaryString(hash160(entry.pubkey)), entry.pubkey)
   }
 
-  /** Takes over what another attempt at the same input knows. */
+  /** Adds the data of another attempt for the same input. */
   merge(other: SignatureData): void {
     if (this.complete) return
     if (other.complete) {

@@ -6,22 +6,19 @@ import { MAX_MONEY } from "../../protocol/amount.ts"
 import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
 import type { Transaction, TransactionInput } from "../../protocol/transaction.ts"
 
-/** The output that an input spends, as far as it is known. */
+/** The output that an input spends, as far as known. */
 export interface SpentOutput {
-  /** The whole scriptPubKey, a name prefix included. */
+  /** The complete scriptPubKey, including a name prefix. */
   readonly script: Bytes
-  /** Smallest units; `undefined` where nobody said. Signatures in witnesses cover it. */
+  /** Smallest units; `undefined` if unknown. Signatures in witnesses commit to it. */
   readonly value: number | undefined
 }
 
-/**
- * The rules that a signed input has to meet: all there are for scripts, those of policy included. That a scriptSig
- * only pushes follows from how it is made.
- */
+/** The rules for a signed input: all script rules, including policy. A scriptSig is made of pushes only. */
 export const SIGNING_FLAGS: number = Object.values(Flag).reduce((all: number, flag) => all | flag, 0) &
   ~(Flag.SIGPUSHONLY | Flag.NAMES_MEMPOOL | Flag.NAMES_LONG_SALT)
 
-/** What stands in for an amount that nobody said; no signature with it is worth anything. */
+/** Placeholder for an unknown amount. A signature that commits to it is invalid. */
 const UNKNOWN_VALUE = MAX_MONEY
 
 const placeholder = (output: SpentOutput | undefined) => ({
@@ -31,14 +28,14 @@ const placeholder = (output: SpentOutput | undefined) => ({
   coinbase: false
 })
 
-/** A transaction that is being signed: its hashes, and whether an input could be spent with a given unlocking. */
+/** A transaction being signed: its signature hashes, and the verification of an input. */
 export class SigningContext extends SighashContext {
   readonly spent: ReadonlyArray<SpentOutput | undefined>
-  /** Whether all outputs that it spends are known, as taproot signatures need. */
+  /** Whether all spent outputs are known, as taproot signatures require. */
   readonly allKnown: boolean
   private tried: { readonly index: number; readonly input: TransactionInput } | undefined
 
-  /** The outputs are in the order of the inputs, and as many. */
+  /** `spent` has one entry for each input, in the same order. */
   constructor(transaction: Transaction, spent: ReadonlyArray<SpentOutput | undefined>) {
     super(transaction, spent.map(placeholder))
     this.spent = spent

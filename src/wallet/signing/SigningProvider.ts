@@ -4,19 +4,19 @@ import { hash160, ripemd160 } from "../../protocol/hash.ts"
 import type { KeyOrigin, Records, TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
 import { runSteps, type Steps } from "../../protocol/steps.ts"
 
-/** What whoever signs knows: keys, scripts behind hashes, and where keys come from. */
+/** The data for signing: keys, scripts by their hashes, and the origins of keys. */
 
-/** A private key, 32 bytes big-endian, and the form of its public key. Never part of a message or a log. */
+/** A private key, 32 bytes big-endian, and the form of its public key. It must never be in a message or a log. */
 export interface SigningKey {
   readonly privateKey: Bytes
   readonly compressed: boolean
 }
 
-/** How a taproot output can be spent (BIP 341). */
+/** The data for spending a taproot output (BIP 341). */
 export interface TaprootSpendData {
   /** x-only, 32 bytes. */
   readonly internalKey: Bytes | undefined
-  /** `undefined` without a tree of scripts. */
+  /** `undefined` without a script tree. */
   readonly merkleRoot: Bytes | undefined
   /** By `leafKey`. */
   readonly leaves: Records<TaprootLeaf>
@@ -25,19 +25,19 @@ export interface TaprootSpendData {
 export interface SigningProvider {
   /** The private key whose public key has this HASH160. */
   readonly key: (keyHash: Bytes) => SigningKey | undefined
-  /** The public key with this HASH160, whether or not its private key is known. */
+  /** The public key with this HASH160, with or without a known private key. */
   readonly pubkey: (keyHash: Bytes) => Bytes | undefined
   /** The script with this HASH160. */
   readonly redeemScript: (scriptHash: Bytes) => Bytes | undefined
   /** The script with this SHA-256. */
   readonly witnessScript: (scriptHash: Bytes) => Bytes | undefined
-  /** How the output with this x-only key can be spent. */
+  /** The spend data of the output with this x-only key. */
   readonly taproot: (outputKey: Bytes) => TaprootSpendData | undefined
-  /** Where the key whose public key has this HASH160 comes from, if others are to know. */
+  /** The origin of the key whose public key has this HASH160, if it may be disclosed. */
   readonly origin: (keyHash: Bytes) => KeyOrigin | undefined
 }
 
-/** Knows nothing: puts signatures together that others made. */
+/** A provider without data: it only combines existing signatures. */
 export const NO_PROVIDER: SigningProvider = {
   key: () => undefined,
   pubkey: () => undefined,
@@ -47,23 +47,22 @@ export const NO_PROVIDER: SigningProvider = {
   origin: () => undefined
 }
 
-/** The same knowledge without the private keys. */
 export const withoutKeys = (provider: SigningProvider): SigningProvider => ({ ...provider, key: () => undefined })
 
 export const publicKeyOf = ({ compressed, privateKey }: SigningKey): Uint8Array =>
   secp256k1.getPublicKey(privateKey, compressed)
 
-/** What `makeProvider` takes; each may be left out. */
+/** The data for `makeProvider`; every field is optional. */
 export interface Knowledge {
   readonly keys?: ReadonlyArray<SigningKey>
   readonly pubkeys?: ReadonlyArray<Bytes>
-  /** Redeem and witness scripts alike. */
+  /** Redeem scripts and witness scripts. */
   readonly scripts?: ReadonlyArray<Bytes>
   readonly taproot?: ReadonlyArray<{ readonly outputKey: Bytes; readonly spend: TaprootSpendData }>
   readonly origins?: ReadonlyArray<{ readonly pubkey: Bytes; readonly origin: KeyOrigin }>
 }
 
-/** Makes a provider of lists, one private key a step. */
+/** Makes a provider from lists, one private key per step. */
 export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider> {
   const { keys = [], origins = [], pubkeys = [], scripts = [], taproot = [] } = knowledge
   const keysByHash = new Map<string, SigningKey>()
@@ -92,14 +91,14 @@ export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider>
   }
 }
 
-/** The same in one step. */
+/** Like `makeProviderSteps`, in one step. */
 export const makeProvider = (knowledge: Knowledge): SigningProvider => runSteps(makeProviderSteps(knowledge))
 
-/** The HASH160 of both public keys that have this x. */
+/** The HASH160 of both public keys with this x coordinate. */
 export const keyHashesOfX = (xonly: Bytes): ReadonlyArray<Bytes> =>
   [0x02, 0x03].map((prefix) => hash160(concat(Uint8Array.of(prefix), xonly)))
 
-/** What `find` knows for one of the keys that have this x. */
+/** The result of `find` for one of the two keys with this x coordinate. */
 export const findByX = <A>(xonly: Bytes, find: (keyHash: Bytes) => A | undefined): A | undefined => {
   for (const keyHash of keyHashesOfX(xonly)) {
     const found = find(keyHash)

@@ -4,20 +4,20 @@ import type { SignatureCreator } from "./SignatureCreator.ts"
 import type { SignatureData } from "./SignatureData.ts"
 import type { SigningProvider } from "./SigningProvider.ts"
 
-/** All that takes part in unlocking an input. */
+/** The parts that unlock one input. */
 export interface Work {
   readonly provider: SigningProvider
   readonly creator: SignatureCreator
   readonly data: SignatureData
 }
 
-/** A public key by its HASH160, from whoever knows it. */
+/** A public key by its HASH160, from the data or the provider. */
 export const findPubkey = ({ data, provider }: Work, keyHash: Bytes): Bytes | undefined => {
   const key = binaryString(keyHash)
   return data.signatures.get(key)?.pubkey ?? data.pubkeys.get(key) ?? provider.pubkey(keyHash)
 }
 
-/** A signature that is there already, or a new one. */
+/** An existing signature, or a new one. */
 export const ecdsaSignature = (work: Work, pubkey: Bytes, script: Bytes, inWitness: boolean): Bytes | undefined => {
   const { creator, data, provider } = work
   const keyHash = hash160(pubkey)

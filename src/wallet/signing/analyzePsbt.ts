@@ -11,9 +11,9 @@ import { SIGNING_FLAGS, type SigningContext } from "./SigningContext.ts"
 import { NO_PROVIDER } from "./SigningProvider.ts"
 import { extractTransaction, isSpendableInput, psbtContext, signPsbtInput } from "./signPsbt.ts"
 
-/** How far a PSBT is, and who has to go on. Upstream `node/psbt.cpp`, `AnalyzePSBT`. */
+/** The state of a PSBT, and the role that has to continue. Upstream `node/psbt.cpp`, `AnalyzePSBT`. */
 
-/** Who is next, in the order of their work. */
+/** The roles, in the order of their work. */
 export const PSBT_ROLES = ["creator", "updater", "signer", "finalizer", "extractor"] as const
 
 export type PsbtRole = (typeof PSBT_ROLES)[number]
@@ -22,19 +22,19 @@ export interface InputAnalysis {
   readonly hasUtxo: boolean
   readonly isFinal: boolean
   readonly next: PsbtRole
-  /** `undefined` where nothing was looked for. */
+  /** `undefined` if nothing was searched for. */
   readonly missing: Missing | undefined
 }
 
 export interface PsbtAnalysis {
   readonly inputs: ReadonlyArray<InputAnalysis>
   readonly next: PsbtRole
-  /** Smallest units; `undefined` where not all outputs that it spends are known. */
+  /** Smallest units; `undefined` unless all spent outputs are known. */
   readonly fee: number | undefined
   readonly estimatedVirtualSize: number | undefined
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly estimatedFeeRate: number | undefined
-  /** Why it is not valid, if so. */
+  /** Why the PSBT is invalid; `undefined` if it is valid. */
   readonly error: string | undefined
 }
 
@@ -47,7 +47,7 @@ const invalid = (problem: string): PsbtAnalysis => ({
   error: `PSBT is not valid. ${problem}`
 })
 
-/** The sum of amounts, or the first that is none or makes it too large. */
+/** The sum of the amounts, or the index of the first amount that is invalid or makes the sum invalid. */
 const sumOf = (outputs: ReadonlyArray<TransactionOutput | undefined>): { sum: number; bad: number | undefined } => {
   let sum = 0
   for (const [at, output] of outputs.entries()) {
@@ -75,7 +75,7 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }
 }
 
-/** The virtual size of the transaction when it is signed; `undefined` where nobody can tell. */
+/** The virtual size of the signed transaction; `undefined` if it cannot be estimated. */
 function* estimateSize(
   context: SigningContext,
   psbt: Psbt,

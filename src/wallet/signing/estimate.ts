@@ -6,25 +6,20 @@ import { DUMMY_CREATOR } from "./SignatureCreator.ts"
 import { SignatureData } from "./SignatureData.ts"
 import type { SigningProvider } from "./SigningProvider.ts"
 
-/** How large an input becomes when it is signed, before it is. */
+/** Estimates the size of a signed input before signing. */
 
-/** What a signed input takes. */
 export interface InputSize {
-  /** Bytes of the scriptSig, without its length. */
+  /** Bytes of the scriptSig, without its length prefix. */
   readonly scriptSig: number
-  /** Bytes of the witness with the count of its items; 0 without one. */
+  /** Bytes of the witness, including the item count; 0 without a witness. */
   readonly witness: number
-  /**
-   * Weight units of the whole input. In a transaction that has witnesses, an input without one takes a unit more, for
-   * its count.
-   */
+  /** Weight units of the whole input. In a transaction with witnesses, an input without one takes one unit more. */
   readonly weight: number
 }
 
 const SEQUENCE_SIZE = 4
 const NON_WITNESS_WEIGHT = 4
 
-/** The bytes of an unlocking. */
 const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
   const items = witness.reduce((size, { length }) => size + compactSizeLength(length) + length, 0)
   const witnessSize = witness.length === 0 ? 0 : compactSizeLength(witness.length) + items
@@ -33,10 +28,9 @@ const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
 }
 
 /**
- * Returns the size of an input that spends an output script, at most: for signatures as `signEcdsa` makes them.
- * Of taproot a spend by key is expected, of miniscript the shortest way whose keys need not be ours.
- * `provider` has to know public keys and scripts behind hashes, but no private keys; `undefined` where it does not
- * know enough.
+ * Returns the maximum size of an input that spends an output script, with signatures of `signEcdsa`. For taproot it
+ * assumes a key path spend, for miniscript the shortest way, even if its keys are not the wallet's. `provider` needs
+ * public keys and scripts, but no private keys. `undefined` if the provider lacks data.
  */
 export const estimateInput = (script: Bytes, provider: SigningProvider): InputSize | undefined => {
   const data = new SignatureData()
@@ -44,6 +38,6 @@ export const estimateInput = (script: Bytes, provider: SigningProvider): InputSi
   return solved ? sizeOf(data.scriptSig, data.witness) : undefined
 }
 
-/** The weight alone. */
+/** The weight of an input that spends an output script. */
 export const estimateInputWeight = (script: Bytes, provider: SigningProvider): number | undefined =>
   estimateInput(script, provider)?.weight

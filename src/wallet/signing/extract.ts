@@ -7,30 +7,30 @@ import { SignatureData } from "./SignatureData.ts"
 import type { SigningContext } from "./SigningContext.ts"
 
 /**
- * What an input that was signed before tells: the scripts behind hashes, and the signatures that are valid. Source:
- * upstream `script/sign.cpp`, `DataFromTransaction`.
+ * The data in an input that was signed before: the scripts behind hashes, and the valid signatures. Source: upstream
+ * `script/sign.cpp`, `DataFromTransaction`.
  */
 
-/** What a script of pushes leaves on the stack; nothing for other scripts, which cannot come from a signer. */
+/** The stack after a script of pushes; empty for other scripts, which a signer cannot have made. */
 const pushedItems = (script: Bytes): ReadonlyArray<Bytes> => {
   const items: Array<Bytes> = []
   const cursor = new ScriptCursor(script)
   while (cursor.next()) {
-    // Signatures, keys and scripts are longer than what opcodes push by themselves.
+    // Signatures, keys and scripts are longer than the constants that opcodes push.
     if (cursor.opcode > 0x60) return []
     items.push(cursor.data)
   }
   return cursor.failed ? [] : items
 }
 
-/** The items, and the script that they are for. */
+/** A script and the items that satisfy it. */
 interface Layer {
   readonly script: Bytes
   readonly items: ReadonlyArray<Bytes>
   readonly inWitness: boolean
 }
 
-/** Goes from the output script to the one that the signatures are for, and notes those on the way. */
+/** Follows the output script to the script that the signatures are for, and records the scripts in between. */
 const innermost = (data: SignatureData, script: Bytes): Layer => {
   let layer: Layer = { script, items: pushedItems(data.scriptSig), inWitness: false }
   const redeem = layer.items[layer.items.length - 1]
@@ -48,7 +48,7 @@ const innermost = (data: SignatureData, script: Bytes): Layer => {
   return layer
 }
 
-/** Finds the key of each signature; both are in the same order. */
+/** Finds the key of each signature; both lists have the same order. */
 const matchMultisig = (
   data: SignatureData,
   { items }: Layer,
@@ -65,7 +65,6 @@ const matchMultisig = (
   }
 }
 
-/** What the scriptSig and the witness of an input tell about how it can be spent. */
 export const extractData = (context: SigningContext, index: number): SignatureData => {
   const data = new SignatureData()
   const { scriptSig, witness } = context.input(index)

@@ -11,26 +11,26 @@ import type { SigningKey } from "./SigningProvider.ts"
 
 const MAGIC = new TextEncoder().encode("Namecoin Signed Message:\n")
 
-/** First byte of a signature: this, the recovery id, and 4 where the public key is compressed. */
+/** The first byte of a signature: this value, plus the recovery id, plus 4 for a compressed public key. */
 const HEAD = 27
 const COMPRESSED = 4
 
 const SIGNATURE_SIZE = 65
 
-/** What is signed: a prefix that no transaction has, and the message as UTF-8. */
+/** The signed hash: of a prefix that no transaction has, and the message as UTF-8. */
 export const messageHash = (message: string): Uint8Array => {
   const bytes = new TextEncoder().encode(message)
   return hash256(new Writer(bytes.length + 64).varBytes(MAGIC).varBytes(bytes).written())
 }
 
-/** Signs a message; base64 of 65 bytes. */
+/** Signs a message. Returns the base64 of 65 bytes. */
 export const signMessage = (message: string, { compressed, privateKey }: SigningKey): string => {
   const recovered = secp256k1.sign(messageHash(message), privateKey, { prehash: false, format: "recovered" })
   const head = HEAD + (recovered[0] ?? 0) + (compressed ? COMPRESSED : 0)
   return encodeBase64(concat(Uint8Array.of(head), recovered.subarray(1)))
 }
 
-/** The public key that signed a message; `undefined` if none did. */
+/** The public key that signed a message; `undefined` if the signature is invalid. */
 const recoverKey = (message: string, signature: Bytes): Uint8Array | undefined => {
   if (signature.length !== SIGNATURE_SIZE) return undefined
   const head = ((signature[0] ?? 0) - HEAD) & 0xff
@@ -39,15 +39,14 @@ const recoverKey = (message: string, signature: Bytes): Uint8Array | undefined =
     const key = secp256k1.recoverPublicKey(recovered, messageHash(message), { prehash: false })
     return secp256k1.Point.fromBytes(key).toBytes((head & COMPRESSED) !== 0)
   } catch {
-    // r and s belong to no point.
+    // r and s do not give a point.
     return undefined
   }
 }
 
-/** `forged`: by nobody, or by another key. */
+/** `forged`: the signature is invalid, or by another key. */
 export type MessageVerdict = "valid" | "forged" | "invalid address" | "address without key" | "malformed signature"
 
-/** Checks a signed message. */
 export const verifyMessage = (
   network: Network,
   address: string,

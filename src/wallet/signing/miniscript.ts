@@ -6,29 +6,29 @@ import { type MiniscriptNode, miniscriptTree } from "./miniscriptTree.ts"
 import { ecdsaSignature, type Work } from "./Work.ts"
 
 /**
- * Witness scripts that are miniscript: the smallest witness that nobody else can change into another one that is as
- * valid. Source of the rules: the miniscript specification, "Satisfaction and malleability".
+ * Satisfies witness scripts in miniscript with the smallest non-malleable witness: no third party can change it into
+ * another valid one. Source of the rules: the miniscript specification, "Satisfaction and malleability".
  */
 
-/** Elements that satisfy an expression, or dissatisfy it; `undefined` for what cannot be done. The last is on top. */
+/** Witness elements that satisfy or dissatisfy an expression; `undefined` if impossible. The last one is on top. */
 interface Input {
   readonly items: ReadonlyArray<Bytes>
   /** Bytes in the witness. */
   readonly size: number
   readonly hasSignature: boolean
-  /** Whether somebody else could give other elements in place of these. */
+  /** Whether a third party can replace these elements with others. */
   readonly malleable: boolean
 }
 
 type Option = Input | undefined
 
-/** Both ways for an expression to end. */
+/** The satisfaction and the dissatisfaction of an expression. */
 interface Ways {
   readonly sat: Option
   readonly dsat: Option
 }
 
-/** Opcodes in a script (consensus). A script with more is not looked at: it could not be spent. */
+/** Maximum number of opcodes in a script (consensus). A script with more is unspendable and is skipped. */
 const MAX_OPCODES = 201
 
 const element = (item: Bytes): Input => ({
@@ -47,7 +47,7 @@ const signed = (signature: Bytes | undefined): Option =>
 
 const malleable = (input: Option): Option => input === undefined ? undefined : { ...input, malleable: true }
 
-/** All of them, the first one deepest. */
+/** Concatenates the inputs, the first one deepest. */
 const join = (...inputs: ReadonlyArray<Option>): Option => {
   let all = NOTHING
   for (const input of inputs) {
@@ -64,7 +64,7 @@ const join = (...inputs: ReadonlyArray<Option>): Option => {
 
 const better = (a: Option, b: Option): Option => {
   if (a === undefined || b === undefined) return a ?? b
-  // Who has no signature of ours can still take the way that needs none.
+  // A third party without the signature can still choose the option that needs none.
   if (a.hasSignature !== b.hasSignature) return a.hasSignature ? b : a
   const smaller = a.size <= b.size ? a : b
   if (!a.hasSignature) return malleable(smaller)
@@ -72,7 +72,7 @@ const better = (a: Option, b: Option): Option => {
   return smaller
 }
 
-/** The way to take of several that lead to the same end. */
+/** Chooses among several options with the same result. */
 const choose = (...options: ReadonlyArray<Option>): Option => options.reduce(better, undefined)
 
 const HASHES: Readonly<Record<string, PreimageKind>> = {
@@ -84,10 +84,10 @@ const HASHES: Readonly<Record<string, PreimageKind>> = {
 
 const bytesOf = (text: string | undefined): Bytes => fromHex(text ?? "") ?? EMPTY
 
-/** Any 32 bytes but the preimage dissatisfy a hash. */
+/** Any 32 bytes other than the preimage dissatisfy a hash. */
 const NO_PREIMAGE = malleable(element(new Uint8Array(32)))
 
-/** What the leaves of an expression need: signatures, preimages, lock times. */
+/** Satisfies the leaves of an expression: signatures, preimages, lock times. */
 class Satisfier {
   private readonly work: Work
   private readonly script: Bytes
@@ -186,7 +186,7 @@ const binary = (name: string, x: Ways, y: Ways): Ways => {
 }
 
 const thresh = (required: number, subs: ReadonlyArray<Ways>): Ways => {
-  // The best way for each number of satisfied ones, of those that were looked at; the last one stands deepest.
+  // The best option for each number of satisfied subexpressions so far; the last subexpression is deepest.
   let totals: ReadonlyArray<Option> = [NOTHING]
   for (const { dsat, sat } of subs.toReversed()) {
     totals = Array.from(
@@ -202,7 +202,7 @@ const thresh = (required: number, subs: ReadonlyArray<Ways>): Ways => {
   return { sat: totals[required], dsat: choose(...others) }
 }
 
-/** The witness of a miniscript, without the script; `undefined` if there is none yet, or none that is safe. */
+/** The witness of a miniscript, without the script; `undefined` if there is none yet, or only a malleable one. */
 export const satisfyMiniscript = (work: Work, script: Bytes): ReadonlyArray<Bytes> | undefined => {
   const expression = decodeMiniscript(script)?.expression
   if (expression === undefined || expression.opcodes > MAX_OPCODES) return undefined

@@ -1,9 +1,9 @@
-/** Miniscript expressions as trees, read from the text that `protocol/miniscript` writes. */
+/** Parses miniscript expressions into trees, from the text that `protocol/miniscript` writes. */
 
 /** `name` is a fragment with its arguments, or one of the wrappers `a s c d v j n` with one expression. */
 export interface MiniscriptNode {
   readonly name: string
-  /** Numbers, keys and hashes, as they stand in the text. */
+  /** Numbers, keys and hashes, as in the text. */
   readonly values: ReadonlyArray<string>
   readonly of: ReadonlyArray<MiniscriptNode>
 }
@@ -15,7 +15,7 @@ const node = (name: string, ...of: ReadonlyArray<MiniscriptNode>): MiniscriptNod
 const ZERO = leaf("0")
 const ONE = leaf("1")
 
-/** The arguments of a fragment: what stands between commas outside of all parentheses. */
+/** The arguments of a fragment, split at the commas outside all parentheses. */
 const splitArguments = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let depth = 0
@@ -32,7 +32,7 @@ const splitArguments = (text: string): ReadonlyArray<string> => {
   return [...found, text.slice(start)]
 }
 
-/** A wrapper around an expression; three are short for something else. */
+/** A wrapper around an expression; three of them are abbreviations. */
 const wrapped = (letter: string, inner: MiniscriptNode): MiniscriptNode => {
   switch (letter) {
     case "t":
@@ -69,7 +69,7 @@ const fragment = (name: string, inner: string): MiniscriptNode => {
   }
 }
 
-/** Returns the tree of an expression. The text has to be one: whoever wrote it knew. */
+/** Returns the tree of an expression. The caller guarantees that the text is valid. */
 export const miniscriptTree = (text: string): MiniscriptNode => {
   const [, letters, behind] = /^([a-z]+):(.*)$/s.exec(text) ?? []
   if (letters !== undefined && behind !== undefined) {

@@ -8,12 +8,9 @@ import type { SignatureData } from "./SignatureData.ts"
 import { satisfyTaproot } from "./taproot.ts"
 import { ecdsaSignature, findPubkey, type Work } from "./Work.ts"
 
-/**
- * The unlocking of one input. Source of the order in which things are tried: upstream `script/sign.cpp`,
- * `ProduceSignature` and `SignStep`.
- */
+/** Unlocks one input, in the order of upstream `script/sign.cpp`, `ProduceSignature` and `SignStep`. */
 
-/** What satisfies a script, or for scripts behind a hash the script; and whether nothing is missing. */
+/** The items that satisfy a script, or the script behind a hash; and whether they are complete. */
 interface Step {
   readonly type: ScriptType
   readonly solved: boolean
@@ -26,15 +23,15 @@ const multisig = (
   script: Bytes,
   inWitness: boolean
 ): Step => {
-  // All keys are asked, also when there are enough: others may need any of the signatures.
+  // Signs with all keys, even beyond the required number: other signers may need any of the signatures.
   const signatures = pubkeys.flatMap((pubkey) => ecdsaSignature(work, pubkey, script, inWitness) ?? [])
   const chosen = signatures.slice(0, required)
   const padding = Array.from({ length: required - chosen.length }, () => EMPTY)
-  // OP_CHECKMULTISIG takes one element more than it needs.
+  // OP_CHECKMULTISIG pops one element more than it needs.
   return { type: "multisig", solved: padding.length === 0, items: [EMPTY, ...chosen, ...padding] }
 }
 
-/** A script that came with the input, under whichever heading. */
+/** A script that the input provides, as redeem or witness script. */
 const givenScript = (
   { redeemScript, witnessScript }: SignatureData,
   isIt: (script: Bytes) => boolean
@@ -91,7 +88,7 @@ const step = (work: Work, script: Bytes, inWitness: boolean): Step => {
   }
 }
 
-/** The script of pushes, each the shortest there is. */
+/** A script of minimal pushes. */
 export const pushAll = (items: ReadonlyArray<Bytes>): Uint8Array =>
   concat(...items.map((item) => {
     const [first = 0] = item
@@ -120,8 +117,8 @@ const solveWitnessScript = (work: Work, script: Bytes): Pick<Step, "solved" | "i
 }
 
 /**
- * Unlocks an output script with what is known and what can be signed, and says whether that is enough. What there is
- * stands in the data in any case.
+ * Unlocks an output script with the known data and new signatures. Returns whether that suffices. The data has the
+ * partial results in any case.
  */
 export const produceSignature = (work: Work, script: Bytes): boolean => {
   const { creator, data } = work

@@ -14,9 +14,9 @@ import {
 import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
 import { SignatureData } from "./SignatureData.ts"
 
-/** Between the maps of a PSBT and the data that signing works on. Upstream `psbt.cpp`. */
+/** Converts between the maps of a PSBT and the data for signing. Upstream `psbt.cpp`. */
 
-/** The output that an input spends, from the transaction that made it or, for want of that, as the PSBT says. */
+/** The output that an input spends: from its transaction if the PSBT has it, otherwise from the witness UTXO. */
 export const spentOutput = (psbt: Psbt, index: number): TransactionOutput | undefined => {
   const map = psbt.inputs[index]
   const input = psbt.transaction.inputs[index]
@@ -31,7 +31,7 @@ const fill = <A>(to: Map<string, A>, from: Records<A>): void => {
   for (const [key, record] of from) if (!to.has(key)) to.set(key, record)
 }
 
-/** The two public keys with an x: an even and an odd y. */
+/** The two public keys with an x coordinate: with even and odd y. */
 const keysOfX = (xonly: Bytes): ReadonlyArray<Bytes> => [2, 3].map((parity) => concat(Uint8Array.of(parity), xonly))
 
 const fillMap = (data: SignatureData, map: PsbtMap): void => {
@@ -78,7 +78,7 @@ const mergedMap = <M extends PsbtMap>(map: M, data: SignatureData): M => ({
   taprootOrigins: new Map([...map.taprootOrigins, ...data.taprootOrigins])
 })
 
-/** What unlocks a finished input takes the place of all that led there. */
+/** The final scriptSig and witness of an input replace all other data. */
 const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): PsbtInput => ({
   ...input,
   partialSignatures: EMPTY_INPUT.partialSignatures,
@@ -89,7 +89,7 @@ const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): Psbt
   finalScriptWitness: witness.length > 0 ? witness : input.finalScriptWitness
 })
 
-/** The input with what signing found; `finalize` allows it to become finished. */
+/** The input with the result of signing; `finalize` allows it to be finalized. */
 export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
   if (data.complete && finalize) return finished(input, data)
   return slimInput({

@@ -3,15 +3,15 @@ import { tapTweak } from "../../consensus/signature.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 
 /**
- * Signatures. Deterministic: the same key and hash always make the same signature, so that no nonce is ever used for
- * two (RFC 6979; BIP 340 with zeros for the auxiliary randomness). Nothing here throws for what a caller may have
- * got from a stranger; keys were checked when they were read.
+ * Deterministic signatures: the same key and hash always give the same signature, so that no nonce signs two hashes
+ * (RFC 6979; BIP 340 with zeros for the auxiliary randomness). These functions do not throw for input from strangers;
+ * keys are checked when they are parsed.
  */
 
 const { Point } = secp256k1
 const { Fn } = Point
 
-/** The nonce's entropy in a further attempt: the count of attempts, little endian. */
+/** The extra entropy of a further attempt: the number of the attempt, little endian. */
 const entropy = (attempt: number): Uint8Array => {
   const bytes = new Uint8Array(32)
   new DataView(bytes.buffer).setUint32(0, attempt, true)
@@ -19,9 +19,8 @@ const entropy = (attempt: number): Uint8Array => {
 }
 
 /**
- * Signs a hash of 32 bytes with ECDSA; DER without a hash type. Nonces are tried until r is below 2^255, so that
- * signatures have at most 70 bytes and their size can be told beforehand. s is low.
- * Source: upstream `key.cpp`, `CKey::Sign`.
+ * Signs a hash of 32 bytes with ECDSA; DER without a hash type. It tries nonces until r is below 2^255, so that
+ * signatures have at most 70 bytes and a predictable size. s is low. Source: upstream `key.cpp`, `CKey::Sign`.
  */
 export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
   for (let attempt = 0;; attempt++) {
@@ -32,8 +31,8 @@ export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
 }
 
 /**
- * The private key of a taproot output: that of its internal key, tweaked by the root of its tree of scripts, of no
- * bytes where it has none (BIP 341).
+ * The private key of a taproot output: the internal private key, tweaked by the Merkle root of the script tree, which
+ * is empty without a tree (BIP 341).
  */
 export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => {
   const scalar = Fn.fromBytes(privateKey)
@@ -43,6 +42,6 @@ export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => 
   return Fn.toBytes(Fn.add(even, tweak))
 }
 
-/** Signs 32 bytes as BIP 340 says: 64 bytes. */
+/** Signs 32 bytes by BIP 340. Returns 64 bytes. */
 export const signSchnorr = (hash: Bytes, privateKey: Bytes): Uint8Array =>
   schnorr.sign(hash, privateKey, new Uint8Array(32))

@@ -15,7 +15,7 @@ import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
 
 /** The updater, signer, finalizer and extractor of BIP 174. Upstream `psbt.cpp`. */
 
-/** `mismatch`: the hash type is not the one that is asked for, so that nothing was signed. */
+/** `mismatch`: the hash type differs from the requested one, so nothing was signed. */
 export type InputStatus = "complete" | "incomplete" | "mismatch"
 
 export interface SignedPsbtInput {
@@ -26,20 +26,20 @@ export interface SignedPsbtInput {
 
 const NOTHING_MISSING: Missing = { pubkeys: [], signatures: [], redeemScript: undefined, witnessScript: undefined }
 
-/** The context in which the inputs of a PSBT are signed: with the outputs that it knows. */
+/** The signing context of a PSBT, with the outputs that it contains. */
 export const psbtContext = (psbt: Psbt): SigningContext =>
   new SigningContext(psbt.transaction, psbt.inputs.map((_, index) => spentOutput(psbt, index)))
 
-/** Whether a finished input can be spent as it is. */
+/** Whether a finalized input is spendable. */
 export const isSpendableInput = (context: SigningContext, index: number, input: PsbtInput): boolean =>
   context.spent[index] !== undefined &&
   context.verify(index, input.finalScriptSig ?? EMPTY, input.finalScriptWitness ?? []) === undefined
 
-/** Whether a Schnorr signature says this hash type, the default by its length. */
+/** Whether a Schnorr signature has this hash type; the default is recognized by the length. */
 const saysType = (signature: Uint8Array, hashType: number): boolean =>
   hashType === Sighash.DEFAULT ? signature.length === 64 : signature.length === 65 && signature[64] === hashType
 
-/** Whether the signatures that are there have the hash type that is asked for. */
+/** Whether the existing signatures have the requested hash type. */
 const matchesType = (input: PsbtInput, hashType: number): boolean => {
   const { partialSignatures, taprootKeySignature, taprootScriptSignatures } = input
   if (taprootKeySignature !== undefined && !saysType(taprootKeySignature, hashType)) return false
@@ -49,15 +49,15 @@ const matchesType = (input: PsbtInput, hashType: number): boolean => {
 }
 
 export interface PsbtSigning {
-  /** What the signer asks for; left out: the default for the kind of output. */
+  /** The requested hash type; by default the one for the kind of output. */
   readonly hashType?: number | undefined
-  /** Whether inputs that have all they need become finished. */
+  /** Whether to finalize complete inputs. */
   readonly finalize?: boolean
-  /** Whether only the sizes of signatures matter. */
+  /** Whether to create placeholder signatures, for their sizes. */
   readonly dummy?: boolean
 }
 
-/** Signs one input of a PSBT and takes over what the provider knows of it. */
+/** Signs one input of a PSBT, and adds the provider's data about it. */
 export const signPsbtInput = (
   context: SigningContext,
   psbt: Psbt,
@@ -81,7 +81,7 @@ export const signPsbtInput = (
   const data = dataOfInput(input)
   const creator: SignatureCreator = dummy ? DUMMY_CREATOR : keyCreator(context, index, provider, asked)
   const complete = produceSignature({ provider, creator, data }, utxo.script)
-  // Without the whole transaction nothing vouches for the amount, but a signature that covers it.
+  // Without the previous transaction, only a signature that commits to the amount protects it.
   if (input.nonWitnessUtxo === undefined && !data.usesWitness && !isFinalInput(before)) {
     return { ...untouched("incomplete"), input }
   }
@@ -93,20 +93,20 @@ export const signPsbtInput = (
   }
 }
 
-/** Adds what a provider knows of an output: scripts and where keys come from. */
+/** Adds the provider's data about an output: scripts and key origins. */
 const updateOutput = (psbt: Psbt, index: number, provider: SigningProvider): Psbt["outputs"][number] => {
   const map = psbt.outputs[index]
   const output = psbt.transaction.outputs[index]
   if (map === undefined || output === undefined) throw new RangeError(`the PSBT has no output ${index}`)
   const data = dataOfOutput(map)
-  // A signature that stops at nothing finds all scripts and keys; what it makes is thrown away.
+  // A creator that signs everything visits all scripts and keys; its result is discarded.
   produceSignature({ provider, creator: { ...DUMMY_CREATOR, schnorr: () => undefined }, data }, output.script)
   return outputWith(map, data)
 }
 
 /**
- * Leaves whole previous transactions out where signatures cover all amounts anyway: if every input is taproot, and none
- * is signed for itself alone.
+ * Removes the previous transactions if the signatures commit to all amounts: every input is taproot, and none has
+ * ANYONECANPAY.
  */
 export const withoutNeedlessTransactions = (psbt: Psbt): Psbt => {
   const needless = psbt.inputs.every(({ sighashType = 0, witnessUtxo }) =>
@@ -118,13 +118,11 @@ export const withoutNeedlessTransactions = (psbt: Psbt): Psbt => {
 
 export interface SignedPsbt {
   readonly psbt: Psbt
-  /** Whether every input has what it needs to be spent. */
   readonly complete: boolean
-  /** What came of each input. */
   readonly statuses: ReadonlyArray<InputStatus>
 }
 
-/** Signs what can be signed of a PSBT, and adds what the provider knows of inputs and outputs. */
+/** Signs a PSBT as far as possible, and adds the provider's data about inputs and outputs. */
 export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: PsbtSigning = {}): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(psbt.inputs, (_, index) => signPsbtInput(context, psbt, index, provider, options))
@@ -141,11 +139,11 @@ export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: P
   }
 }
 
-/** The same in one step: for a PSBT that this node made itself. */
+/** Like `signPsbtSteps`, in one step: for a PSBT that this node made. */
 export const signPsbt = (psbt: Psbt, provider: SigningProvider, options?: PsbtSigning): SignedPsbt =>
   runSteps(signPsbtSteps(psbt, provider, options))
 
-/** Makes scriptSigs and witnesses of the signatures that are there. */
+/** Makes scriptSigs and witnesses from the existing signatures. */
 export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(
@@ -160,10 +158,10 @@ export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   }
 }
 
-/** The same in one step. */
+/** Like `finalizePsbtSteps`, in one step. */
 export const finalizePsbt = (psbt: Psbt): SignedPsbt => runSteps(finalizePsbtSteps(psbt))
 
-/** The transaction of a PSBT whose inputs are all finished; of others, with what there is. */
+/** The transaction of a PSBT with finalized inputs; other inputs stay without scriptSig and witness. */
 export const extractTransaction = ({ inputs, transaction }: Psbt): Transaction => {
   const { lockTime, outputs, version } = transaction
   return makeTransaction({

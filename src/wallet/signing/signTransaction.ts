@@ -16,30 +16,29 @@ import { SignatureData } from "./SignatureData.ts"
 import { SigningContext, type SpentOutput } from "./SigningContext.ts"
 import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
 
-/** Transactions signed as a whole, without a PSBT around them. Source: upstream `script/sign.cpp`, `SignTransaction`. */
+/** Signs transactions without a PSBT. Source: upstream `script/sign.cpp`, `SignTransaction`. */
 
-/** An input that is not signed, or not enough; as it stands in the transaction now. */
+/** An input that is unsigned or incomplete, as it is in the transaction now. */
 export interface SigningFailure {
-  /** Which input. */
   readonly index: number
-  /** As people write it. */
+  /** In display byte order. */
   readonly txid: string
   readonly vout: number
   readonly witness: ReadonlyArray<Bytes>
   readonly scriptSig: Bytes
   readonly sequence: number
-  /** The reference node's words. */
+  /** The reference node's error text. */
   readonly error: string
 }
 
 export interface SignedTransaction {
   readonly transaction: Transaction
-  /** Whether every input can be spent as it is. */
+  /** Whether every input is spendable. */
   readonly complete: boolean
   readonly errors: ReadonlyArray<SigningFailure>
 }
 
-/** An input and why it cannot be spent, if it cannot. */
+/** An input, and why it is not spendable. */
 export interface SignedInput {
   readonly input: TransactionInput
   readonly error: string | undefined
@@ -59,13 +58,13 @@ const errorText = (error: ScriptError): string => {
   }
 }
 
-/** Whether there is something to sign: SINGLE without an output to match would sign the number 1. */
+/** Whether the input can be signed: SINGLE without a matching output would sign the number 1. */
 const canSign = ({ transaction }: SigningContext, index: number, hashType: number): boolean =>
   (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
 
 /**
- * Signs one input with what a provider knows, beside the signatures that it has. `hashType` 0 is the default: ALL, and
- * for taproot a signature of 64 bytes.
+ * Signs one input with a provider, in addition to its existing signatures. `hashType` 0 is the default: ALL, and for
+ * taproot a signature of 64 bytes.
  */
 export const signInput = (
   context: SigningContext,
@@ -99,8 +98,8 @@ const withInputs = (
 ): Transaction => makeTransaction({ version, inputs, outputs, lockTime })
 
 /**
- * Signs what can be signed of a transaction. `coins` are the outputs that it spends, in the order of its inputs;
- * `undefined` where nobody knows one.
+ * Signs a transaction as far as possible. `coins` are the outputs that it spends, in the order of its inputs;
+ * `undefined` for an unknown one.
  */
 export function* signTransactionSteps(
   transaction: Transaction,
@@ -115,7 +114,7 @@ export function* signTransactionSteps(
   return { transaction: withInputs(transaction, inputs), complete: errors.length === 0, errors }
 }
 
-/** The same in one step: for a transaction that this node made itself. */
+/** Like `signTransactionSteps`, in one step: for a transaction that this node made. */
 export const signTransaction = (
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
@@ -124,8 +123,8 @@ export const signTransaction = (
 ): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, provider, hashType))
 
 /**
- * Puts the signatures of several copies of a transaction together, as the first of them with all that is known. The
- * copies may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`.
+ * Combines the signatures of several copies of a transaction in the first copy. The other copies may have fewer inputs.
+ * Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`.
  */
 export function* combineSignaturesSteps(
   first: Transaction,
@@ -152,7 +151,7 @@ export function* combineSignaturesSteps(
   return withInputs(first, inputs)
 }
 
-/** The same in one step. */
+/** Like `combineSignaturesSteps`, in one step. */
 export const combineSignatures = (
   first: Transaction,
   others: ReadonlyArray<Transaction>,

@@ -11,11 +11,11 @@ import { findByX } from "./SigningProvider.ts"
 import type { Work } from "./Work.ts"
 
 /**
- * Taproot outputs (BIP 341): by key, else by the leaf that makes the smallest witness. Leaves that can be signed are
- * one key with OP_CHECKSIG, and `multi_a` of BIP 387.
+ * Satisfies taproot outputs (BIP 341): by key path, otherwise by the leaf with the smallest witness. The supported
+ * leaves are a single key with OP_CHECKSIG, and `multi_a` of BIP 387.
  */
 
-/** What a leaf asks for: this many signatures of these x-only keys. */
+/** The keys of a leaf, x-only, and the number of required signatures. */
 interface LeafKeys {
   readonly required: number
   readonly keys: ReadonlyArray<Bytes>
@@ -23,10 +23,10 @@ interface LeafKeys {
 
 const X_SIZE = 32
 
-/** Keys of a `multi_a`, at most (BIP 387). */
+/** Maximum number of keys in a `multi_a` (BIP 387). */
 const MAX_KEYS = 999
 
-/** The keys at the beginning of a script, each with its check, and where what follows begins. */
+/** The keys at the beginning of a script, each with its check, and the offset after them. */
 const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; readonly end: number } => {
   const keys: Array<Bytes> = []
   let at = 0
@@ -39,7 +39,7 @@ const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; read
   return { keys, end: at }
 }
 
-/** The keys of a leaf of one of the known forms; `undefined` for any other. */
+/** The keys of a leaf in a supported form; `undefined` for any other form. */
 export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   const { end, keys } = checkedKeys(script)
   if (keys.length === 1 && end === script.length) return { required: 1, keys }
@@ -51,7 +51,7 @@ export const leafKeys = (script: Bytes): LeafKeys | undefined => {
   return { required, keys }
 }
 
-/** Says where an x-only key comes from, if that is known: with the leaf, if it stands in one. */
+/** Records the origin of an x-only key, if known, and the leaf that contains it. */
 const noteOrigin = ({ data, provider }: Work, xonly: Bytes, leafHash: Bytes | undefined): void => {
   const origin = findByX(xonly, provider.origin)
   if (origin === undefined) return
@@ -72,7 +72,7 @@ const leafSignature = (work: Work, xonly: Bytes, leafHash: Bytes): Bytes | undef
   return signature
 }
 
-/** The witness of a leaf, its script and control block included. */
+/** The witness of a leaf, with its script and control block. */
 const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | undefined => {
   const asked = leaf.leafVersion === TAPSCRIPT_LEAF ? leafKeys(leaf.script) : undefined
   const [control] = leaf.controlBlocks
@@ -81,7 +81,7 @@ const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | unde
   const signatures = asked.keys.map((key) => leafSignature(work, key, leafHash))
   let left = asked.required
   const items = signatures.map((signature) => signature !== undefined && left-- > 0 ? signature : EMPTY)
-  // The first key's is on top of the stack.
+  // The signature of the first key is on top of the stack.
   return left > 0 ? undefined : [...items.reverse(), leaf.script, control]
 }
 
@@ -100,7 +100,7 @@ const keySignature = (work: Work, outputKey: Bytes): Bytes | undefined => {
 }
 
 /**
- * The witness of a taproot output; `undefined` where signatures lack. Source: upstream `script/sign.cpp`,
+ * The witness of a taproot output; `undefined` if signatures are missing. Source: upstream `script/sign.cpp`,
  * `SignTaproot`.
  */
 export const satisfyTaproot = (work: Work, outputKey: Bytes): ReadonlyArray<Bytes> | undefined => {

@@ -8,7 +8,7 @@ import { isWholeTree } from "../../protocol/psbt/outputRecords.ts"
 import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Psbt.ts"
 import type { TaprootSpendData } from "./SigningProvider.ts"
 
-/** Taproot outputs made of an internal key and a tree of scripts (BIP 341). */
+/** Makes taproot outputs from an internal key and a script tree (BIP 341). */
 
 export interface TaprootOutput {
   /** x-only, 32 bytes. */
@@ -16,7 +16,7 @@ export interface TaprootOutput {
   readonly spend: TaprootSpendData
 }
 
-/** A part of the tree: its hash, and the leaves below with the way up to here. */
+/** A subtree: its hash, and its leaves with their paths to its root. */
 interface Branch {
   readonly depth: number
   readonly hash: Bytes
@@ -40,7 +40,7 @@ const joined = (a: Branch, b: Branch): Branch => {
   }
 }
 
-/** The tree of leaves that are listed depth first. */
+/** The root of a tree whose leaves are listed depth first. */
 const rootOf = (leaves: ReadonlyArray<TreeLeaf>): Branch | undefined => {
   const open: Array<Branch> = []
   for (const leaf of leaves) {
@@ -68,16 +68,16 @@ const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMa
 }
 
 /**
- * Makes the output of an x-only internal key and a tree, listed depth first; without a tree where the list is empty.
- * Depths that make no tree, and an internal key that is none, are the caller's mistake: `RangeError`.
+ * Makes the output of an x-only internal key and a tree, listed depth first; an empty list means no tree. Throws
+ * `RangeError` for depths that do not form a tree and for an invalid internal key, which are mistakes of the caller.
  */
 export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> = []): TaprootOutput => {
   if (leaves.length > 0 && !isWholeTree(leaves.map(({ depth }) => depth))) {
-    throw new RangeError("the leaves make no tree")
+    throw new RangeError("the leaves do not form a tree")
   }
   const { Point } = secp256k1
   const even = concat(Uint8Array.of(0x02), internalKey)
-  if (!secp256k1.utils.isValidPublicKey(even, true)) throw new RangeError("the internal key is no key")
+  if (!secp256k1.utils.isValidPublicKey(even, true)) throw new RangeError("the internal key is invalid")
   const root = rootOf(leaves)
   const tweak = Point.Fn.fromBytes(tapTweak(internalKey, root?.hash ?? EMPTY))
   const output = Point.fromBytes(even).add(Point.BASE.multiply(tweak)).toBytes(true)

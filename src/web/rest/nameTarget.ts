@@ -7,13 +7,13 @@ const PREFIX = "/rest/name/"
 
 export type RestFormat = "bin" | "hex" | "json"
 
-/** In upstream's order, as its message has them. */
+/** In upstream's order, which its message shows. */
 export const FORMATS: ReadonlyArray<RestFormat> = ["bin", "hex", "json"]
 
 export interface NameTarget {
   /** The name as it was written. */
   readonly encoded: string
-  /** `undefined` where it is no percent-encoding. */
+  /** `undefined` for invalid percent-encoding. */
   readonly name: Uint8Array | undefined
   readonly format: RestFormat | undefined
 }
@@ -33,7 +33,7 @@ const decode = (encoded: string): Uint8Array | undefined =>
       "latin1"
     )
 
-/** Reads a path that `isNamePath` knows. A point with something else behind it belongs to the name. */
+/** Parses a path that `isNamePath` accepts. A point before an unknown format belongs to the name. */
 export const readNameTarget = (path: string): NameTarget => {
   const rest = path.slice(PREFIX.length)
   const point = rest.lastIndexOf(".")

@@ -15,12 +15,12 @@ import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarg
 
 /**
  * `GET /rest/name/<name>.<format>`: the value of a name, bare or in hexadecimal digits, or its record. As upstream,
- * expired names are answered for, and nobody is asked for credentials. Upstream `rest.cpp`, `rest_name`.
+ * it answers for expired names, and requires no credentials. Upstream `rest.cpp`, `rest_name`.
  */
 
 const answer = (status: number, type: string, body: string | Uint8Array): PageAnswer => ({
   status,
-  // What names say is anybody's: browsers must not guess that it is a page.
+  // Values of names are foreign content: browsers must not guess that they are pages.
   headers: { "Content-Type": type, "X-Content-Type-Options": "nosniff" },
   body
 })
@@ -31,7 +31,7 @@ const unavailable = (why: string): PageAnswer => failure(503, `Service temporari
 
 const serves: PageHandler["serves"] = ({ path }) => isNamePath(path)
 
-/** The answer while the node starts: there is nothing to read from yet. */
+/** The answer while the node is starting: the name database is not open yet. */
 export const restStarting = (phase: () => Phase): PageHandler => ({
   serves,
   authenticated: false,
@@ -85,7 +85,7 @@ export const restNames: Effect.Effect<
           "NamesIncomplete",
           () => Effect.succeed(unavailable("Namecoin is downloading blocks..."))
         ),
-        // Where our files are is nothing for callers that nobody knows.
+        // Callers without credentials must not see paths of files.
         Effect.catchAll(({ message }) =>
           Effect.as(Effect.logError("names cannot be read", { reason: message }), failure(500, "Internal error"))
         )

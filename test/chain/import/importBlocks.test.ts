@@ -57,7 +57,7 @@ const record = (bytes: Uint8Array, magic: Uint8Array = MAGIC, claimed = bytes.le
 
 const fileOf = (records: ReadonlyArray<Uint8Array>): Buffer => Buffer.concat(records.map((bytes) => record(bytes)))
 
-/** Imports, and keeps what is logged. */
+/** Imports and collects the log. */
 const importing = (chain: Service, ...paths: ReadonlyArray<string>) =>
   Effect.suspend(() => {
     const said: Array<string> = []
@@ -68,7 +68,7 @@ const importing = (chain: Service, ...paths: ReadonlyArray<string>) =>
     )
   })
 
-/** The tip is a block of the fixture; where the reference node's coins are known there, they are compared too. */
+/** Checks that the tip is a block of the fixture. Compares the coins too if the reference node's are known there. */
 const standsAt = (chain: Service, height: number) =>
   Effect.gen(function*() {
     const tip = yield* chain.tip
@@ -89,7 +89,7 @@ const setting = Effect.map(temporaryDirectory, (directory) => ({
   }
 }))
 
-/** An empty block on top of another, whatever that is. */
+/** An empty block on top of any block. */
 const childOf = (parent: Block, height: number): Block => {
   const coinbase = makeCoinbase(height, [{ value: 0, script: ANYONE }])
   const header = solve({
@@ -106,7 +106,7 @@ describe("import of a reference node's block folder", () => {
   const KEY = Buffer.from("a1b2c3d4e5f60718", "hex")
   const masked = (bytes: Uint8Array): Uint8Array => bytes.map((byte, i) => byte ^ (KEY[i % 8] ?? 0))
 
-  /** Three files as the reference node leaves them: masked, the space set aside at the end masked zeros. */
+  /** Three files as the reference node writes them: masked, with masked zeros in the space reserved at the end. */
   const coreFolder = (directory: string): string => {
     const folder = join(directory, "node", "blocks")
     mkdirSync(folder, { recursive: true })
@@ -135,7 +135,7 @@ describe("import of a reference node's block folder", () => {
       }))
   }
 
-  it.scopedLive("finds nothing under a wrong key, and says so of each file", () =>
+  it.scopedLive("an import with a wrong key finds nothing, and reports each file", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
       const folder = coreFolder(directory)
@@ -148,7 +148,7 @@ describe("import of a reference node's block folder", () => {
         }))
     }))
 
-  it.scopedLive("fails for a folder without block files, a key of the wrong size, a block file that is a folder", () =>
+  it.scopedLive("an import fails without block files, with a wrong key size, and for a folder as block file", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
       const folder = coreFolder(directory)
@@ -170,13 +170,13 @@ describe("import of a reference node's block folder", () => {
 })
 
 describe("import in whatever order", () => {
-  it.scopedLive("takes blocks in any order, with garbage between them", () =>
+  it.scopedLive("an import accepts blocks in any order, with garbage between them", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const next = numbers(7)
       const parts = shuffled(upTo(200), next).flatMap((bytes, i) => [
         record(bytes),
-        // What looks like the beginning of a record is among the garbage.
+        // The garbage contains bytes that look like the start of a record.
         ...i % 20 === 0 ? [Buffer.from(MAGIC), Buffer.from(Array.from({ length: 33 }, () => next(256))), MAGIC] : [],
         ...i % 50 === 7 ? [Buffer.alloc(500)] : []
       ])
@@ -188,10 +188,10 @@ describe("import in whatever order", () => {
         }))
     }))
 
-  it.scopedLive("takes a long chain whose last block comes first", () =>
+  it.scopedLive("an import accepts a long chain whose last block comes first", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
-      // Headers with nothing behind them are enough to be put in order.
+      // Headers alone are enough to be put in order.
       const headers = [blockAt(0).header]
       for (let parent = blockAt(0).header; headers.length <= 8_000; headers.push(parent)) {
         parent = solve({
@@ -211,7 +211,7 @@ describe("import in whatever order", () => {
         }))
     }))
 
-  it.scopedLive("keeps for later what a second file, or a second import, brings the parents of", () =>
+  it.scopedLive("an import keeps blocks whose parents come with a second file or import", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const [low, high] = [write("low.dat", fileOf(upTo(60))), write("high.dat", fileOf(upTo(100).slice(61)))]
@@ -237,7 +237,7 @@ describe("import in whatever order", () => {
         }))
     }))
 
-  it.scopedLive("stores nothing when it is repeated", () =>
+  it.scopedLive("a repeated import stores nothing", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const file = write("blocks.dat", fileOf(upTo(100)))
@@ -252,7 +252,7 @@ describe("import in whatever order", () => {
         }))
     }))
 
-  it.scopedLive("takes stale branches along, and ends on the chain with the most work", () =>
+  it.scopedLive("an import stores stale branches, and ends on the chain with the most work", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const stale = blocksOf("regtest-names/stale.dat").map(({ bytes }) => bytes)
@@ -272,10 +272,10 @@ describe("import of a damaged file", () => {
   const HEIGHT = 125
   const VICTIM = 115
 
-  /** Where the content of a record lies in the file of the first blocks. */
+  /** The position of the content of a record in the file of the first blocks. */
   const offsetOf = (height: number): number => fileOf(upTo(height)).length - blockAt(height).bytes.length
 
-  /** A damaged file leaves the blocks before the damage and a message; a good one completes them. */
+  /** A damaged file yields the blocks before the damage and a message. An intact file completes them. */
   const survives = (bytes: Uint8Array, height: number, message: (path: string) => string | RegExp) =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
@@ -298,19 +298,19 @@ describe("import of a damaged file", () => {
   const truncations = [["frame", 4], ["header", 40], ["transactions", 150]] as const
 
   for (const [what, cut] of truncations) {
-    it.scopedLive(`keeps what comes before a file that ends in a ${what}`, () => {
+    it.scopedLive(`an import keeps the blocks before a file end in a ${what}`, () => {
       const start = offsetOf(VICTIM) - 8
       const size = blockAt(VICTIM).bytes.length
       return survives(fileOf(upTo(HEIGHT)).subarray(0, start + cut), VICTIM - 1, (path) =>
         cut < 8
-          // Four bytes are no record yet.
+          // Four bytes are not yet a record.
           ? /^$/
-          : `${path}: at offset ${start} there is a record of ${size} bytes that the file ends within`)
+          : `${path}: at offset ${start} there is a record of ${size} bytes that extends beyond the end of the file`)
     })
   }
 
   for (const claimed of [0x7fffffff, 4_000_001, 79, 0]) {
-    it.scopedLive(`steps over a record that claims ${claimed} bytes`, () => {
+    it.scopedLive(`an import skips a record that claims ${claimed} bytes`, () => {
       const bytes = fileOf(upTo(HEIGHT))
       bytes.writeUInt32LE(claimed, offsetOf(VICTIM) - 4)
       return survives(
@@ -321,18 +321,18 @@ describe("import of a damaged file", () => {
     })
   }
 
-  it.scopedLive("says which record swallows others, and takes its block", () => {
+  it.scopedLive("an import reports a record that covers others, and stores its block", () => {
     const bytes = fileOf(upTo(HEIGHT))
     const over = bytes.length - offsetOf(VICTIM + 1) + 8
     bytes.writeUInt32LE(blockAt(VICTIM).bytes.length + over, offsetOf(VICTIM) - 4)
     return survives(
       bytes,
       VICTIM,
-      (path) => `${path}: the record at offset ${offsetOf(VICTIM)} has ${over} bytes behind its block`
+      (path) => `${path}: the record at offset ${offsetOf(VICTIM)} has ${over} bytes after its block`
     )
   })
 
-  it.scopedLive("takes a record that claims less than it has for broken", () => {
+  it.scopedLive("an import treats a record with too small a size as corrupted", () => {
     const bytes = fileOf(upTo(HEIGHT))
     bytes.writeUInt32LE(blockAt(VICTIM).bytes.length - 1, offsetOf(VICTIM) - 4)
     return survives(bytes, VICTIM - 1, (path) => `${path}: the block at offset ${offsetOf(VICTIM)} does not decode`)
@@ -367,7 +367,7 @@ describe("import of a damaged file", () => {
   ]
 
   for (const { at, height, reason, what } of flips) {
-    it.scopedLive(`names file, offset and reason where a bit of ${what} is wrong`, () => {
+    it.scopedLive(`an import reports file, offset and reason if a bit of ${what} is wrong`, () => {
       const bytes = fileOf(upTo(HEIGHT))
       const place = offsetOf(height) + at(blockAt(height).bytes.length)
       bytes[place] = (bytes[place] ?? 0) ^ 1
@@ -379,7 +379,7 @@ describe("import of a damaged file", () => {
     })
   }
 
-  it.scopedLive("either loses nothing or says where, whatever bit is wrong", () =>
+  it.scopedLive("an import with any flipped bit loses nothing or reports the position", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const next = numbers(3)
@@ -400,7 +400,7 @@ describe("import of a damaged file", () => {
       }
     }))
 
-  it.scopedLive("uses a whole copy of a block behind a broken one", () =>
+  it.scopedLive("an import uses an intact copy of a block after a corrupted one", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const broken = Uint8Array.from(blockAt(witness).bytes)
@@ -415,7 +415,7 @@ describe("import of a damaged file", () => {
         }))
     }))
 
-  it.scopedLive("says ten things about one file, and then that there is more", () =>
+  it.scopedLive("an import reports ten problems of a file, and then that there are more", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const lies = Buffer.concat(Array.from({ length: 50 }, () => record(new Uint8Array(80), MAGIC, 1)))
@@ -427,7 +427,7 @@ describe("import of a damaged file", () => {
         }))
     }))
 
-  it.scopedLive("takes nothing of another network, by its magic or by its blocks", () =>
+  it.scopedLive("an import refuses another network by its magic or by its blocks", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const foreign = write("foreign.dat", Buffer.concat(upTo(50).map((bytes) => record(bytes, mainnet.magic))))
@@ -458,7 +458,7 @@ describe("import of an invalid block", () => {
   ]
 
   for (const { reason, when } of refusals) {
-    it.scopedLive(`stops below it, says why (${when}: ${reason}), and goes on with the good branch`, () =>
+    it.scopedLive(`an import stops below an invalid block (${when}: ${reason}) and takes the valid branch`, () =>
       Effect.gen(function*() {
         const { directory, write } = yield* setting
         const entry = invalid.find(({ coreResult, height }) =>
@@ -479,7 +479,7 @@ describe("import of an invalid block", () => {
               `${path}: block ${displayHash(bad.hash)} at offset ${before.length + 8} is refused: ${reason}`
             )
             assert.isAtLeast(report.refused, 1)
-            // One thing is wrong, and whatever builds on it is at most one more.
+            // One block is invalid. The block on top of it is at most one more error.
             assert.isAtMost(said.split("\n").length, 2)
             const again = yield* importing(chain, path)
             yield* standsAt(chain, BELOW)
@@ -494,7 +494,7 @@ describe("import of an invalid block", () => {
 describe("import of a packed file", () => {
   const leftovers = (directory: string) => readdirSync(directory).filter((name) => name.startsWith("unpacked-"))
 
-  it.scopedLive("fails for one that does not unpack, with its name, and leaves nothing behind", () =>
+  it.scopedLive("an import of a file that does not unpack fails with its name, and leaves no files behind", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const packed = gzipSync(fileOf(upTo(50)))
@@ -516,11 +516,11 @@ describe("import of a packed file", () => {
         }))
     }))
 
-  it.scopedLive("says where there is no room to unpack to", () =>
+  it.scopedLive("an import reports the folder without space for unpacking", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const path = write("blocks.dat.gz", gzipSync(fileOf(upTo(5))))
-      // A link to nowhere in the place of the file is as good as a full disk, and easier to have.
+      // A dangling link in place of the file fails like a full disk, and is easier to produce.
       const target = join(directory, "unpacked-0-blocks.dat.gz.dat")
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
@@ -531,7 +531,7 @@ describe("import of a packed file", () => {
         }))
     }))
 
-  it.scopedLive("removes what was unpacked by a run that was killed, and nothing else", () =>
+  it.scopedLive("an import removes only the files that a killed run unpacked", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       for (const name of ["unpacked-0-blocks.dat.gz.dat", "unpacked-12-x.dat", "unpacked-notes.txt"]) write(name, MAGIC)
@@ -539,10 +539,10 @@ describe("import of a packed file", () => {
       assert.deepStrictEqual(leftovers(directory), ["unpacked-notes.txt"])
     }))
 
-  it.scopedLive("can be interrupted while it unpacks", () =>
+  it.scopedLive("an import can be interrupted while it unpacks", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
-      // Zeros pack well: a small file that takes a while.
+      // Zeros pack well: a small file takes long to unpack.
       const path = write("large.dat.gz", gzipSync(Buffer.alloc(300_000_000), { level: 1 }))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
@@ -562,7 +562,7 @@ const until = (is: () => boolean) =>
   )
 
 describe("import that is interrupted", () => {
-  it.scopedLive("leaves at any moment what the next one completes, in the same process or in another", () =>
+  it.scopedLive("an interrupted import can be completed by the next one, in the same or another process", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
       const part = (height: number) =>
@@ -581,7 +581,7 @@ describe("import that is interrupted", () => {
       let last = 0
       for (const height of [0, 20, 150, 300]) {
         last = yield* part(height)
-        // A start connects what is stored, and takes nothing back.
+        // A start connects stored blocks, and disconnects none.
         assert.isAtLeast(yield* withChain(directory, (chain) => Effect.map(chain.tip, (tip) => tip.height)), last)
       }
       yield* withChain(directory, (chain) =>
@@ -602,7 +602,7 @@ describe("a chain state that is rebuilt from the node's own blocks", () => {
     return existsSync(path) ? statSync(path).size : 0
   }
 
-  it.scopedLive("loses no block when it is cut short, and goes on at the next start", () =>
+  it.scopedLive("an interrupted rebuild loses no block, and continues at the next start", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
       yield* withChain(directory, (chain) => chain.importFrom([FILE]))
@@ -629,7 +629,7 @@ describe("a chain state that is rebuilt from the node's own blocks", () => {
         }))
     }))
 
-  it.scopedLive("ends also where the record of genesis is gone", () =>
+  it.scopedLive("a rebuild ends even if the record of genesis is missing", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
       mkdirSync(join(directory, "blocks"), { recursive: true })
@@ -646,7 +646,7 @@ describe("a chain state that is rebuilt from the node's own blocks", () => {
 })
 
 describe("a stored block that is damaged", () => {
-  it.scopedLive("is taken again from a file, as its message promises", () =>
+  it.scopedLive("a damaged stored block is restored from a file, as its message promises", () =>
     Effect.gen(function*() {
       const { directory, write } = yield* setting
       const file = write("blocks.dat", fileOf(upTo(100)))

@@ -14,7 +14,7 @@ const masked = (bytes: Uint8Array, key: Uint8Array): Uint8Array =>
   Uint8Array.from(bytes, (byte, i) => byte ^ (key[i % 8] ?? 0))
 
 describe("openSource", () => {
-  it("reads any part of a masked file as it was before", () => {
+  it("openSource reads any part of a masked file unmasked", () => {
     withDirectory((directory) => {
       const path = join(directory, "file")
       const parts = FastCheck.tuple(bytesOf(0, 80), bytesOf(8), FastCheck.nat(90), FastCheck.nat(90))
@@ -31,7 +31,7 @@ describe("openSource", () => {
     })
   })
 
-  it("is known under the name that is to be shown", () => {
+  it("openSource keeps the name to show", () => {
     withDirectory((directory) => {
       const path = join(directory, "file")
       writeFileSync(path, "x")
@@ -43,7 +43,7 @@ describe("openSource", () => {
 })
 
 describe("expandSource", () => {
-  it("takes a file for itself, and knows a packed one by its first bytes", () => {
+  it("expandSource returns a single file, and recognizes a packed one by its first bytes", () => {
     withDirectory((directory) => {
       const plain = join(directory, "bootstrap.dat")
       writeFileSync(plain, "fabe")
@@ -57,7 +57,7 @@ describe("expandSource", () => {
     })
   })
 
-  it("takes the block files of a folder in order, with its key", () => {
+  it("expandSource returns the block files of a folder in order, with its key", () => {
     withDirectory((directory) => {
       const names = [
         "blk00010.dat",
@@ -73,7 +73,7 @@ describe("expandSource", () => {
       assert.deepStrictEqual(expandSource(directory), { files, key: undefined, packed: false })
       writeFileSync(join(directory, "xor.dat"), KEY)
       assert.deepStrictEqual(expandSource(directory), { files, key: KEY, packed: false })
-      // One file of the folder is masked too; a file of another name is not.
+      // One file of the folder is masked too. A file with another name is not.
       assert.deepStrictEqual(expandSource(files[1] ?? "").key, KEY)
       writeFileSync(join(directory, "bootstrap.dat"), "x")
       assert.isUndefined(expandSource(join(directory, "bootstrap.dat")).key)
@@ -82,7 +82,7 @@ describe("expandSource", () => {
     })
   })
 
-  it("looks into the folder `blocks` of a data directory", () => {
+  it("expandSource uses the folder `blocks` of a data directory", () => {
     withDirectory((directory) => {
       mkdirSync(join(directory, "blocks"))
       const file = join(directory, "blocks", "blk00000.dat")
@@ -92,7 +92,7 @@ describe("expandSource", () => {
     })
   })
 
-  it.each([0, 7, 9])("refuses a key of %d bytes", (length) => {
+  it.each([0, 7, 9])("expandSource refuses a key of %d bytes", (length) => {
     withDirectory((directory) => {
       writeFileSync(join(directory, "blk00000.dat"), "x")
       writeFileSync(join(directory, "xor.dat"), new Uint8Array(length).fill(1))
@@ -100,7 +100,7 @@ describe("expandSource", () => {
     })
   })
 
-  it("refuses what is not there", () => {
+  it("expandSource refuses a missing path", () => {
     withDirectory((directory) => {
       assert.throws(() => expandSource(directory), /no blk/)
       assert.throws(() => expandSource(join(directory, "nothing")), /ENOENT/)
@@ -109,7 +109,7 @@ describe("expandSource", () => {
 })
 
 describe("unpack", () => {
-  it("gives the bytes back; a damaged or truncated file fails", () =>
+  it("unpack restores the bytes, and fails for a damaged or truncated file", () =>
     withDirectoryAsync(async (directory) => {
       const [from, to] = [join(directory, "packed.gz"), join(directory, "unpacked")]
       const bytes = hex("00ff".repeat(5000))

@@ -31,7 +31,7 @@ const recordOf = (content: Bytes, magic: Bytes = MAGIC, size = content.length): 
 
 const block = (fill: number, size = 100): Uint8Array => new Uint8Array(size).fill(fill)
 
-/** The records as `offset:size:first byte`, and the troubles as `!offset`. */
+/** The records as `offset:size:first byte`, and the problems as `!offset`. */
 const scanned = (source: SourceFile | Bytes): ReadonlyArray<string> => {
   const found: Array<string> = []
   const file = source instanceof Uint8Array ? sourceOf(source) : source
@@ -44,7 +44,7 @@ const scanned = (source: SourceFile | Bytes): ReadonlyArray<string> => {
 }
 
 describe("scanRecords", () => {
-  it("finds records that lie side by side", () => {
+  it("scanRecords finds adjacent records", () => {
     assert.deepStrictEqual(scanned(concat(recordOf(block(1)), recordOf(block(2, 80)), recordOf(block(3)))), [
       "8:100:1",
       "116:80:2",
@@ -71,30 +71,30 @@ describe("scanRecords", () => {
     }
   )
 
-  it("steps over a foreign record", () => {
+  it("scanRecords skips a record of another network", () => {
     assert.deepStrictEqual(scanned(concat(recordOf(block(1), mainnet.magic), recordOf(block(2)))), ["116:100:2"])
   })
 
   it.each([0, 79, 4_000_001, 0x7fffffff, 0xffffffff])(
-    "says that a length of %d lies, and goes on behind its magic",
+    "scanRecords reports the wrong length %d, and continues after its magic",
     (size) => {
       assert.deepStrictEqual(scanned(concat(recordOf(block(1), MAGIC, size), recordOf(block(2)))), ["!0", "116:100:2"])
     }
   )
 
-  it("takes lengths from 80 to 4,000,000", () => {
+  it("scanRecords accepts lengths from 80 to 4,000,000", () => {
     assert.deepStrictEqual(scanned(recordOf(block(1, 80))), ["8:80:1"])
     assert.deepStrictEqual(scanned(recordOf(block(1, 4_000_000))), ["8:4000000:1"])
   })
 
-  it("says that the file ends within a record, and still finds what lies inside of it", () => {
+  it("scanRecords reports that the file ends within a record, and finds the records inside of it", () => {
     const cut = recordOf(block(1)).subarray(0, 107)
     assert.deepStrictEqual(scanned(cut), ["!0"])
-    // A record that was begun and not finished, then others.
+    // An incomplete record, then others.
     assert.deepStrictEqual(scanned(concat(recordOf(block(1, 20), MAGIC, 500), recordOf(block(2)))), ["!0", "36:100:2"])
   })
 
-  it("ends at every truncation, with every record that is whole", () => {
+  it("scanRecords ends at every truncation, with every complete record", () => {
     const whole = concat(recordOf(block(1)), hex("fabf"), recordOf(block(2)))
     for (let length = 0; length <= whole.length; length++) {
       const found = scanned(whole.subarray(0, length)).filter((one) => !one.startsWith("!"))
@@ -102,8 +102,8 @@ describe("scanRecords", () => {
     }
   })
 
-  it("finds records wherever the border of the window falls", () => {
-    // A run of garbage up to the border, then a record whose frame or content straddles it.
+  it("scanRecords finds records at any border of the window", () => {
+    // Garbage up to the border, then a record whose frame or content crosses it.
     for (let shift = -12; shift <= 4; shift++) {
       const run = new Uint8Array(WINDOW + shift)
       const expected = [`${run.length + 8}:100:7`, `${run.length + 116}:100:8`]
@@ -117,13 +117,13 @@ describe("scanRecords", () => {
     }
   })
 
-  it("finds a record whose magic straddles the border behind the beginning of another", () => {
+  it("scanRecords finds a record whose magic crosses the border after the start of another", () => {
     const run = new Uint8Array(WINDOW - 2)
     run.set(hex("fabf"), WINDOW - 4)
     assert.deepStrictEqual(scanned(concat(run, recordOf(block(7)))), [`${WINDOW + 6}:100:7`])
   })
 
-  it("finds what a naive search finds, with any garbage", () => {
+  it("scanRecords finds the same as a naive search, with any garbage", () => {
     const piece = FastCheck.oneof(
       bytesOf(0, 12),
       FastCheck.constantFrom(hex("fa"), hex("fabfb5"), MAGIC, mainnet.magic),
@@ -150,11 +150,11 @@ describe("scanRecords", () => {
     )
   })
 
-  it("scans a masked file of the reference node, its unused end included", () => {
+  it("scanRecords scans a masked file of the reference node, its unused end included", () => {
     withDirectory((directory) => {
       const key = Buffer.from("1122334455667788", "hex")
       const bytes = concat(recordOf(block(1)), recordOf(block(2, 133)), recordOf(block(3)))
-      // The end is zero on disk: it reads as the key, over and over.
+      // The end is zero on disk. Unmasked, it reads as the key, repeated.
       const onDisk = concat(bytes.map((byte, i) => byte ^ (key[i % 8] ?? 0)), new Uint8Array(5000))
       const path = join(directory, "blk00000.dat")
       writeFileSync(path, onDisk)

@@ -6,7 +6,7 @@ import { toHex } from "../../../src/protocol/bytes.ts"
 import type { Header } from "../../../src/protocol/header.ts"
 import { childOf, EASY_BITS } from "../../support/headers.ts"
 
-/** A header of the naive model: everything is found by walking. */
+/** A header of the naive model. It finds everything by walking. */
 interface Node {
   readonly header: Header
   readonly parent: number
@@ -14,7 +14,9 @@ interface Node {
 
 const BITS = [EASY_BITS, 0x207fffff, 0x1d00ffff, 0x1b00b269, 0x1a242a4a] as const
 
-/** A tree: for each header behind genesis how far back its parent is, its time and which bits. Mostly chains, some forks. */
+/**
+ * A tree: for each header after genesis, the distance to its parent, its time and its bits. Mostly chains, some forks.
+ */
 const trees = (maxLength: number) =>
   FastCheck.array(
     FastCheck.record({
@@ -47,7 +49,7 @@ const pathOf = (nodes: ReadonlyArray<Node>, id: number): ReadonlyArray<number> =
 }
 
 describe("BlockIndex against a naive model", () => {
-  it("finds headers, ancestors, fork points, median times and work", () => {
+  it("BlockIndex finds the headers, ancestors, fork points, median times and work of the model", () => {
     FastCheck.assert(
       FastCheck.property(
         trees(120),
@@ -85,7 +87,7 @@ describe("BlockIndex against a naive model", () => {
     )
   })
 
-  it("steps stay logarithmic and right on a long chain with a long fork", () => {
+  it("searches stay logarithmic and correct on a long chain with a long fork", () => {
     const index = new BlockIndex()
     let header = childOf(undefined, 0)
     index.add(header, NONE)
@@ -102,13 +104,13 @@ describe("BlockIndex against a naive model", () => {
 })
 
 describe("find", () => {
-  it("does not find what is not there, also in an empty index", () => {
+  it("find returns nothing for a missing header, also in an empty index", () => {
     assert.strictEqual(new BlockIndex().find(new Uint8Array(32)), NONE)
     const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
     assert.strictEqual(index.find(new Uint8Array(32)), NONE)
   })
 
-  it("tells hashes apart that begin alike", () => {
+  it("find distinguishes hashes with a common prefix", () => {
     const { index, nodes } = build(Array.from({ length: 200 }, () => ({ back: 0, time: 1, bits: EASY_BITS })))
     const other = nodes[100]?.header.hash.slice() ?? assert.fail()
     other[31] = (other[31] ?? 0) ^ 1
@@ -117,7 +119,7 @@ describe("find", () => {
 })
 
 describe("status", () => {
-  it("is kept bit by bit", () => {
+  it("the status is stored bit by bit", () => {
     const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
     index.addStatus(1, Status.VALID)
     index.setData(1, { file: 3, offset: 0xfffffff0, size: 7 }, 5, 0xdeadbeef)
@@ -132,7 +134,7 @@ describe("status", () => {
     assert.strictEqual(index.status(0), 0)
   })
 
-  it("a child of a failed header is born failed", () => {
+  it("a child of a failed header starts as failed", () => {
     const { index, nodes } = build([{ back: 0, time: 1, bits: EASY_BITS }])
     index.addStatus(1, Status.FAILED)
     const child = index.add(childOf(nodes[1]?.header, 50), 1)
@@ -148,7 +150,7 @@ describe("pages", () => {
     Array.from({ length }, (_, i) => ({ back: i % 9 === 0 ? 3 : 0, time: i, bits: EASY_BITS }))
 
   it.each([1, PAGE_RECORDS - 1, PAGE_RECORDS, PAGE_RECORDS + 1, 3 * PAGE_RECORDS])(
-    "of %d headers load to the same tree",
+    "pages of %d headers load to the same tree",
     (count) => {
       const { index, nodes } = build(shape(count - 1))
       index.addStatus(count - 1, Status.VALID)
@@ -170,7 +172,7 @@ describe("pages", () => {
       assert.isTrue(loaded.has(count - 1, Status.VALID))
       assert.deepStrictEqual(loaded.dataPlace(0), { file: 1, offset: 2, size: 3 })
       assert.deepStrictEqual(loaded.takeDirtyPages(), [])
-      // It goes on growing like the original.
+      // It grows like the original.
       const child = childOf(nodes[count - 1]?.header, 77)
       assert.strictEqual(loaded.add(child, count - 1), count)
       assert.strictEqual(loaded.find(child.hash), count)
@@ -178,21 +180,21 @@ describe("pages", () => {
     }
   )
 
-  it("are dirty only where something changed", () => {
+  it("only changed pages are dirty", () => {
     const { index } = build(shape(3 * PAGE_RECORDS))
     index.takeDirtyPages()
     assert.deepStrictEqual(index.takeDirtyPages(), [])
     index.addStatus(PAGE_RECORDS, Status.VALID)
     index.addStatus(PAGE_RECORDS, Status.VALID)
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [1])
-    // The same status again is no change.
+    // Setting the same status is not a change.
     index.addStatus(PAGE_RECORDS, Status.VALID)
     assert.deepStrictEqual(index.takeDirtyPages(), [])
     index.restoreDirtyPages([2, 0])
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [0, 2])
   })
 
-  it("that do not fit the count are refused", () => {
+  it("pages that do not match the count are refused", () => {
     const { index } = build(shape(PAGE_RECORDS))
     const pages = index.takeDirtyPages().map(({ bytes }) => bytes)
     assert.throws(() => new BlockIndex().load(pages, PAGE_RECORDS), /do not fit/)
@@ -201,7 +203,7 @@ describe("pages", () => {
 })
 
 describe("a header whose work is beyond all bounds", () => {
-  it("is refused and leaves the tree as it was, at the edge of a page too", () => {
+  it("a header with too much work is refused and leaves the tree unchanged, also at the edge of a page", () => {
     const { index, nodes } = build(
       Array.from({ length: PAGE_RECORDS - 1 }, () => ({ back: 0, time: 1, bits: EASY_BITS }))
     )
@@ -222,7 +224,7 @@ describe("a header whose work is beyond all bounds", () => {
   })
 })
 
-it("says which header there is not", () => {
+it("a missing header is reported", () => {
   const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
   assert.throws(() => index.height(2), /no header number 2/)
 })

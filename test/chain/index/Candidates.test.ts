@@ -7,7 +7,7 @@ import { childOf, EASY_BITS } from "../../support/headers.ts"
 const PLACE = { file: 0, offset: 8, size: 100 }
 const HARD_BITS = 0x201fffff
 
-/** A tree of headers from the numbers of the parents of all but genesis, which is here and connected. */
+/** A tree of headers, given the parent numbers of all but genesis, which is stored and connected. */
 const treeOf = (parents: ReadonlyArray<number>, hard: ReadonlySet<number> = new Set()): BlockIndex => {
   const index = new BlockIndex()
   index.add(childOf(undefined, 0), NONE)
@@ -35,7 +35,7 @@ const activeTo = (index: BlockIndex, tip: number): ReadonlyArray<number> =>
   Array.from({ length: index.height(tip) + 1 }, (_, height) => index.ancestor(tip, height))
 
 describe("Candidates", () => {
-  it("waits for ancestors", () => {
+  it("a candidate waits for its ancestors", () => {
     const index = treeOf([0, 1, 2])
     const candidates = start(index)
     arrive(index, candidates, 3, 0)
@@ -46,32 +46,32 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(0), 3)
   })
 
-  it("of equal ones takes the first to arrive, the tip where it came first", () => {
+  it("among candidates of equal work, the first to arrive is best, also if that is the tip", () => {
     // Two branches of two blocks: 1-3 and 2-4.
     const index = treeOf([0, 0, 1, 2])
     const candidates = start(index)
     for (const id of [2, 1, 4, 3]) arrive(index, candidates, id, 0)
     assert.strictEqual(candidates.best(0), 4)
     assert.strictEqual(candidates.best(4), 4)
-    // After a start what was the best chain then comes first.
+    // After a start, the earlier best chain comes first.
     assert.strictEqual(start(index, [0, 1, 3]).best(3), 3)
   })
 
-  it("of equal ones the first whose ancestors are all here", () => {
+  it("among candidates of equal work, the first with all ancestors stored is best", () => {
     const index = treeOf([0, 0, 1, 2])
     const candidates = start(index)
     for (const id of [4, 1, 3, 2]) arrive(index, candidates, id, 0)
     assert.strictEqual(candidates.best(0), 3)
   })
 
-  it("counts work, not blocks", () => {
+  it("candidates are compared by work, not by number of blocks", () => {
     const index = treeOf([0, 1, 2, 0], new Set([4]))
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
     assert.strictEqual(candidates.best(0), 4)
   })
 
-  it("leaves out what failed, after it was built anew", () => {
+  it("failed blocks are left out after a rebuild", () => {
     const index = treeOf([0, 1, 2, 1])
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
@@ -82,7 +82,7 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(0), 4)
   })
 
-  it("goes below a tip that failed, also where nothing else is there", () => {
+  it("the best candidate is below a failed tip, also without other branches", () => {
     const index = treeOf([0, 1])
     for (const id of [1, 2]) index.setData(id, PLACE, 1, 1)
     const candidates = start(index, [0, 1, 2])
@@ -94,18 +94,18 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(2), 0)
   })
 
-  it("prune drops what is below the tip and keeps its equals", () => {
+  it("prune drops candidates below the tip and keeps those of equal work", () => {
     const index = treeOf([0, 0, 1, 2, 3])
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
     candidates.prune(3)
     index.addStatus(3, Status.FAILED)
-    // With the tip gone the equal one is next.
+    // Without the tip, the candidate of equal work is next.
     candidates.rebuild([0, 1, 3])
     assert.strictEqual(candidates.best(3), 4)
   })
 
-  it("counts a connected block as here though its bytes were lost", () => {
+  it("a connected block counts as stored even if its bytes are lost", () => {
     const index = treeOf([0, 1])
     index.clearStatus(0, Status.HAVE_DATA)
     const candidates = start(index, [0, 1])
@@ -113,7 +113,7 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(1), 2)
   })
 
-  it("arrivals in any order and moves of the tip lead where a naive search leads", () => {
+  it("after arrivals and tip moves in any order, the best candidate is that of a naive search", () => {
     const shapes = FastCheck.array(FastCheck.tuple(FastCheck.nat(5), FastCheck.boolean()), {
       minLength: 1,
       maxLength: 40
@@ -126,7 +126,7 @@ describe("Candidates", () => {
         const random = (): number => stream.next().value ?? 0
         let tip = 0
         let candidates = start(index)
-        /** In the order in which all ancestors were here too. */
+        /** In the order in which all ancestors became available. */
         const linked: Array<number> = [0]
         const here = new Set([0])
         const left = parents.map((_, i) => i + 1)
@@ -152,14 +152,14 @@ describe("Candidates", () => {
           const found = candidates.best(tip)
           assert.strictEqual(index.compareWork(found, most), 0)
           assert.isTrue(linked.includes(found))
-          // The tip was found before: what beats it has more work.
+          // The tip came first: a better candidate has more work.
           if (index.compareWork(most, tip) === 0) assert.strictEqual(found, tip)
           const choice = random() % 4
           if (choice === 0) {
             tip = found
             candidates.prune(tip)
           } else if (choice === 1) {
-            // A restart.
+            // Simulates a restart.
             candidates = start(index, activeTo(index, tip))
             assert.strictEqual(index.compareWork(candidates.best(tip), most), 0)
           }

@@ -24,7 +24,10 @@ const chainstateOf = (directory: string): string => join(directory, "chainstate"
 
 const fileIn = (directory: string): string => join(directory, "blocks", "decisions.json")
 
-/** Takes the database back to before some work, as a lost end of its log does; what it left beside the database stays. */
+/**
+ * Restores the database to the state before some work, as after a lost end of its log. The files beside the database
+ * stay.
+ */
 const forgetting = <A, E, R>(directory: string, work: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const copy = `${directory}-before`
@@ -41,7 +44,7 @@ const forgetting = <A, E, R>(directory: string, work: Effect.Effect<A, E, R>) =>
   })
 
 describe("what the operator decides of a block", () => {
-  it.scoped("is kept where the chain state is made anew from the blocks", () =>
+  it.scoped("a decision is kept when the chain state is rebuilt from the blocks", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const before = yield* withChain(directory, (chain) =>
@@ -59,7 +62,7 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(after.find(({ status }) => status === "active")?.tip.height, 3)
     }))
 
-  it.scoped("leaves nothing to wait for", () =>
+  it.scoped("a decision leaves nothing to wait for", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) =>
@@ -71,7 +74,7 @@ describe("what the operator decides of a block", () => {
         }))
     }))
 
-  it.scoped("is kept where the commit that tells of it is lost", () =>
+  it.scoped("a decision is kept if its commit is lost", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, submitAll)
@@ -81,7 +84,7 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(yield* heightIn(directory), 6)
     }))
 
-  it.scoped("does not keep what was built on a block from being read again", () =>
+  it.scoped("a decision does not prevent descendants of a block from being read again", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.invalidate(hashAt(4))))
@@ -94,7 +97,7 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(yield* heightIn(directory), 8)
     }))
 
-  it.scoped("is taken back of all that a later decision is about", () =>
+  it.scoped("a later decision withdraws earlier ones for all blocks that it concerns", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) =>
@@ -108,7 +111,7 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(yield* heightIn(directory), 6)
     }))
 
-  it.scoped("is taken from the block index where its file is damaged", () =>
+  it.scoped("decisions are taken from the block index if their file is damaged", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.invalidate(hashAt(4))))

@@ -35,7 +35,7 @@ describe("a branch that waits for a missing block", () => {
     assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
   }
 
-  it("is given up: the chain stays, grows, and goes to the branch once the block is there", () => {
+  it("a waiting branch is given up: the chain grows, and switches to the branch when the block arrives", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       waiting(state)
@@ -63,7 +63,7 @@ describe("a branch that waits for a missing block", () => {
     })
   })
 
-  it("is waited for again where the block is lost once more", () => {
+  it("the chain waits for a branch again if the block is lost again", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       waiting(state)
@@ -75,7 +75,7 @@ describe("a branch that waits for a missing block", () => {
     })
   })
 
-  it("is not given up where the tip counts as invalid: the chain may not stay there", () => {
+  it("a branch is not given up if the tip is invalid, because the chain must leave it", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       waiting(state)
@@ -87,7 +87,7 @@ describe("a branch that waits for a missing block", () => {
     })
   })
 
-  it("is nothing to give up where nothing waits", () => {
+  it("without a waiting branch there is nothing to give up", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       assert.isFalse(giveUpBranch(state))
@@ -97,7 +97,7 @@ describe("a branch that waits for a missing block", () => {
 })
 
 describe("a way back of which the missing block is found after hundreds of blocks", () => {
-  it("is gone forward again to the chain that is whole", () => {
+  it("the chain returns to the complete branch", () => {
     const { long, short } = twoBranches({ fork: 5, short: 330, long: 331 })
     withDirectory((directory) => {
       const state = openState(directory)
@@ -118,8 +118,8 @@ describe("a way back of which the missing block is found after hundreds of block
   })
 })
 
-describe("a chain state that is made anew from stored blocks of which one is damaged", () => {
-  it.scopedLive("is on the branch that was given up because of it", () =>
+describe("a chain state that is rebuilt from stored blocks with one damaged block", () => {
+  it.scopedLive("a rebuilt chain state is on the branch that was given up because of a damaged block", () =>
     Effect.gen(function*() {
       const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
       const directory = yield* temporaryDirectory
@@ -145,7 +145,7 @@ describe("a chain state that is made anew from stored blocks of which one is dam
 })
 
 describe("blocks of a chain without branches", () => {
-  it("are never kept from it", () => {
+  it("blocks of a chain without branches are never excluded from it", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       const chain = emptyChain(3)

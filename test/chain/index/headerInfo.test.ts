@@ -24,7 +24,7 @@ const [firstBranch] = fixtureJson<Stale>("regtest-names/stale.json").branches
 const stale = blocksOf("regtest-names/stale.dat")
 
 describe("headerInfo", () => {
-  it.scopedLive("says of every block of the best chain what the reference node says", () =>
+  it.scopedLive("headerInfo of every block of the best chain equals the reference node's", () =>
     Effect.gen(function*() {
       yield* withChain(yield* temporaryDirectory, (chain) =>
         Effect.gen(function*() {
@@ -57,7 +57,7 @@ describe("headerInfo", () => {
         }))
     }))
 
-  it.scopedLive("has no successor and -1 confirmations for what is off the best chain", () =>
+  it.scopedLive("headerInfo has no successor and -1 confirmations for blocks outside of the best chain", () =>
     Effect.gen(function*() {
       assert.isDefined(firstBranch)
       const branch = stale.slice(0, firstBranch.hashes.length)
@@ -74,7 +74,7 @@ describe("headerInfo", () => {
         }))
     }))
 
-  it.scopedLive("counts no transactions of a block of which only the header came", () =>
+  it.scopedLive("headerInfo has no transaction count for a block with only a header", () =>
     Effect.gen(function*() {
       yield* withChain(yield* temporaryDirectory, (chain) =>
         Effect.gen(function*() {

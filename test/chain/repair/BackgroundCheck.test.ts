@@ -7,7 +7,7 @@ import { StorageUnavailable } from "../../../src/storage/errors.ts"
 
 const TOTAL = 10
 
-/** A part of ten units of which a step checks three, and what it was asked. */
+/** A part of ten units, three per step, and the list of its checks. */
 const part = (what: string) => {
   const seen: Array<number> = []
   return {
@@ -34,7 +34,7 @@ const setting = (status: { loading: boolean }) =>
   )
 
 describe("the background check", () => {
-  it.scoped("goes through all of every part, over and over, from where it began", () =>
+  it.scoped("the background check goes through all parts repeatedly, starting from its position", () =>
     Effect.gen(function*() {
       const health = yield* DataHealth.DataHealth
       const [one, other] = [part("one"), part("other")]
@@ -47,11 +47,11 @@ describe("the background check", () => {
       }
       const progress = yield* health.progress
       assert.isTrue(progress.every(({ checked, passes }) => passes > 3 && checked < TOTAL))
-      // Four steps a second at most, of all parts together.
+      // At most four steps per second for all parts together.
       assert.isAtMost(one.seen.length + other.seen.length, 241)
     }).pipe(Effect.provide(setting({ loading: false }))))
 
-  it.scoped("rests while the node loads or catches up, and after a failure to read", () => {
+  it.scoped("the background check pauses while the node loads or catches up, and after a read failure", () => {
     const status = { loading: true }
     return Effect.gen(function*() {
       const health = yield* DataHealth.DataHealth

@@ -20,11 +20,11 @@ interface Setting {
   readonly health: typeof DataHealth.Service
   readonly logged: Array<string>
   readonly lose: (block: Block, family?: FileFamily) => void
-  /** Waits until what is said of the blocks is this: the first words of doubts and notices. */
+  /** Waits until the doubts and notices about the blocks begin with these words. */
   readonly until: (says: { readonly doubts?: RegExp; readonly notices?: RegExp }) => Effect.Effect<void>
 }
 
-/** A node with blocks, watched. */
+/** A node with blocks and its health. */
 const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect.Effect<void, unknown>) =>
   Effect.gen(function*() {
     const logged: Array<string> = []
@@ -66,7 +66,7 @@ const tipIs = (chain: typeof Chain.Service, { tip }: MemoryChain) =>
 
 const WAITS = /^a reorganisation has to take back block [0-9a-f]{64} at height 12, which is missing; it is asked for/
 
-/** A node on the short branch that would go to the long one, and lacks a block of the way back. */
+/** A node on the short branch that would switch to the long one, but lacks a block that it has to disconnect. */
 const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>
   watched(allBlocks(short), (setting) =>
     Effect.gen(function*() {
@@ -82,7 +82,7 @@ const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>
 const GIVEN_UP = /^the chain with the most work is on another branch, .* block [0-9a-f]{64} at height 12, .*-loadblock/
 
 describe("BlockHealth", () => {
-  it.scoped("tells of each loss once, and doubts while one of the last blocks is missing", () =>
+  it.scoped("BlockHealth reports each loss once, and sets a doubt while one of the last blocks is missing", () =>
     watched(allBlocks(short), ({ chain, health, logged, lose, until }) =>
       Effect.gen(function*() {
         yield* until({})
@@ -99,7 +99,7 @@ describe("BlockHealth", () => {
         assert.strictEqual((yield* health.progress).find(({ what }) => what === "blocks")?.damaged, 2)
       })))
 
-  it.scoped("tells of lost undo data of one of the last blocks, and doubts nothing for them", () =>
+  it.scoped("BlockHealth reports lost undo data of one of the last blocks, and sets no doubt for them", () =>
     watched(allBlocks(short), ({ logged, lose, until }) =>
       Effect.gen(function*() {
         lose(short.blockAt(7), "undo")
@@ -107,7 +107,7 @@ describe("BlockHealth", () => {
         assert.include(logged, "the undo data of a block are damaged")
       })))
 
-  it.scoped("gives a branch up after ten minutes, says what is missing, and goes there once it comes", () =>
+  it.scoped("the chain gives a branch up after ten minutes, reports the missing block, and later switches", () =>
     waiting(({ chain, lose, until }) =>
       Effect.gen(function*() {
         yield* TestClock.adjust("9 minutes")
@@ -117,7 +117,7 @@ describe("BlockHealth", () => {
         yield* until({ notices: GIVEN_UP })
         assert.isFalse((yield* chain.progress).behind)
         yield* tipIs(chain, short)
-        // Other blocks may be missing as well: these are in doubt.
+        // Other blocks may be missing as well, and set a doubt.
         lose(short.blockAt(15))
         yield* until({ doubts: /^some of the last/, notices: GIVEN_UP })
         yield* chain.deliver([short.blockAt(15)], false)
@@ -128,7 +128,7 @@ describe("BlockHealth", () => {
       })
     ))
 
-  it.scoped("gives a branch up after so many refusals", () =>
+  it.scoped("the chain gives a branch up after a number of refusals", () =>
     waiting(({ chain, until }) =>
       Effect.gen(function*() {
         const { losses, tip } = chain.tree
@@ -142,7 +142,7 @@ describe("BlockHealth", () => {
       })
     ))
 
-  it.scoped("doubts again where the branch that was given up is far ahead", () =>
+  it.scoped("BlockHealth sets a doubt again if the branch that was given up is far ahead", () =>
     waiting(({ chain, until }) =>
       Effect.gen(function*() {
         yield* TestClock.adjust("10 minutes")
@@ -155,7 +155,7 @@ describe("BlockHealth", () => {
         yield* chain.deliver([mine(ahead)], false)
         yield* TestClock.adjust("1 minute")
         yield* until({ doubts: /^the chain with the most work is more than 6 blocks ahead/, notices: GIVEN_UP })
-        // The own chain grows past it.
+        // The node's chain grows longer than the branch.
         const higher = firstOf(short, short.height)
         while (higher.height <= ahead.height) mine(higher)
         yield* chain.deliver(allBlocks(higher).slice(short.height + 1), false)
@@ -164,7 +164,7 @@ describe("BlockHealth", () => {
       })
     ))
 
-  it.scoped("goes on waiting where the operator took the tip as invalid, and says what the operator can do", () =>
+  it.scoped("the chain continues to wait if the operator invalidated the tip, and reports a remedy", () =>
     watched(allBlocks(short), ({ chain, health, lose, until }) =>
       Effect.gen(function*() {
         lose(short.blockAt(19))
@@ -177,7 +177,7 @@ describe("BlockHealth", () => {
         yield* until({ doubts: /^some of the last/ })
       })))
 
-  it.scoped("says which block the chain stands before, after ten minutes", () =>
+  it.scoped("BlockHealth reports the missing next block of the chain after ten minutes", () =>
     watched(allBlocks(short).slice(0, 15), ({ chain, until }) =>
       Effect.gen(function*() {
         yield* chain.acceptHeaders(allBlocks(short).slice(15))

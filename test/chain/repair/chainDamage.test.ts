@@ -22,7 +22,7 @@ const filled = Effect.gen(function*() {
   return { directory, before, chainstate, file: join(chainstate, "chainstate.db") }
 })
 
-/** The node ends; its next start makes the chain state anew, with the same coins. */
+/** The node ends. Its next start rebuilds the chain state with the same coins. */
 const mended = ({ before, chainstate, directory }: Effect.Effect.Success<typeof filled>) =>
   Effect.gen(function*() {
     assert.isTrue(rebuildRequested(chainstate))
@@ -32,14 +32,14 @@ const mended = ({ before, chainstate, directory }: Effect.Effect.Success<typeof 
 
 describe("chainstate.db that is damaged while the node runs", () => {
   it.scopedLive(
-    "ends the node when a caller's question meets it, and is made anew at the next start",
+    "damage in a read of a caller ends the node, and the next start rebuilds the chain state",
     () =>
       Effect.gen(function*() {
         const place = yield* filled
         yield* withChain(place.directory, (chain) =>
           Effect.gen(function*() {
             spoilPages(place.file)
-            // Some pages are in memory: whoever asks for another one meets the damage.
+            // Some pages are in memory. A read of another page finds the damage.
             const asked = yield* Effect.flip(Effect.forEach(coins, (coin) => chain.coin(coin), { discard: true }))
             assert.strictEqual(asked._tag, "StorageCorrupted")
             const failure = yield* Effect.flip(chain.failure)
@@ -52,7 +52,7 @@ describe("chainstate.db that is damaged while the node runs", () => {
   )
 
   it.scopedLive(
-    "by a bit that SQLite reads without complaint ends the node at the check",
+    "a flipped bit that SQLite does not notice ends the node at the check",
     () =>
       Effect.gen(function*() {
         const place = yield* filled
@@ -61,7 +61,7 @@ describe("chainstate.db that is damaged while the node runs", () => {
             flipIn(place.file, txid)
             yield* checkAll("chainstate.db")
             const failure = yield* Effect.flip(chain.failure)
-            assert.match(failure.message, /page \d+ has changed\. Start the node again/)
+            assert.match(failure.message, /page \d+ does not match its checksum\. Start the node again/)
             assert.strictEqual(yield* damageOf("chainstate.db"), 1)
           }))
         yield* mended(place)
@@ -69,7 +69,7 @@ describe("chainstate.db that is damaged while the node runs", () => {
     60_000
   )
 
-  it.scopedLive("when a block comes that needs what cannot be read", () =>
+  it.scopedLive("an unreadable page that a new block needs ends the node", () =>
     Effect.gen(function*() {
       const place = yield* filled
       const next = blocksOf("regtest-names/blocks.dat")[401] ?? assert.fail("no block")

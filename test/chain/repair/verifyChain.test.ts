@@ -25,32 +25,36 @@ const flipIn = (directory: string, name: string, at: (bytes: Buffer) => number):
 }
 
 describe("undo data that a reorganisation needs", () => {
-  it.scopedLive("and that are lost have the chain state made anew at the next start, which ends on the other branch", () =>
+  it.scopedLive("after lost undo data the next start rebuilds the chain state and ends on the other branch", () =>
     Effect.gen(function*() {
       const directory = yield* filled(120)
       flipIn(directory, "undo00000.dat", (bytes) => bytes.length - 3)
       const tip = blocks[120]?.hash ?? new Uint8Array(32)
       const failure = yield* Effect.flip(withChain(directory, (chain) => chain.invalidate(tip)))
-      assert.match(failure.message, /has to be taken back, and its undo data are lost\. Start the node again/)
+      assert.match(failure.message, /has to be disconnected, and its undo data are lost\. Start the node again/)
       assert.strictEqual(yield* withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => height)), 119)
     }))
 })
 
 describe("verifyChain", () => {
-  it.scopedLive("finds a sound chain sound, at every level, down to the first block", () =>
-    Effect.gen(function*() {
-      const directory = yield* filled(600)
-      yield* withChain(directory, (chain) =>
-        Effect.gen(function*() {
-          assert.deepStrictEqual(yield* chain.verify({ level: 4, blocks: 0 }), { checked: 600, ...WHOLE })
-          for (const level of [0, 1, 2, 3, 4]) {
-            assert.deepStrictEqual(yield* chain.verify({ level, blocks: 7 }), { checked: 7, ...WHOLE })
-          }
-          assert.strictEqual((yield* chain.verify({ level: 0, blocks: 0, deadline: 0 })).checked, 0)
-        }))
-    }), 120_000)
+  it.scopedLive(
+    "verifyChain accepts an intact chain at every level, down to the first block",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* filled(600)
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            assert.deepStrictEqual(yield* chain.verify({ level: 4, blocks: 0 }), { checked: 600, ...WHOLE })
+            for (const level of [0, 1, 2, 3, 4]) {
+              assert.deepStrictEqual(yield* chain.verify({ level, blocks: 7 }), { checked: 7, ...WHOLE })
+            }
+            assert.strictEqual((yield* chain.verify({ level: 0, blocks: 0, deadline: 0 })).checked, 0)
+          }))
+      }),
+    120_000
+  )
 
-  it.scopedLive("ends between two blocks where it is interrupted, and the chain goes on", () =>
+  it.scopedLive("an interrupted verifyChain ends between two blocks, and the chain continues", () =>
     Effect.gen(function*() {
       const directory = yield* filled(300)
       yield* withChain(directory, (chain) =>
@@ -60,14 +64,14 @@ describe("verifyChain", () => {
           let turns = 0
           const counting = Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => void turns++)))
           assert.isTrue(Exit.isInterrupted(yield* Effect.raceFirst(Fiber.interrupt(check), counting)))
-          // It gives others a turn after each block.
+          // It yields to other fibers after each block.
           assert.isBelow(turns, 100)
           yield* chain.deliver(blocks.slice(301, 302), false)
           assert.strictEqual((yield* chain.tip).height, 301)
         }))
     }))
 
-  it.scopedLive("finds a damaged block and damaged undo data, and goes on below them", () =>
+  it.scopedLive("verifyChain finds a damaged block and damaged undo data, and continues below them", () =>
     Effect.gen(function*() {
       const directory = yield* filled(120)
       const block = blocks[118]
@@ -76,7 +80,7 @@ describe("verifyChain", () => {
       flipIn(directory, "undo00000.dat", (bytes) => bytes.length - 3)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          // The start has looked at the last six.
+          // The start has checked the last six blocks.
           assert.strictEqual(chain.tree.losses.count, 1)
           const failure = yield* Effect.flip(chain.undo((yield* chain.tip).hash))
           assert.match(failure.message, /the undo data of block [0-9a-f]{64} are missing/)
@@ -95,19 +99,19 @@ describe("verifyChain", () => {
         "UPDATE coins SET coin = CAST(substr(coin, 1, 2) || x'01' || substr(coin, 4) AS BLOB)"
       ],
       ["claims are of another height", "UPDATE claims SET height = height - 1"],
-      // No rule meets these: only the comparison with what the blocks make does.
+      // No rule detects these: only the comparison with the results of the blocks does.
       ["the last claims are on other outputs", "UPDATE claims SET outpoint = zeroblob(36) WHERE height > 594"]
     ] as const
   ) {
     it.scopedLive(
-      `finds a state in which ${what}, at the start, and makes it anew at the next one`,
+      `the start finds a state in which ${what}, and the next start rebuilds it`,
       () =>
         Effect.gen(function*() {
           const directory = yield* filled(600)
           const database = new SQLite(join(directory, "chainstate", "chainstate.db"))
           assert.isAbove(database.prepare(sql).run().changes, 0)
           database.close()
-          // As if these pages had always been.
+          // Without sums, the changed pages count as intact.
           rmSync(join(directory, "chainstate", "chainstate.db.sums"))
           const failure = yield* Effect.flip(withChain(directory, (chain) => chain.tip))
           assert.strictEqual(failure._tag, "StorageCorrupted")

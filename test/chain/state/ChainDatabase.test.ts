@@ -33,7 +33,7 @@ const withDatabase = <A>(work: (database: ChainDatabase, directory: string) => A
   })
 
 describe("ChainDatabase", () => {
-  it("is empty at first, and remembers where it stands", () => {
+  it("a new ChainDatabase is empty, and stores its position", () => {
     withDirectory((directory) => {
       const first = new ChainDatabase(directory, 4096)
       assert.isUndefined(first.state())
@@ -50,7 +50,7 @@ describe("ChainDatabase", () => {
     })
   })
 
-  it("pages through coins in the order of txid and index", () => {
+  it("ChainDatabase pages through coins in the order of txid and index", () => {
     withDatabase((database) => {
       const keys = [key(1), key(1, 1), key(1, 255), key(1, 256), key(2), key(0x80, 3), key(0xff, 0xffffffff)]
       commit(database, { coins: keys.toReversed().map((key, i) => [key, coin(i)] as const) })
@@ -64,7 +64,7 @@ describe("ChainDatabase", () => {
     })
   })
 
-  it("pages through claims in the order of bytes, the empty name first", () => {
+  it("ChainDatabase pages through claims in the order of bytes, the empty name first", () => {
     withDatabase((database) => {
       const names = ["", "\x00", "a", "a\x00", "ab", "b", "\xff"]
       commit(database, {
@@ -85,7 +85,7 @@ describe("ChainDatabase", () => {
     })
   })
 
-  it("keeps the pages of the index, each a copy that can be viewed as words", () => {
+  it("ChainDatabase stores the pages of the index, each a copy that can be viewed as words", () => {
     withDatabase((database) => {
       const pages = [2, 0, 1].map((page) => ({ page, bytes: new Uint8Array(PAGE_BYTES).fill(page + 1) }))
       commit(database, { pages, headerCount: 1500 })
@@ -98,19 +98,19 @@ describe("ChainDatabase", () => {
   it.each([
     ["a gap", [0, 2], PAGE_BYTES],
     ["a page of the wrong size", [0], PAGE_BYTES - 1]
-  ])("refuses %s in the pages", (_, numbers, size) => {
+  ])("ChainDatabase refuses %s in the pages", (_, numbers, size) => {
     withDatabase((database) => {
       commit(database, { pages: numbers.map((page) => ({ page, bytes: new Uint8Array(size) })) })
       assert.throws(() => [...database.pages()], StorageCorrupted, /of the block index/)
     })
   })
 
-  it("stores all or nothing", () => {
+  it("a failing commit stores nothing", () => {
     withDatabase((database) => {
       commit(database, { coins: [[key(1), coin(1)]], headerCount: 1 })
       const broken = {
         coins: [[key(2), coin(2)], [key(1), undefined]] as const,
-        // The iteration of what comes later fails.
+        // The iteration of a later list fails.
         get claims(): never {
           throw new Error("broken")
         }
@@ -134,7 +134,7 @@ describe("ChainDatabase", () => {
     })
   })
 
-  it("says so where a row does not decode", () => {
+  it("ChainDatabase reports a row that does not decode", () => {
     withDatabase((database, directory) => {
       commit(database, { coins: [[key(1), coin(1)]] })
       const other = new SQLite(join(directory, "chainstate.db"))
@@ -146,7 +146,7 @@ describe("ChainDatabase", () => {
   })
 })
 
-/** Reads all there is. */
+/** Reads the whole database. */
 const readEverything = (directory: string): void => {
   const database = new ChainDatabase(directory, 4096)
   try {
@@ -162,7 +162,7 @@ const readEverything = (directory: string): void => {
 }
 
 describe("a damaged database", () => {
-  it("is read, or is a StorageFailure that names the file; never anything else", () => {
+  it("a damaged database is readable or fails with a StorageFailure that names the file", () => {
     withDirectory((directory) => {
       const sound = new ChainDatabase(directory, 4096)
       commit(sound, {
@@ -176,7 +176,7 @@ describe("a damaged database", () => {
       const bytes = readFileSync(file)
       let failures = 0
       const damage = FastCheck.record({
-        // The first pages hold the header and the schema: hit them as often as all the rest.
+        // The first pages have the header and the schema. They are damaged as often as all other pages.
         at: FastCheck.oneof(FastCheck.nat(4095), FastCheck.nat(bytes.length - 1)),
         length: FastCheck.constantFrom(1, 4, 200),
         fill: FastCheck.nat(255)
@@ -200,7 +200,7 @@ describe("a damaged database", () => {
     })
   })
 
-  it.each([0.3, 0.6, 0.9])("cut off after %d of its length", (part) => {
+  it.each([0.3, 0.6, 0.9])("a database cut off after %d of its length is corrupted", (part) => {
     withDirectory((directory) => {
       const sound = new ChainDatabase(directory, 4096)
       commit(sound, { coins: Array.from({ length: 250 }, (_, n) => [key(n), coin(n)] as const) })
@@ -212,7 +212,7 @@ describe("a damaged database", () => {
     })
   })
 
-  it("of another program is refused", () => {
+  it("a database of another program is refused", () => {
     withDirectory((directory) => {
       const other = new SQLite(join(directory, "chainstate.db"))
       other.exec("CREATE TABLE things (a); PRAGMA user_version = 1")

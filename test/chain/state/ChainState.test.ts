@@ -19,13 +19,13 @@ const prepare = (state: ChainState) => {
   return state.prepare(step.target, BATCH_LIMITS, () => {})
 }
 
-/** All coins, as far as they tell states apart. */
+/** All coins, as far as needed to distinguish states. */
 const coinsOf = (state: ChainState) => {
   state.flush()
   return state.database.coinsAfter(undefined, 100_000)
 }
 
-/** The coins of a chain that went straight to a height. */
+/** The coins of a chain without reorgs at a height. */
 const straightTo = (height: number) =>
   withDirectory((directory) => {
     const state = openState(directory)
@@ -39,7 +39,7 @@ const straightTo = (height: number) =>
 const hashOfTip = (state: ChainState): string => displayHash(state.index.hash(state.tip))
 
 describe("ChainState", () => {
-  it("takes a batch back that nobody could judge, as if it had never been", () => {
+  it("a batch that could not be verified is rolled back without a trace", () => {
     const at120 = straightTo(120)
     withDirectory((directory) => {
       const state = openState(directory)
@@ -52,14 +52,14 @@ describe("ChainState", () => {
       state.takeBack(batch)
       assert.deepStrictEqual([state.height, state.settledHeight], [120, 120])
       assert.deepStrictEqual(coinsOf(state), at120)
-      // Nothing is held against the blocks.
+      // No block is marked invalid.
       connectAll(state)
       assert.strictEqual(state.settledHeight, 160)
       closeState(state)
     })
   })
 
-  it("keeps what comes before a block that fails, whatever came behind it", () => {
+  it("blocks before a failing block are kept, whatever follows it", () => {
     const at130 = straightTo(130)
     withDirectory((directory) => {
       const state = openState(directory)
@@ -76,7 +76,7 @@ describe("ChainState", () => {
     })
   })
 
-  it("connects no block whose undo data cannot be written, so that every block can be taken back", () => {
+  it("a block whose undo data cannot be written is not connected, so that every block can be disconnected", () => {
     const at110 = straightTo(110)
     withDirectory((directory) => {
       const state = openState(directory)

@@ -8,12 +8,12 @@ import { binaryString, toHex } from "../../../src/protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { withDirectory } from "../../support/temporary.ts"
 
-/** A small world, so that everything happens to everything: outpoints of a few transactions, a few names. */
+/** A small world, so that all combinations occur: outpoints of a few transactions, a few names. */
 const keyOf = (n: number): string => outpointKey(outpoint(new Uint8Array(32).fill(n >> 1), (n & 1) * 0x01000001))
 const nameOf = (n: number): string => binaryString(new Uint8Array(n % 4).fill(0xfe + (n >> 2)))
 
 const KEYS = 12
-/** The first of them are of coinbases. */
+/** The first ones belong to coinbases. */
 const COINBASE_KEYS = 4
 const NAMES = 8
 
@@ -42,7 +42,7 @@ const changed = (world: World, change: Change): World => {
   return { coins, claims }
 }
 
-/** What leads back from a change. */
+/** The inverse of a change. */
 const inverse = (world: World, change: Change): Change => ({
   coins: new Map([...change.coins.keys()].map((key) => [key, world.coins.get(key)])),
   claims: new Map([...change.claims.keys()].map((name) => [name, world.claims.get(name)]))
@@ -92,23 +92,23 @@ const steps: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   { weight: 1, arbitrary: FastCheck.constant({ type: "look" as const }) }
 )
 
-/** A block: coins are spent where there are some, else made; some are made and spent at once; names are claimed. */
+/** A block: existing coins are spent, missing ones created; some are created and spent at once; names are claimed. */
 const connect = (store: CoinStore, world: World, step: Extract<Step, { type: "block" }>, height: number): Change => {
   const overlay = new BlockOverlay(store)
   for (const [n, how] of step.touches) {
     const key = keyOf(n)
     const coin = overlay.coin(key)
-    // Only a coinbase may repeat an outpoint, another coinbase's that is (reference/protocol.md 4.8).
+    // Only a coinbase may repeat an outpoint, and only that of another coinbase (reference/protocol.md 4.8).
     const coinbase = n < COINBASE_KEYS
     const repeats = coinbase && how >= 6
-    // What a block spends it cannot make again: the same transaction would need the same inputs.
+    // A block cannot create a coin again that it spends: the same transaction would need the same inputs.
     if (coin === undefined && !coinbase && overlay.removed.has(key)) continue
     if (coin !== undefined && !repeats) overlay.spend(key, coin)
     else overlay.add(key, { value: height, script: new Uint8Array(how).fill(height), height, coinbase })
   }
   for (const n of step.names) overlay.setClaim(nameOf(n), { height, outpoint: keyOf(n) })
   const change = { coins: overlay.coins, claims: overlay.claims }
-  // What the overlay calls removed has to be what was there.
+  // The coins that the overlay removed must have existed.
   const back = inverse(world, change)
   for (const [key, coin] of back.coins) assert.deepStrictEqual(shown(overlay.removed.get(key)), shown(coin))
   assert.deepStrictEqual([...overlay.claimsBefore].sort(), [...back.claims].sort())
@@ -116,7 +116,7 @@ const connect = (store: CoinStore, world: World, step: Extract<Step, { type: "bl
 }
 
 describe("CoinStore over a database", () => {
-  it("is a map, whatever is flushed, dropped, reopened, undone or lost in a crash", () => {
+  it("CoinStore behaves as a map, whatever is flushed, dropped, reopened, undone or lost in a crash", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(steps, { minLength: 5, maxLength: 40 }),
@@ -197,7 +197,7 @@ describe("CoinStore over a database", () => {
     )
   })
 
-  it("accounts for its memory: nothing is left of what is gone", () => {
+  it("CoinStore counts its memory, and removed coins leave nothing behind", () => {
     withDirectory((directory) => {
       const database = new ChainDatabase(directory, 4096)
       const store = new CoinStore(database)
@@ -208,7 +208,7 @@ describe("CoinStore over a database", () => {
       assert.isAbove(one, 100)
       store.apply(new Map([[keyOf(2), coin]]), new Map([["name", { height: 1, outpoint: keyOf(2) }]]))
       assert.isAbove(store.memory, 2 * one)
-      // Made and gone before it was stored: no trace.
+      // A coin that was created and spent before it was stored leaves no trace.
       const two = store.memory
       store.apply(new Map([[keyOf(3), coin]]), new Map())
       store.apply(new Map([[keyOf(3), undefined]]), new Map())
@@ -225,7 +225,7 @@ describe("CoinStore over a database", () => {
     })
   })
 
-  it("flushes a change in the same time, however much is kept in memory", () => {
+  it("CoinStore flushes a change in the same time, however much is in memory", () => {
     const coin: Coin = { value: 1, script: new Uint8Array(25), height: 1, coinbase: false }
     const numbered = (n: number): string => outpointKey(outpoint(new Uint8Array(32), n))
     /** The shortest of several flushes of one coin each, in milliseconds. */

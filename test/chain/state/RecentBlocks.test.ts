@@ -14,7 +14,7 @@ const blockOf = (size: number): Block =>
   ])
 
 describe("RecentBlocks", () => {
-  it("keeps 4 MiB, the last that came", () => {
+  it("RecentBlocks keeps the latest 4 MiB", () => {
     const recent = new RecentBlocks()
     const block = blockOf(MIB - 1000)
     for (let id = 0; id < 4; id++) recent.put(id, block)
@@ -22,14 +22,14 @@ describe("RecentBlocks", () => {
     recent.put(4, block)
     assert.isUndefined(recent.get(0))
     assert.strictEqual(recent.get(1), block)
-    // Again makes it the latest.
+    // Adding a block again makes it the latest.
     recent.put(1, block)
     recent.put(5, block)
     assert.isUndefined(recent.get(2))
     assert.strictEqual(recent.get(1), block)
   })
 
-  it("keeps one block however large", () => {
+  it("RecentBlocks keeps one block of any size", () => {
     const recent = new RecentBlocks()
     recent.put(1, blockOf(100))
     const large = blockOf(5 * MIB)
@@ -38,7 +38,7 @@ describe("RecentBlocks", () => {
     assert.isUndefined(recent.get(1))
   })
 
-  it("counts what was removed or replaced no longer", () => {
+  it("RecentBlocks does not count removed or replaced blocks", () => {
     const recent = new RecentBlocks()
     const large = blockOf(3.9 * MIB)
     recent.put(1, large)

@@ -27,7 +27,7 @@ const claims: FastCheck.Arbitrary<NameClaim> = FastCheck.record({ height: u32, o
 const shown = ({ script, ...coin }: Coin): object => ({ ...coin, script: toHex(script) })
 
 describe("coins", () => {
-  it("are read back", () => {
+  it("decoding a coin returns the encoded coin", () => {
     FastCheck.assert(FastCheck.property(coins, (coin) => {
       assert.deepStrictEqual(shown(decodeCoin(encodeCoin(coin))), shown(coin))
     }))
@@ -42,15 +42,15 @@ describe("coins", () => {
     assert.strictEqual(toHex(encodeCoin({ height, value, coinbase, script: hex(script) })), expected)
   })
 
-  it("need their head whole", () => {
-    // The script goes to the end, so only what comes before it can be too short.
+  it("a coin with an incomplete head fails to decode", () => {
+    // The script fills the rest, so only the fields before it can be too short.
     everyTruncationFails(encodeCoin({ value: MAX_MONEY, height: 800_000, coinbase: true, script: EMPTY }), decodeCoin)
     decodeError(() => decodeCoin(hex("fd000000")))
   })
 })
 
 describe("keys", () => {
-  it("lead back, and order coins by txid and index", () => {
+  it("keys decode to their outpoints, and order coins by txid and index", () => {
     const near = FastCheck.tuple(FastCheck.uint8Array({ minLength: 32, maxLength: 32, max: 1 }), u32)
     FastCheck.assert(FastCheck.property(near, near, FastCheck.boolean(), (one, other, sameTxid) => {
       const [a, i] = one
@@ -62,7 +62,7 @@ describe("keys", () => {
     }))
   })
 
-  it("have the index big endian", () => {
+  it("keys have the index in big endian", () => {
     assert.strictEqual(
       coinKey(outpointKey(outpoint(new Uint8Array(32), 0x01020304))).toString("hex").slice(64),
       "01020304"
@@ -79,7 +79,7 @@ describe("undo data", () => {
     ).map((list) => new Map(list))
   })
 
-  it("are read back, in order, and fail cut off anywhere or with something behind", () => {
+  it("undo data decode in order, and fail if truncated or followed by other bytes", () => {
     FastCheck.assert(
       FastCheck.property(undos, (undo) => {
         const bytes = encodeUndo(undo)
@@ -96,11 +96,11 @@ describe("undo data", () => {
     )
   })
 
-  it("of nothing are two zero counts", () => {
+  it("empty undo data are two zero counts", () => {
     assert.strictEqual(toHex(encodeUndo({ removed: new Map(), claimsBefore: new Map() })), "0000")
   })
 
-  it("keeps scripts of its own, not views of what was read", () => {
+  it("decoded scripts are copies, not views of the input", () => {
     const bytes = encodeUndo({
       removed: new Map([[outpointKey(outpoint(new Uint8Array(32), 1)), {
         value: 1,

@@ -16,7 +16,7 @@ interface CheckedCoins extends CoinSummary {
   readonly muhash: string
 }
 
-/** Coins in the order in which they go into the hash. */
+/** Coins in the order of the hash. */
 const inOrder = (coins: ReadonlyMap<string, Coin>): ReadonlyArray<readonly [Uint8Array, Coin]> =>
   [...coins].map(([key, coin]) => [fromBinaryString(key), coin] as const).sort(([a], [b]) =>
     compare(prevoutTxid(a), prevoutTxid(b)) || prevoutIndex(a) - prevoutIndex(b)
@@ -61,7 +61,7 @@ const coin: Coin = { value: 5_000_000_001, script: hex("51"), height: 0x12345, c
 const name: Coin = { value: 1_000_000, script: hex("53016101626d7551"), height: 1, coinbase: false }
 
 describe("statistics", () => {
-  it("of no coins", () => {
+  it("the statistics of no coins are right", () => {
     assert.deepStrictEqual(statsOf("none", []), {
       txouts: 0,
       transactions: 0,
@@ -75,7 +75,7 @@ describe("statistics", () => {
     assert.deepStrictEqual(statsOf("muhash", []).hash, new MuHash().digest())
   })
 
-  it("of coins and names of two transactions", () => {
+  it("the statistics of coins and names of two transactions are right", () => {
     const other = outpoint(hash("cd".repeat(32)), 0)
     assert.deepStrictEqual(statsOf("none", [[place(0), coin], [place(7), name], [other, coin]]), {
       txouts: 3,
@@ -88,7 +88,7 @@ describe("statistics", () => {
     })
   })
 
-  it("hash a coin as outpoint, height with the coinbase bit, and output", () => {
+  it("the statistics hash a coin as outpoint, height with the coinbase bit, and output", () => {
     const bytes = hex(`01${"ab".repeat(31)} 07000000 8b460200 01f2052a01000000 01 51`)
     assert.deepStrictEqual(statsOf("hash_serialized_3", [[place(7), coin]]).hash, hash256(bytes))
     const set = new MuHash()
@@ -96,7 +96,7 @@ describe("statistics", () => {
     assert.deepStrictEqual(statsOf("muhash", [[place(7), coin]]).hash, set.digest())
   })
 
-  it("do not depend on the buffer an outpoint came in", () => {
+  it("the statistics do not depend on the buffer of an outpoint", () => {
     const reused = new Uint8Array(36)
     const stats = new CoinStats("hash_serialized_3")
     const places = [place(0), place(1), outpoint(hash("cd".repeat(32)), 0)]
@@ -107,7 +107,7 @@ describe("statistics", () => {
     assert.deepStrictEqual(stats.finish(), statsOf("hash_serialized_3", places.map((each) => [each, coin] as const)))
   })
 
-  it("go on beyond the size of the pieces that are hashed at once", () => {
+  it("the statistics cover more coins than one hashed piece", () => {
     const many = Array.from({ length: 3_000 }, (_, n) => [place(n), coin] as const)
     const whole = many.map(([each]) => toHex(each) + "8b46020001f2052a010000000151").join("")
     assert.deepStrictEqual(statsOf("hash_serialized_3", many).hash, hash256(hex(whole)))

@@ -25,7 +25,7 @@ const fill = (directory: string, upTo = blocks.length - 1): void => {
   closeState(state)
 }
 
-/** What a read gives, or that it finds the damage. */
+/** The result of a read, or that it finds the damage. */
 const orLost = (read: () => Bytes): Bytes | "lost" => {
   try {
     return read()
@@ -37,7 +37,7 @@ const orLost = (read: () => Bytes): Bytes | "lost" => {
 
 const blockAt = (height: number): Block => blocks[height] ?? assert.fail(`no block ${height}`)
 
-/** Of the block that a place of the file belongs to: what each way to read it gives. */
+/** For the block at a position of the file: the result of each way to read it. */
 const serves = (state: ChainState): number => {
   let lost = 0
   for (let height = 1; height < blocks.length; height++) {
@@ -58,7 +58,7 @@ const serves = (state: ChainState): number => {
 }
 
 describe("a stored block", () => {
-  it("of which any bit has flipped is never given to anybody, and taken again when it comes", () => {
+  it("a stored block with a flipped bit is never returned, and is stored again when it arrives", () => {
     withDirectory((directory) => {
       fill(directory)
       const file = join(directory, "blocks", "blk00000.dat")
@@ -89,7 +89,7 @@ describe("a stored block", () => {
     })
   }, 120_000)
 
-  it("whose proof, witness or body has flipped is found by the check, which reads nothing else as damage", () => {
+  it("the check finds a stored block with a flipped bit in proof, witness or body, and reports no other damage", () => {
     withDirectory((directory) => {
       fill(directory)
       const file = join(directory, "blocks", "blk00000.dat")
@@ -117,7 +117,7 @@ describe("a stored block", () => {
     })
   })
 
-  it("of a version that kept no checksum is judged by the rules, once, and gets one", () => {
+  it("a block from a version without checksums is checked by the rules once, and gets a checksum", () => {
     withDirectory((directory) => {
       fill(directory)
       const before = openState(directory)
@@ -126,7 +126,7 @@ describe("a stored block", () => {
       const file = join(directory, "blocks", "blk00000.dat")
       const whole = readFileSync(file)
       const { bytes } = blocks.find(({ auxpow }) => auxpow !== undefined) ?? assert.fail()
-      // In the merged-mining proof, which neither hash nor merkle root cover.
+      // A bit in the merged-mining proof, which neither hash nor merkle root cover.
       flipBit(file, 8 * (whole.indexOf(bytes) + 130))
       const state = openState(directory)
       assert.isUndefined(checkStored(state, 0, NO_LIMITS))
@@ -138,7 +138,7 @@ describe("a stored block", () => {
     })
   })
 
-  it("is given in steps of bounded size to the check", () => {
+  it("the check reads stored blocks in steps of bounded size", () => {
     withDirectory((directory) => {
       fill(directory)
       const state = openState(directory)
@@ -155,7 +155,7 @@ describe("a stored block", () => {
 })
 
 describe("undo data", () => {
-  it("of which any bit has flipped are lost, and said to be; no others are", () => {
+  it("undo data with a flipped bit are reported as lost, and no others", () => {
     withDirectory((directory) => {
       fill(directory)
       const file = join(directory, "blocks", "undo00000.dat")
@@ -173,7 +173,7 @@ describe("undo data", () => {
             assert.isFalse(state.index.has(id, Status.HAVE_UNDO))
             assert.isTrue(state.losses.recentUndo)
           }
-          // In one of the frames, which say nothing that the index does not know.
+          // A bit in a frame, whose content the index also has.
           if (lost.length === 0) {
             const within = blocks.slice(1).some((block) => {
               const { offset, size } = state.index.undoPlace(state.index.find(block.hash))
@@ -189,13 +189,13 @@ describe("undo data", () => {
     })
   }, 120_000)
 
-  it("that a reorganisation needs and that are lost are said to be beyond repair, before the first step", () => {
+  it("lost undo data that a reorg needs are reported as beyond repair, before the first step", () => {
     withDirectory((directory) => {
       fill(directory, 100)
       const state = openState(directory)
       state.index.clearStatus(state.at(99), Status.HAVE_UNDO)
       state.invalidate(state.at(98))
-      assert.throws(() => state.nextStep(), /block [0-9a-f]{64} at height 99 has to be taken back/)
+      assert.throws(() => state.nextStep(), /block [0-9a-f]{64} at height 99 has to be disconnected/)
       assert.strictEqual(state.height, 100)
       state.close()
     })
@@ -203,7 +203,7 @@ describe("undo data", () => {
 })
 
 describe("a reorganisation over a missing block", () => {
-  it("waits for it, with everything as it was, and goes on once it is there", () => {
+  it("a reorg over a missing block waits with the state unchanged, and continues when the block arrives", () => {
     withDirectory((directory) => {
       fill(directory, 100)
       const file = join(directory, "blocks", "blk00000.dat")
@@ -223,7 +223,7 @@ describe("a reorganisation over a missing block", () => {
 })
 
 describe("blocks behind the end of the index", () => {
-  /** The block file has all blocks, the index knows those up to a height. */
+  /** The block file has all blocks, the index only those up to a height. */
   const cutShort = (directory: string, known: number, tail: (records: Buffer) => Buffer) => {
     fill(directory, known)
     const file = join(directory, "blocks", "blk00000.dat")
@@ -245,28 +245,32 @@ describe("blocks behind the end of the index", () => {
       ["behind zeros", (records: Buffer) => Buffer.concat([Buffer.alloc(512), records]), 300]
     ] as const
   ) {
-    it.scopedLive(`are read again where they are ${what}, headers and all`, () =>
-      Effect.gen(function*() {
-        const directory = yield* temporaryDirectory
-        cutShort(directory, 280, tail)
-        const file = join(directory, "blocks", "blk00000.dat")
-        yield* withChain(directory, (chain) =>
-          Effect.gen(function*() {
-            assert.strictEqual((yield* chain.tip).height, height)
-            assert.match(chain.repairs.join(), new RegExp(`${height - 280} blocks .* were read again`))
-            assert.strictEqual((yield* chain.block(blockAt(290).hash)).size, blockAt(290).size)
-            assert.isFalse(chain.tree.losses.any)
-          }))
-        // What is no block is gone, and the file can be appended to.
-        const size = readFileSync(file).length
-        yield* withChain(directory, (chain) =>
-          Effect.gen(function*() {
-            assert.deepStrictEqual(chain.repairs, [])
-            assert.strictEqual((yield* chain.tip).height, height)
-          }))
-        assert.strictEqual(readFileSync(file).length, size)
-        assert.strictEqual(readFileSync(file).subarray(-blockAt(height).size).equals(blockAt(height).bytes), true)
-      }), 60_000)
+    it.scopedLive(
+      `blocks after the end of the index are read again with their headers if they are ${what}`,
+      () =>
+        Effect.gen(function*() {
+          const directory = yield* temporaryDirectory
+          cutShort(directory, 280, tail)
+          const file = join(directory, "blocks", "blk00000.dat")
+          yield* withChain(directory, (chain) =>
+            Effect.gen(function*() {
+              assert.strictEqual((yield* chain.tip).height, height)
+              assert.match(chain.repairs.join(), new RegExp(`${height - 280} blocks .* were read again`))
+              assert.strictEqual((yield* chain.block(blockAt(290).hash)).size, blockAt(290).size)
+              assert.isFalse(chain.tree.losses.any)
+            }))
+          // Bytes that are not a block are removed, and the file can be appended to.
+          const size = readFileSync(file).length
+          yield* withChain(directory, (chain) =>
+            Effect.gen(function*() {
+              assert.deepStrictEqual(chain.repairs, [])
+              assert.strictEqual((yield* chain.tip).height, height)
+            }))
+          assert.strictEqual(readFileSync(file).length, size)
+          assert.strictEqual(readFileSync(file).subarray(-blockAt(height).size).equals(blockAt(height).bytes), true)
+        }),
+      60_000
+    )
   }
 
   it.scopedLive("a block that a caller was told is connected is there when the database lost its last commit", () =>
@@ -285,7 +289,7 @@ describe("blocks behind the end of the index", () => {
 })
 
 describe("the first block", () => {
-  it("needs no file", () => {
+  it("the first block needs no file", () => {
     withDirectory((directory) => {
       fill(directory, 3)
       const file = join(directory, "blocks", "blk00000.dat")

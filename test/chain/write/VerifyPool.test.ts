@@ -17,8 +17,8 @@ import { MemoryChain } from "../../support/MemoryChain.ts"
 import { ANYONE, currency } from "../../support/regtest.ts"
 
 /**
- * The pool with real threads. A thread runs compiled code only, so this is the pool of the build; where nothing is
- * built, these tests are skipped.
+ * The pool with real threads. A thread runs compiled code only, so this is the pool of the build. Without a build,
+ * these tests are skipped.
  */
 
 const BUILT = new URL("../../../build/src/chain/write/VerifyPool.js", import.meta.url)
@@ -37,7 +37,7 @@ interface Entry {
   readonly coreResult: unknown
 }
 
-/** The script checks of each block of the chain, and of blocks behind 169 that break just these. */
+/** The script checks of each block of the chain, and of blocks after block 169 that break only these checks. */
 const collect = () => {
   const all: Array<ReadonlyArray<ScriptCheck>> = []
   const found: Array<ScriptCheck> = []
@@ -67,7 +67,7 @@ const { all, bad } = isBuilt ? collect() : { all: [], bad: [] }
 /** Many checks that are valid. */
 const good = all.flat().slice(0, 900)
 
-/** A transaction of many inputs that anyone can spend. */
+/** A transaction of many inputs that need no key. */
 const freeForAll: ScriptCheck = {
   transaction: currency(
     Array.from({ length: 24 }, (_, vout) => ({
@@ -81,12 +81,12 @@ const freeForAll: ScriptCheck = {
   coins: Array.from({ length: 24 }, () => ({ value: 1, script: ANYONE, height: 1, coinbase: false }))
 }
 
-/** Of a good block: one check. */
+/** One check of a valid block. */
 const one = good.slice(0, 1)
 
 const nothing = Logger.replace(Logger.defaultLogger, Logger.none)
 
-/** Makes a pool, and tells which threads it has. */
+/** Makes a pool, and returns its threads. */
 const openPool = (threads: number) =>
   Effect.gen(function*() {
     const { make } = yield* builtPool
@@ -94,11 +94,11 @@ const openPool = (threads: number) =>
     const note = (worker: Worker): void => void workers.push(worker)
     process.on("worker", note)
     const pool = yield* make(threads)
-    // Nothing is started before there is something to do.
+    // No thread starts before there is work.
     yield* Effect.sleep("10 millis")
     assert.strictEqual(workers.length, 0)
     yield* fill(pool.begin(), [good.slice(0, 60)]).finish
-    // The process tells of new threads in its next turn.
+    // The process reports new threads in its next turn.
     yield* Effect.ensuring(Effect.sleep("10 millis"), Effect.sync(() => process.off("worker", note)))
     return { pool, workers }
   })
@@ -108,7 +108,7 @@ const fill = (batch: VerifyBatch, blocks: ReadonlyArray<ReadonlyArray<ScriptChec
   return batch
 }
 
-/** Threads take work while this one is busy elsewhere. */
+/** Threads take work while this thread is busy. */
 const aMoment = Effect.sleep("150 millis")
 
 const brokenCheck = (): { readonly error: string; readonly checks: ReadonlyArray<ScriptCheck> } => {
@@ -117,7 +117,7 @@ const brokenCheck = (): { readonly error: string; readonly checks: ReadonlyArray
   return first
 }
 
-/** A check that a thread cannot read: it ends of it. In this thread it is valid. */
+/** A check that ends a thread, because the thread cannot read it. In this thread it is valid. */
 const poison = (): ReadonlyArray<ScriptCheck> =>
   good.slice(0, 30).map(({ coins, transaction }) => {
     const bytes = transaction.bytes.subarray(0, 20)
@@ -130,7 +130,7 @@ const poison = (): ReadonlyArray<ScriptCheck> =>
   })
 
 describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
-  it.scopedLive("of a large block lets others have their turn, also without threads", () =>
+  it.scopedLive("the verification of a large block yields to other work, also without threads", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(0)
       let turns = 0
@@ -146,7 +146,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.isAtLeast(turns, 3)
     }))
 
-  it.scopedLive("finds all scripts of the chain valid, in batches of any size", () =>
+  it.scopedLive("VerifyPool finds all scripts of the chain valid, in batches of any size", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(2)
       assert.strictEqual(pool.threads, 2)
@@ -156,7 +156,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       }
     }))
 
-  it.scopedLive("gives the very verdicts that this thread gives alone", () =>
+  it.scopedLive("VerifyPool returns the same results as a single thread", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(2)
       assert.isAbove(bad.length, 20)
@@ -174,7 +174,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       }
     }))
 
-  it.scopedLive("reports the failure in the earliest block, whichever thread finds which", () =>
+  it.scopedLive("VerifyPool reports the failure in the earliest block, whichever thread finds it", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(2)
       const { checks } = brokenCheck()
@@ -189,22 +189,22 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
           assert.strictEqual((yield* batch.finish)?.block, early)
         }
       }
-      // What one batch found is forgotten in the next.
+      // The results of one batch do not affect the next.
       assert.isUndefined(yield* fill(pool.begin(), [good]).finish)
     }))
 
-  it.scopedLive("takes more chunks than its table of claims has room for", () =>
+  it.scopedLive("VerifyPool accepts more chunks than its table of claims has entries", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(1)
       const batch = pool.begin()
-      // Next to no work: what counts is the number of chunks, and each block makes at least one.
+      // Very little work: only the number of chunks matters, and each block has at least one.
       const blocksToFill = 4_300
       for (let block = 0; block < blocksToFill; block++) batch.add(block, [freeForAll], FLAGS)
       batch.add(blocksToFill, brokenCheck().checks, FLAGS)
       assert.strictEqual((yield* batch.finish)?.block, blocksToFill)
     }), 60_000)
 
-  it.scopedLive("keeps a small batch to itself", () =>
+  it.scopedLive("VerifyPool checks a small batch in the calling thread", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(1)
       let messages = 0
@@ -223,7 +223,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.isAbove(messages, 2)
     }))
 
-  it.scopedLive("ends its threads with the scope", () =>
+  it.scopedLive("VerifyPool ends its threads when the scope closes", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const { workers } = yield* Scope.extend(openPool(2), scope)
@@ -240,7 +240,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
     assert.match(Cause.pretty(exit.cause), message)
   }
 
-  it.scopedLive("fails a batch in which a thread broke, and goes on without that thread", () =>
+  it.scopedLive("a batch fails if a thread breaks, and the pool continues without that thread", () =>
     Effect.gen(function*() {
       const { pool } = yield* openPool(2)
       const batch = fill(pool.begin(), [poison(), good])
@@ -251,7 +251,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.strictEqual((yield* fill(pool.begin(), [good, brokenCheck().checks]).finish)?.block, 1)
     }).pipe(Effect.provide(nothing)))
 
-  it.scopedLive("fails a batch whose threads are ended before they answer, and the next ones are checked here", () =>
+  it.scopedLive("a batch fails if its threads end early, and later batches run in the calling thread", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(2)
       const batch = fill(pool.begin(), [good, good])
@@ -262,7 +262,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.strictEqual((yield* fill(pool.begin(), [good, brokenCheck().checks]).finish)?.block, 1)
     }).pipe(Effect.provide(nothing)))
 
-  it.scopedLive("adds no listener a batch", () =>
+  it.scopedLive("batches add no listeners", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(1)
       const count = () => workers[0]?.eventNames().map((name) => workers[0]?.listenerCount(name))
@@ -273,7 +273,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
 })
 
 describe("VerifyPool without threads", () => {
-  it.scopedLive("is what there is where nothing is compiled", () =>
+  it.scopedLive("without compiled code the pool has no threads", () =>
     Effect.gen(function*() {
       const { make } = yield* Effect.promise(() => import("../../../src/chain/write/VerifyPool.ts"))
       const pool = yield* make(4)

@@ -16,7 +16,7 @@ const FORK = 60
 const TIP = 64
 
 const main = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
-/** Two blocks on top of block 60 that lose against the main chain. */
+/** Two blocks on top of block 60, on a branch that loses against the main chain. */
 const stale = recordsOf(fixtureBytes("regtest-names/stale.dat")).slice(0, 2)
 
 const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
@@ -28,7 +28,7 @@ interface Branched {
   readonly staleIds: ReadonlyArray<number>
 }
 
-/** The main chain up to `TIP`; `connected` says whether the stale branch was the best chain for a while. */
+/** The main chain up to `TIP`. `connected`: whether the stale branch was the best chain for a while. */
 const makeState = (directory: string, connected: boolean): Branched => {
   const state = openState(directory)
   offer(state, main.slice(1, FORK + 1))
@@ -61,7 +61,7 @@ const withState = (connected: boolean, work: (state: ChainState, staleIds: Reado
 const unknown = new Uint8Array(32).fill(0xee)
 
 describe("nextMove", () => {
-  it("goes forward from the best chain, and from the beginning without a cursor", () => {
+  it("nextMove goes forward from the best chain, and from the first block without a cursor", () => {
     withState(false, (state) => {
       assert.deepStrictEqual(nextMove(state, undefined), { type: "forward", from: 0 })
       for (const height of [0, 17, TIP]) {
@@ -73,7 +73,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("rewinds from a branch that was the best chain to where it left", () => {
+  it("nextMove rewinds from an earlier best chain to the fork point", () => {
     withState(true, (state, ids) => {
       for (const id of ids) {
         assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
@@ -84,7 +84,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("rewinds from a branch that this chain only knows, where it has reached its height", () => {
+  it("nextMove rewinds from a branch that was never connected if the chain has reached its height", () => {
     withState(false, (state, ids) => {
       for (const id of ids) {
         assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
@@ -95,7 +95,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("waits for a block above the tip that nobody knows, or that was never connected", () => {
+  it("nextMove waits for a block above the tip that is unknown or was never connected", () => {
     withState(false, (state) => {
       assert.deepStrictEqual(nextMove(state, { height: TIP + 1, hash: unknown }), { type: "wait" })
       const ahead = decodeBlock(main[TIP + 1] ?? new Uint8Array(0))
@@ -104,7 +104,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("begins anew where the chain has another block at that height and does not know the cursor's", () => {
+  it("nextMove rewinds to genesis if the cursor's block is unknown and the chain has another one at its height", () => {
     withState(false, (state) => {
       for (const height of [1, TIP]) {
         assert.deepStrictEqual(nextMove(state, { height, hash: unknown }), { type: "rewind", to: cursorOf(state, 0) })
@@ -112,7 +112,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("rewinds to the newest block that it remembers and the chain knows", () => {
+  it("nextMove rewinds to the newest block of the trail that the chain knows", () => {
     withState(false, (state, ids) => {
       const cursor = { height: TIP, hash: unknown }
       const lost = [cursor, { height: TIP - 1, hash: unknown }]
@@ -128,7 +128,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("does not wait above the tip on a branch that left the chain", () => {
+  it("nextMove does not wait above the tip on a branch that left the chain", () => {
     withState(false, (state) => {
       const cursor = { height: TIP + 2, hash: unknown }
       const above = [cursor, { height: TIP + 1, hash: unknown }]
@@ -143,7 +143,7 @@ describe("nextMove", () => {
     })
   })
 
-  it("rewinds from blocks of the best chain that were taken back", () => {
+  it("nextMove rewinds from disconnected blocks of the best chain", () => {
     withState(false, (state) => {
       const tip = cursorOf(state, state.tip)
       state.invalidate(state.at(TIP - 1))
@@ -169,7 +169,7 @@ describe("follow", () => {
       ({ state }) => Effect.sync(() => state.close())
     )
 
-  /** What a follower hears from a cursor on, where the blocks above a height do not read. */
+  /** The events of a follower from a cursor on, if the blocks above a height are unreadable. */
   const heardFrom = (state: ChainState, from: Cursor, readable: number) =>
     Effect.gen(function*() {
       const heard: Array<string> = []
@@ -188,7 +188,7 @@ describe("follow", () => {
       return heard
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-  it.scoped("says that it has arrived, also before a block that does not read", () =>
+  it.scoped("follow reports its arrival, also before an unreadable block", () =>
     Effect.gen(function*() {
       const { staleIds, state } = yield* opened(true)
       const from = cursorOf(state, staleIds[1] ?? NONE)
@@ -197,7 +197,7 @@ describe("follow", () => {
       assert.deepStrictEqual(yield* heardFrom(state, from, FORK + 2), [`-${FORK}`, `+${part}`, "here"])
     }))
 
-  it.scoped("logs once that it waits for a block, however many come, and once that it goes on", () =>
+  it.scoped("follow logs once that it waits for a block, and once that it continues", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)
       const from = cursorOf(state, state.at(FORK))
@@ -231,7 +231,7 @@ describe("follow", () => {
       ])
     }))
 
-  it.scoped("says nothing where it has not moved", () =>
+  it.scoped("follow logs nothing if it has not moved", () =>
     Effect.gen(function*() {
       const { state } = yield* opened(false)
       assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.at(FORK)), FORK), [])

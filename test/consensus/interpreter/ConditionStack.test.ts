@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { ConditionStack } from "../../../src/consensus/interpreter/ConditionStack.ts"
 
 describe("ConditionStack", () => {
-  it.prop("answers as a list of conditions would", {
+  it.prop("ConditionStack answers as a list of conditions would", {
     steps: FastCheck.array(FastCheck.constantFrom("true", "false", "pop", "toggle"), { maxLength: 60 })
   }, ({ steps }) => {
     const stack = new ConditionStack()

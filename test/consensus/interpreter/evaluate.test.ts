@@ -15,7 +15,7 @@ interface Run {
   readonly stack?: ReadonlyArray<Bytes>
 }
 
-/** Runs a script on its own; its error, else the stack that it leaves, as hexadecimal words from below to the top. */
+/** Runs a script alone. Returns its error, or the resulting stack as hexadecimal words from the bottom to the top. */
 const run = (script: Bytes, { flags = NO_FLAGS, stack = [], unlock = {}, version = "base" }: Run = {}): string => {
   const check = { context: spendingContext(EMPTY, unlock), index: 0, flags }
   const tapscript = { leafHash: new Uint8Array(32), annexHash: undefined, weightLeft: 1000 }
@@ -61,13 +61,13 @@ describe("evaluate: elements", () => {
     "1ADD|1SUB|NEGATE|ABS|NOT|0NOTEQUAL|ADD|SUB|BOOLAND|BOOLOR|NUMEQUAL|NUMEQUALVERIFY|NUMNOTEQUAL|LESSTHAN|GREATERTHAN",
     "LESSTHANOREQUAL|GREATERTHANOREQUAL|MIN|MAX|WITHIN|RIPEMD160|SHA1|SHA256|HASH160|HASH256|CHECKSIG|CHECKSIGVERIFY",
     "CHECKMULTISIG|CHECKMULTISIGVERIFY|IF|NOTIF|VERIFY"
-  ])("fails where elements are missing: %s", (words) => {
+  ])("a script fails if elements are missing: %s", (words) => {
     const needs = new Map([["2ROT", 6], ["2OVER", 4], ["2SWAP", 4], ["3DUP", 3], ["ROT", 3], ["WITHIN", 3]])
     const one = new Set(["IFDUP", "DROP", "DUP", "SIZE", "TOALTSTACK", "1ADD", "1SUB", "NEGATE", "ABS", "NOT"])
     const unary = new Set(["0NOTEQUAL", "RIPEMD160", "SHA1", "SHA256", "HASH160", "HASH256", "IF", "NOTIF", "VERIFY"])
     for (const word of words.split("|")) {
       const needed = needs.get(word) ?? (one.has(word) || unary.has(word) ? 1 : 2)
-      // The keys and signatures of a multisig say themselves how many they are.
+      // The keys and signatures of a multisig contain their numbers.
       const few = word.startsWith("CHECKMULTISIG") ? 1 : needed - 1
       assert.strictEqual(runText(`${"0 ".repeat(few)}${word}`), "INVALID_STACK_OPERATION", word)
       if (!word.startsWith("CHECKMULTISIG")) {
@@ -76,13 +76,16 @@ describe("evaluate: elements", () => {
     }
   })
 
-  it("fails where the other stack is empty", () => {
+  it("a script fails if the alternative stack is empty", () => {
     assert.strictEqual(runText("1 FROMALTSTACK"), "INVALID_ALTSTACK_OPERATION")
   })
 
-  it.each(["1 1 PICK", "1 -1 PICK", "1 1 ROLL", "1 -1 ROLL"])("fails to reach: %s", (script) => {
-    assert.strictEqual(runText(script), "INVALID_STACK_OPERATION")
-  })
+  it.each(["1 1 PICK", "1 -1 PICK", "1 1 ROLL", "1 -1 ROLL"])(
+    "a script fails if the depth is beyond the stack: %s",
+    (script) => {
+      assert.strictEqual(runText(script), "INVALID_STACK_OPERATION")
+    }
+  )
 })
 
 describe("evaluate: numbers", () => {
@@ -116,7 +119,7 @@ describe("evaluate: numbers", () => {
     { script: "0x05 0x0000000000 1 1 WITHIN", stack: "SCRIPTNUM" }
   ])("$script gives $stack", ({ script, stack }) => assert.strictEqual(runText(script), stack))
 
-  it("wants numbers in their shortest form under MINIMALDATA alone", () => {
+  it("numbers must be in their shortest form only under MINIMALDATA", () => {
     assert.strictEqual(runText("0x02 0x0100 1ADD"), "02")
     assert.strictEqual(runText("0x02 0x0100 1ADD", { flags: Flag.MINIMALDATA }), "SCRIPTNUM")
     assert.strictEqual(runText("0x02 0xff00 1ADD", { flags: Flag.MINIMALDATA }), "0001")
@@ -137,7 +140,7 @@ describe("evaluate: pushes", () => {
     { why: "255 bytes with two", script: `4dff00${"11".repeat(255)}`, minimal: false },
     { why: "256 bytes with two", script: `4d0001${"11".repeat(256)}`, minimal: true },
     { why: "256 bytes with four", script: `4e00010000${"11".repeat(256)}`, minimal: false }
-  ])("is $minimal that $why is minimal", ({ minimal, script }) => {
+  ])("MINIMALDATA accepts $why: $minimal", ({ minimal, script }) => {
     const bytes = parseScript(`0x${script}`)
     assert.strictEqual(run(bytes, { flags: Flag.MINIMALDATA }) !== "MINIMALDATA", minimal)
     assert.notStrictEqual(run(bytes), "MINIMALDATA")
@@ -145,13 +148,13 @@ describe("evaluate: pushes", () => {
     assert.strictEqual(run(skipped, { flags: Flag.MINIMALDATA }), "")
   })
 
-  it("takes 520 bytes and not 521, in branches that do not run too", () => {
+  it("a push has at most 520 bytes, in skipped branches too", () => {
     assert.strictEqual(run(concat(pushData(new Uint8Array(520)), parseScript("DROP"))), "")
     assert.strictEqual(run(pushData(new Uint8Array(521))), "PUSH_SIZE")
     assert.strictEqual(run(concat(parseScript("0 IF"), pushData(new Uint8Array(521)))), "PUSH_SIZE")
   })
 
-  it("fails at a push that the script is too short for", () => {
+  it("a truncated push fails", () => {
     for (const script of ["0x02 0x01", "0x4c", "0x4c 0x01", "0x4d 0x01", "0x4e 0x010000", "0x4e 0xffffffff"]) {
       assert.strictEqual(runText(script), "BAD_OPCODE", script)
     }
@@ -161,8 +164,8 @@ describe("evaluate: pushes", () => {
 describe("evaluate: limits", () => {
   const versions: ReadonlyArray<ScriptVersion> = ["base", "witness-v0"]
 
-  it.each(versions)("runs 10,000 bytes and not 10,001: %s", (version) => {
-    // 520 bytes a push, so that the count of instructions stays below its own limit.
+  it.each(versions)("a script has at most 10,000 bytes: %s", (version) => {
+    // 520 bytes per push, so that the count of instructions stays below its own limit.
     const part = concat(pushData(new Uint8Array(496)), Uint8Array.of(Op.OP_DROP))
     const full = repeat(20, part)
     assert.strictEqual(full.length, 10_000)
@@ -170,7 +173,7 @@ describe("evaluate: limits", () => {
     assert.strictEqual(run(concat(full, Uint8Array.of(Op.OP_0)), { version }), "SCRIPT_SIZE")
   })
 
-  it.each(versions)("runs 201 instructions and not 202, those that it passes over included: %s", (version) => {
+  it.each(versions)("a script has at most 201 instructions, skipped ones included: %s", (version) => {
     const nops = (count: number): Bytes => repeat(count, Uint8Array.of(Op.OP_NOP))
     assert.strictEqual(run(nops(201), { version }), "")
     assert.strictEqual(run(nops(202), { version }), "OP_COUNT")
@@ -179,7 +182,7 @@ describe("evaluate: limits", () => {
     assert.strictEqual(run(skipped(200), { version }), "OP_COUNT")
   })
 
-  it("does not count pushes", () => {
+  it("pushes are not counted", () => {
     assert.strictEqual(run(concat(repeat(201, parseScript("1 DROP")), parseScript("1"))), "01")
     assert.strictEqual(
       run(concat(parseScript("0 IF"), repeat(199, parseScript("RESERVED NOP")), parseScript("ENDIF"))),
@@ -187,7 +190,7 @@ describe("evaluate: limits", () => {
     )
   })
 
-  it("counts the keys of a multisig", () => {
+  it("the keys of a multisig are counted", () => {
     const multisig = parseScript("0 0 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 20 CHECKMULTISIG DROP")
     const eight = repeat(8, multisig)
     const nops = (count: number): Bytes => concat(eight, repeat(count, Uint8Array.of(Op.OP_NOP)))
@@ -196,7 +199,7 @@ describe("evaluate: limits", () => {
     assert.strictEqual(run(concat(nops(26), multisig)), "OP_COUNT")
   })
 
-  it("keeps 1,000 elements on both stacks and not 1,001", () => {
+  it("both stacks have at most 1,000 elements together", () => {
     const ones = (count: number): Bytes => repeat(count, Uint8Array.of(Op.OP_1))
     assert.strictEqual(run(ones(1000)).split(" ").length, 1000)
     assert.strictEqual(run(ones(1001)), "STACK_SIZE")
@@ -205,7 +208,7 @@ describe("evaluate: limits", () => {
     assert.strictEqual(run(concat(half, ones(901))), "STACK_SIZE")
   })
 
-  it("has neither size nor count in tapscript, but the same stack", () => {
+  it("tapscript has no limit of size or count, but the same limit of the stack", () => {
     const nops = repeat(10_001, Uint8Array.of(Op.OP_NOP))
     assert.strictEqual(run(nops, { version: "tapscript" }), "")
     assert.strictEqual(run(repeat(1001, Uint8Array.of(Op.OP_1)), { version: "tapscript" }), "STACK_SIZE")
@@ -250,21 +253,21 @@ describe("evaluate: conditions", () => {
     assert.strictEqual(runText("1 IF 2 ENDIF 0 NOTIF 3 ENDIF", { flags, version }), "02 03")
   })
 
-  it("passes over a branch of any depth as fast as over another", () => {
+  it("a branch of any depth is skipped at the same speed", () => {
     const deep = concat(repeat(5000, parseScript("0 IF")), repeat(5000, Uint8Array.of(Op.OP_ENDIF)))
     assert.strictEqual(run(deep, { version: "tapscript" }), "")
   })
 })
 
-describe("evaluate: opcodes that are none", () => {
+describe("evaluate: invalid opcodes", () => {
   const disabled = "CAT SUBSTR LEFT RIGHT INVERT AND OR XOR 2MUL 2DIV MUL DIV MOD LSHIFT RSHIFT".split(" ")
 
-  it.each(disabled)("%s fails wherever it stands", (word) => {
+  it.each(disabled)("%s fails at any position", (word) => {
     assert.strictEqual(runText(`1 1 ${word}`), "DISABLED_OPCODE")
     assert.strictEqual(runText(`0 IF ${word} ENDIF 1`), "DISABLED_OPCODE")
   })
 
-  it("others fail where they run", () => {
+  it("other invalid opcodes fail if they run", () => {
     const unknown = Array.from({ length: 256 - Op.OP_CHECKSIGADD }, (_, i) => Op.OP_CHECKSIGADD + i)
     for (const opcode of [Op.OP_RESERVED, Op.OP_VER, Op.OP_RESERVED1, Op.OP_RESERVED2, ...unknown]) {
       const bytes = Uint8Array.of(opcode)
@@ -273,7 +276,7 @@ describe("evaluate: opcodes that are none", () => {
     }
   })
 
-  it("the spare NOPs do nothing, unless they are discouraged", () => {
+  it("the reserved NOPs have no effect, unless they are discouraged", () => {
     for (const word of ["NOP1", "NOP4", "NOP5", "NOP6", "NOP7", "NOP8", "NOP9", "NOP10"]) {
       const flags = Flag.DISCOURAGE_UPGRADABLE_NOPS
       assert.strictEqual(runText(word), "")
@@ -283,7 +286,7 @@ describe("evaluate: opcodes that are none", () => {
     assert.strictEqual(runText("NOP", { flags: Flag.DISCOURAGE_UPGRADABLE_NOPS }), "")
   })
 
-  it("a code separator outside of witnesses fails under CONST_SCRIPTCODE, also where it does not run", () => {
+  it("a code separator outside witnesses fails under CONST_SCRIPTCODE, even if skipped", () => {
     const flags = Flag.CONST_SCRIPTCODE
     assert.strictEqual(runText("CODESEPARATOR"), "")
     assert.strictEqual(runText("0 IF CODESEPARATOR ENDIF", { flags }), "OP_CODESEPARATOR")
@@ -340,7 +343,7 @@ describe("evaluate: lock times", () => {
     assert.strictEqual(csv(wanted, unlock), result)
   })
 
-  it("looks at the low 32 bits of a longer number for CSV, and at all of it for CLTV", () => {
+  it("CSV uses the low 32 bits of a longer number, CLTV all of it", () => {
     const long = "0x05 0x0000000001"
     assert.strictEqual(
       runText(`${long} CHECKSEQUENCEVERIFY`, { flags: Flag.CHECKSEQUENCEVERIFY, unlock: { sequence: 0, version: 2 } }),
@@ -352,7 +355,7 @@ describe("evaluate: lock times", () => {
     )
   })
 
-  it("wants a number of at most five bytes, unless the rule is not in force", () => {
+  it("a lock time has at most five bytes, if the rule is active", () => {
     const flags = Flag.CHECKLOCKTIMEVERIFY | Flag.CHECKSEQUENCEVERIFY
     for (const word of ["CHECKLOCKTIMEVERIFY", "CHECKSEQUENCEVERIFY"]) {
       assert.strictEqual(runText(`0x06 0x000000000000 ${word}`, { flags }), "SCRIPTNUM")
@@ -377,7 +380,7 @@ describe("evaluate: any script", () => {
   const flags = FastCheck.nat({ max: (1 << 23) - 1 })
   const scripts = FastCheck.uint8Array({ maxLength: 200 })
 
-  it.prop("ends in a verdict, keeps within the limit, and changes none of its bytes", {
+  it.prop("any script ends with a result, within the limit, and its bytes do not change", {
     script: scripts,
     flags,
     version: FastCheck.constantFrom<ScriptVersion>("base", "witness-v0", "tapscript"),
@@ -390,9 +393,13 @@ describe("evaluate: any script", () => {
     assert.deepStrictEqual(stack.map(toHex), elements)
   }, { fastCheck: { numRuns: 2000 } })
 
-  it.prop("fails with BAD_OPCODE, or before, where its last push is cut off", { script: scripts }, ({ script }) => {
-    const cursor = new ScriptCursor(script)
-    while (cursor.next());
-    if (cursor.failed) assert.match(run(script), /^[A-Z_]+$/)
-  })
+  it.prop(
+    "a script whose last push is truncated fails with BAD_OPCODE, or with an earlier error",
+    { script: scripts },
+    ({ script }) => {
+      const cursor = new ScriptCursor(script)
+      while (cursor.next());
+      if (cursor.failed) assert.match(run(script), /^[A-Z_]+$/)
+    }
+  )
 })

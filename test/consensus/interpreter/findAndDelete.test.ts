@@ -7,7 +7,7 @@ import { pushData } from "../../../src/protocol/script.ts"
 const bytes = (hex: string): Bytes => fromHex(hex) ?? assert.fail(`no hex: ${hex}`)
 
 describe("findAndDelete", () => {
-  // Upstream's own cases, from test/script_tests.cpp, among them.
+  // Includes upstream's own cases from test/script_tests.cpp.
   it.each([
     { why: "one instruction of several", script: "515253", wanted: "52", rest: "5153" },
     { why: "each of many", script: "53535352530353", wanted: "53", rest: "520353" },
@@ -28,17 +28,17 @@ describe("findAndDelete", () => {
     { why: "what stands where reading fails", script: "510251", wanted: "0251", rest: "51" },
     { why: "more than one at the end", script: "5152525252", wanted: "5252", rest: "51" },
     { why: "an empty push", script: "00510051", wanted: "00", rest: "5151" }
-  ])("takes out $why", ({ rest, script, wanted }) => {
+  ])("findAndDelete removes $why", ({ rest, script, wanted }) => {
     assert.strictEqual(toHex(findAndDelete(bytes(script), bytes(wanted))), rest)
   })
 
-  it("gives back the script itself where there is nothing to take out", () => {
+  it("findAndDelete returns the same script if there is nothing to remove", () => {
     const script = bytes("515253")
     assert.strictEqual(findAndDelete(script, bytes("54")), script)
     assert.strictEqual(findAndDelete(script, bytes("5152535354")), script)
   })
 
-  it.prop("takes pushes out of a list of pushes", {
+  it.prop("findAndDelete removes pushes from a list of pushes", {
     elements: FastCheck.array(FastCheck.constantFrom("a", "bc", "bd", "x".repeat(80)), { maxLength: 12 }),
     wanted: FastCheck.constantFrom("a", "bc", "x".repeat(80))
   }, ({ elements, wanted }) => {

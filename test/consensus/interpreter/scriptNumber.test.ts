@@ -20,14 +20,14 @@ describe("encodeNumber", () => {
     { value: -0x7fffffff, hex: "ffffffff" },
     { value: 0x80000000, hex: "0000008000" },
     { value: 2 ** 32 - 2, hex: "feffffff00" }
-  ])("writes $value as $hex", ({ hex, value }) => {
+  ])("encodeNumber returns $hex for $value", ({ hex, value }) => {
     assert.strictEqual(toHex(encodeNumber(value)), hex)
     assert.strictEqual(decodeNumber(bytes(hex), true, 5), value)
   })
 
-  it("writes a negative zero as zero", () => assert.strictEqual(encodeNumber(-0).length, 0))
+  it("encodeNumber encodes a negative zero as zero", () => assert.strictEqual(encodeNumber(-0).length, 0))
 
-  it.prop("is read back, in the shortest form there is", {
+  it.prop("an encoded number is decoded again, and is in its shortest form", {
     value: FastCheck.integer({ min: -0x7fffffff, max: 0x7fffffff })
   }, ({ value }) => {
     const element = encodeNumber(value)
@@ -47,17 +47,17 @@ describe("decodeNumber", () => {
     { hex: "ff0000", value: 255 },
     { hex: "ff0080", value: -255 },
     { hex: "00000080", value: -0 }
-  ])("reads $hex, unless it has to be minimal", ({ hex, value }) => {
+  ])("decodeNumber decodes $hex, unless it has to be minimal", ({ hex, value }) => {
     assert.isTrue(decodeNumber(bytes(hex), false) === value)
     assert.isUndefined(decodeNumber(bytes(hex), true))
   })
 
-  it("takes the last byte for needed where the one before it is full", () => {
+  it("the last byte is needed if the byte before it has its highest bit set", () => {
     assert.strictEqual(decodeNumber(bytes("ff00"), true), 255)
     assert.strictEqual(decodeNumber(bytes("ff80"), true), -255)
   })
 
-  it("reads four bytes, or as many as it is told, and no more", () => {
+  it("decodeNumber accepts four bytes, or the given maximum, and no more", () => {
     assert.strictEqual(decodeNumber(bytes("ffffff7f"), true), 0x7fffffff)
     assert.isUndefined(decodeNumber(bytes("0000008000"), true))
     assert.strictEqual(decodeNumber(bytes("ffffffff7f"), true, 5), 2 ** 39 - 1)
@@ -77,5 +77,5 @@ describe("isTrue", () => {
     { hex: "8000", expected: true },
     { hex: "0001", expected: true },
     { hex: "8080", expected: true }
-  ])("is $expected for $hex", ({ expected, hex }) => assert.strictEqual(isTrue(bytes(hex)), expected))
+  ])("isTrue returns $expected for $hex", ({ expected, hex }) => assert.strictEqual(isTrue(bytes(hex)), expected))
 })

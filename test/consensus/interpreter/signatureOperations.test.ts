@@ -34,21 +34,24 @@ const pushes = (...elements: ReadonlyArray<Bytes>): Bytes => concat(...elements.
 describe("CHECKSIG", () => {
   const script = payToPubkey(pubkeyOf(SECRET))
 
-  it.each([1, 2, 3, 0x81, 0x82, 0x83, 0, 4, 0x50, 0xff])("takes a signature with hash type %d", (hashType) => {
-    const scriptSig = pushes(signFor(script, SECRET, hashType))
-    assert.isUndefined(spend(script, { scriptSig }, NO_FLAGS))
-    const defined = [1, 2, 3, 0x81, 0x82, 0x83].includes(hashType)
-    assert.strictEqual(spend(script, { scriptSig }, Flag.STRICTENC), defined ? undefined : "SIG_HASHTYPE")
-  })
+  it.each([1, 2, 3, 0x81, 0x82, 0x83, 0, 4, 0x50, 0xff])(
+    "CHECKSIG accepts a signature with hash type %d",
+    (hashType) => {
+      const scriptSig = pushes(signFor(script, SECRET, hashType))
+      assert.isUndefined(spend(script, { scriptSig }, NO_FLAGS))
+      const defined = [1, 2, 3, 0x81, 0x82, 0x83].includes(hashType)
+      assert.strictEqual(spend(script, { scriptSig }, Flag.STRICTENC), defined ? undefined : "SIG_HASHTYPE")
+    }
+  )
 
-  it("refuses another key's signature, and fails at once under NULLFAIL", () => {
+  it("CHECKSIG refuses another key's signature, and the script fails under NULLFAIL", () => {
     const scriptSig = pushes(signFor(script, OTHER))
     assert.strictEqual(spend(script, { scriptSig }, NO_FLAGS), "EVAL_FALSE")
     assert.strictEqual(spend(script, { scriptSig }, Flag.NULLFAIL), "SIG_NULLFAIL")
     assert.strictEqual(spend(script, { scriptSig: pushes(EMPTY) }, Flag.NULLFAIL | Flag.STRICTENC), "EVAL_FALSE")
   })
 
-  it("verifies with its VERIFY, and leaves nothing", () => {
+  it("CHECKSIGVERIFY leaves nothing on the stack", () => {
     const verifying = concat(pushData(pubkeyOf(SECRET)), words("CHECKSIGVERIFY DEPTH 0 EQUAL"))
     assert.isUndefined(spend(verifying, { scriptSig: pushes(signFor(verifying)) }, NO_FLAGS))
     assert.strictEqual(spend(verifying, { scriptSig: pushes(EMPTY) }, NO_FLAGS), "CHECKSIGVERIFY")
@@ -57,14 +60,14 @@ describe("CHECKSIG", () => {
   it.each([
     { why: "uncompressed", pubkey: pubkeyOf(SECRET, false), strict: undefined },
     { why: "hybrid", pubkey: hybridOf(SECRET), strict: "PUBKEYTYPE" as const }
-  ])("takes a key that is $why", ({ pubkey, strict }) => {
+  ])("CHECKSIG accepts a key that is $why", ({ pubkey, strict }) => {
     const other = payToPubkey(pubkey)
     const scriptSig = pushes(signFor(other))
     assert.isUndefined(spend(other, { scriptSig }, NO_FLAGS))
     assert.strictEqual(spend(other, { scriptSig }, Flag.STRICTENC), strict)
   })
 
-  it("takes lax DER and a high s, until flags forbid them", () => {
+  it("CHECKSIG accepts lax DER and a high s, unless flags forbid them", () => {
     const hash = spendingContext(script).legacy(0, 1, script)
     const strict = signEcdsa(hash, SECRET)
     const padded = concat(strict.subarray(0, strict.length - 1), Uint8Array.of(0, 1))
@@ -84,7 +87,7 @@ describe("CHECKSIG", () => {
     assert.strictEqual(spend(script, { scriptSig: pushes(highS) }, Flag.LOW_S), "SIG_HIGH_S")
   })
 
-  it("covers the code behind the last executed separator", () => {
+  it("a signature covers the code after the last executed separator", () => {
     const tail = concat(pushData(pubkeyOf(SECRET)), Uint8Array.of(Op.OP_CHECKSIG))
     const separated = concat(words("1 DROP CODESEPARATOR"), tail)
     assert.isUndefined(spend(separated, { scriptSig: pushes(signFor(separated, SECRET, 1, tail)) }, NO_FLAGS))
@@ -93,7 +96,7 @@ describe("CHECKSIG", () => {
     assert.isUndefined(spend(skipped, { scriptSig: pushes(signFor(skipped)) }, NO_FLAGS))
   })
 
-  it("takes the signature out of the code that it covers, where that is not forbidden", () => {
+  it("CHECKSIG removes the signature from the code that it covers, unless that is forbidden", () => {
     const rest = concat(words("DROP"), payToPubkey(pubkeyOf(SECRET)))
     const signature = signFor(rest)
     const { transaction } = spendingContext(rest, { scriptSig: pushes(signature) })
@@ -102,18 +105,18 @@ describe("CHECKSIG", () => {
     const holding = concat(pushData(signature), rest)
     assert.isUndefined(verify(holding, NO_FLAGS))
     assert.strictEqual(verify(holding, Flag.CONST_SCRIPTCODE), "SIG_FINDANDDELETE")
-    // Pushed in another way it is not found, and so covered.
+    // With another form of push it is not found, and the signature covers it.
     const otherwise = concat(Uint8Array.of(Op.OP_PUSHDATA1, signature.length), signature, rest)
     assert.strictEqual(verify(otherwise, Flag.CONST_SCRIPTCODE), "EVAL_FALSE")
   })
 
-  it("takes an empty signature for an empty push in the code", () => {
+  it("an empty signature removes empty pushes from the code", () => {
     const script = concat(words("0 DROP"), payToPubkey(pubkeyOf(SECRET)), words("NOT"))
     assert.isUndefined(spend(script, { scriptSig: pushes(EMPTY) }, NO_FLAGS))
     assert.strictEqual(spend(script, { scriptSig: pushes(EMPTY) }, Flag.CONST_SCRIPTCODE), "SIG_FINDANDDELETE")
   })
 
-  it("wants compressed keys in witnesses under WITNESS_PUBKEYTYPE", () => {
+  it("witnesses need compressed keys under WITNESS_PUBKEYTYPE", () => {
     for (const pubkey of [pubkeyOf(SECRET), pubkeyOf(SECRET, false)]) {
       const program = concat(Uint8Array.of(0, 20), hash160(pubkey))
       const code = concat(words("DUP HASH160"), pushData(hash160(pubkey)), words("EQUALVERIFY CHECKSIG"))
@@ -142,29 +145,29 @@ describe("CHECKMULTISIG", () => {
     { why: "second and first: the order of the keys counts", secrets: [second, first], valid: false },
     { why: "first twice", secrets: [first, first], valid: false },
     { why: "first and a stranger", secrets: [first, SECRETS[7] ?? EMPTY], valid: false }
-  ])("is $valid for $why", ({ secrets, valid }) => {
+  ])("CHECKMULTISIG returns $valid for $why", ({ secrets, valid }) => {
     const scriptSig = pushes(EMPTY, ...sign(...secrets))
     assert.strictEqual(spend(script, { scriptSig }, NO_FLAGS), valid ? undefined : "EVAL_FALSE")
     assert.strictEqual(spend(script, { scriptSig }, Flag.NULLFAIL), valid ? undefined : "SIG_NULLFAIL")
   })
 
-  it("needs no signature where none is asked for", () => {
+  it("CHECKMULTISIG with no required signatures needs none", () => {
     assert.isUndefined(spend(multisig(0, three), { scriptSig: pushes(EMPTY) }, Flag.NULLDUMMY))
     assert.isUndefined(spend(words("0 0 CHECKMULTISIG"), { scriptSig: pushes(EMPTY) }, Flag.NULLDUMMY))
   })
 
-  it("takes one element more than it needs, empty under NULLDUMMY", () => {
+  it("CHECKMULTISIG takes one element too many, which is empty under NULLDUMMY", () => {
     const signatures = sign(first, second)
     const scriptSig = concat(words("1"), pushes(...signatures))
     assert.isUndefined(spend(script, { scriptSig }, NO_FLAGS))
     assert.strictEqual(spend(script, { scriptSig }, Flag.NULLDUMMY), "SIG_NULLDUMMY")
     assert.strictEqual(spend(script, { scriptSig: pushes(...signatures) }, NO_FLAGS), "INVALID_STACK_OPERATION")
-    // Missing, it is missed before any signature is looked at.
+    // A missing element fails before any signature is checked.
     const malformed = pushes(Uint8Array.of(1, 1), Uint8Array.of(1, 1))
     assert.strictEqual(spend(script, { scriptSig: malformed }, Flag.DERSIG), "INVALID_STACK_OPERATION")
   })
 
-  it("takes up to 20 keys, and as many signatures as keys", () => {
+  it("CHECKMULTISIG accepts up to 20 keys, and as many signatures as keys", () => {
     const twenty = SECRETS.slice(0, 20)
     const [last = EMPTY] = twenty.slice(-1)
     const most = multisig(1, twenty)
@@ -178,7 +181,7 @@ describe("CHECKMULTISIG", () => {
     assert.strictEqual(spend(words("0 0x05 0x0000000000 0 CHECKMULTISIG"), {}, NO_FLAGS), "SCRIPTNUM")
   })
 
-  it("looks at the form of a key or signature only when it comes to it", () => {
+  it("CHECKMULTISIG checks the form of a key or signature only when it is used", () => {
     const bad = Uint8Array.of(5, 5)
     const keys = [pushData(bad), pushData(pubkeyOf(second))]
     const mixed = concat(pushNumber(1), ...keys, pushNumber(2), Uint8Array.of(Op.OP_CHECKMULTISIG))
@@ -189,14 +192,14 @@ describe("CHECKMULTISIG", () => {
     assert.strictEqual(spend(mixed, { scriptSig: bottom }, Flag.STRICTENC), "PUBKEYTYPE")
   })
 
-  it("verifies with its VERIFY", () => {
+  it("CHECKMULTISIGVERIFY leaves nothing on the stack", () => {
     const verifying = concat(script.subarray(0, -1), words("CHECKMULTISIGVERIFY 1"))
     const signatures = [first, second].map((secret) => signFor(verifying, secret))
     assert.isUndefined(spend(verifying, { scriptSig: pushes(EMPTY, ...signatures) }, Flag.CLEANSTACK))
     assert.strictEqual(spend(verifying, { scriptSig: pushes(EMPTY, EMPTY, EMPTY) }, NO_FLAGS), "CHECKMULTISIGVERIFY")
   })
 
-  it("takes every signature out of the code that they cover", () => {
+  it("CHECKMULTISIG removes every signature from the code that they cover", () => {
     const any = signEcdsa(new Uint8Array(32), first)
     const holding = concat(pushData(any), words("DROP"), script)
     const scriptSig = pushes(EMPTY, any, any)

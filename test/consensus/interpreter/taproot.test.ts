@@ -21,7 +21,7 @@ const KEY = xOf(SECRET)
 
 const TAPROOT = Flag.P2SH | Flag.WITNESS | Flag.TAPROOT
 
-/** A taproot output: its script, and what to show with a leaf to spend it. */
+/** A taproot output: its script, and the data to spend it with a leaf. */
 interface Output {
   readonly script: Bytes
   readonly control: Bytes
@@ -67,12 +67,12 @@ const signLeaf = (leaf: Bytes, codeSeparator = NO_CODE_SEPARATOR, annexHash?: By
 const words = parseScript
 
 describe("taproot: by key", () => {
-  it.each([1, 2, 3, 0x81, 0x82, 0x83])("takes a signature with hash type %d", (hashType) => {
+  it.each([1, 2, 3, 0x81, 0x82, 0x83])("a spend by key accepts a signature with hash type %d", (hashType) => {
     const signature = concat(signKey(keyOutput, hashType), Uint8Array.of(hashType))
     assert.isUndefined(verify(keyOutput, [signature]))
   })
 
-  it("takes the default hash type by its absence alone", () => {
+  it("the default hash type must be omitted", () => {
     const signature = signKey(keyOutput, 0)
     assert.isUndefined(verify(keyOutput, [signature]))
     assert.strictEqual(verify(keyOutput, [concat(signature, Uint8Array.of(0))]), "SCHNORR_SIG_HASHTYPE")
@@ -83,19 +83,19 @@ describe("taproot: by key", () => {
     assert.strictEqual(verify(keyOutput, []), "WITNESS_PROGRAM_WITNESS_EMPTY")
   })
 
-  it("covers an annex", () => {
+  it("the signature covers an annex", () => {
     const annex = Uint8Array.of(0x50, 1, 2)
     const annexHash = sha256(new Writer().varBytes(annex).toBytes())
     const signature = signKey(keyOutput, 0, { ...keySpend, annexHash })
     assert.isUndefined(verify(keyOutput, [signature, annex]))
     assert.strictEqual(verify(keyOutput, [signature, Uint8Array.of(0x50, 1, 3)]), "SCHNORR_SIG")
     assert.strictEqual(verify(keyOutput, [signKey(keyOutput, 0), annex]), "SCHNORR_SIG")
-    // Alone it is no annex but a signature, and one that begins otherwise is a control block.
+    // Alone it is a signature and not an annex, and with another first byte it is a control block.
     assert.strictEqual(verify(keyOutput, [annex]), "SCHNORR_SIG_SIZE")
     assert.strictEqual(verify(keyOutput, [signature, Uint8Array.of(0x51)]), "TAPROOT_WRONG_CONTROL_SIZE")
   })
 
-  it("is open to anyone without the flag, within P2SH, and for a program of another size", () => {
+  it("a program is open to all spends without the flag, within P2SH, and with another size", () => {
     assert.isUndefined(verify(keyOutput, [EMPTY], Flag.P2SH | Flag.WITNESS))
     const short = concat(Uint8Array.of(Op.OP_1, 31), KEY.subarray(1))
     assert.isUndefined(verify(short, [EMPTY]))
@@ -105,7 +105,7 @@ describe("taproot: by key", () => {
     assert.isUndefined(verify(keyOutput, [signKey(keyOutput, 0)], discouraged))
   })
 
-  it("covers the whole spent script where a name stands before the program", () => {
+  it("the signature covers the whole spent script, with a name before the program", () => {
     const named = nameScript({ op: "name_update", name: Uint8Array.of(1), value: EMPTY }, keyOutput)
     assert.isUndefined(verify(named, [signKey(named, 0)]))
     assert.strictEqual(verify(named, [signKey(keyOutput, 0)]), "SCHNORR_SIG")
@@ -115,7 +115,7 @@ describe("taproot: by key", () => {
 describe("taproot: by script", () => {
   const leaf = concat(pushData(KEY), Uint8Array.of(Op.OP_CHECKSIG))
 
-  it("takes a leaf that the output commits to, at any depth", () => {
+  it("a leaf of any depth that the output commits to is accepted", () => {
     assert.isUndefined(verifyLeaf(leaf, [signLeaf(leaf)]))
     for (const branch of [new Uint8Array(32), new Uint8Array(32).fill(0xff)]) {
       const { control, script } = outputOf(leaf, { branch })
@@ -125,7 +125,7 @@ describe("taproot: by script", () => {
     }
   })
 
-  it("refuses a control block of another size, parity, key or leaf", () => {
+  it("a control block with another size, parity, key or leaf is refused", () => {
     const { control, script } = outputOf(leaf)
     const change = (at: number) => Uint8Array.from(control, (byte, i) => i === at ? byte ^ 1 : byte)
     assert.strictEqual(verify(script, [EMPTY, leaf, change(0)]), "WITNESS_PROGRAM_MISMATCH")
@@ -139,7 +139,7 @@ describe("taproot: by script", () => {
     assert.strictEqual(verify(script, [EMPTY, leaf, longest]), "WITNESS_PROGRAM_MISMATCH")
   })
 
-  it("is open to anyone for a leaf of an unknown version, unless discouraged", () => {
+  it("a leaf of an unknown version accepts every spend, unless discouraged", () => {
     const { control, script } = outputOf(words("RETURN"), { version: 0xc2 })
     const discouraged = TAPROOT | Flag.DISCOURAGE_UPGRADABLE_TAPROOT_VERSION
     assert.isUndefined(verify(script, [words("RETURN"), control]))
@@ -147,7 +147,7 @@ describe("taproot: by script", () => {
     assert.isUndefined(verifyLeaf(words("1"), [], discouraged))
   })
 
-  it("covers the annex and the separator", () => {
+  it("the signature covers the annex and the separator", () => {
     const annex = Uint8Array.of(0x50)
     const annexHash = sha256(new Writer().varBytes(annex).toBytes())
     const { control, script } = outputOf(leaf)
@@ -160,14 +160,14 @@ describe("taproot: by script", () => {
     assert.isUndefined(verifyLeaf(skipped, [signLeaf(skipped)]))
   })
 
-  it("leaves one true element", () => {
+  it("the script must leave exactly one true element", () => {
     assert.strictEqual(verifyLeaf(words("1 1"), []), "CLEANSTACK")
     assert.strictEqual(verifyLeaf(words("0"), []), "EVAL_FALSE")
     assert.strictEqual(verifyLeaf(EMPTY, []), "CLEANSTACK")
     assert.isUndefined(verifyLeaf(EMPTY, [Uint8Array.of(1)]))
   })
 
-  it("begins with up to 1,000 elements of up to 520 bytes", () => {
+  it("a tapscript starts with at most 1,000 elements of at most 520 bytes", () => {
     const drops = words("2DROP ".repeat(499) + "DROP")
     const ones = (count: number): Array<Bytes> => Array.from({ length: count }, () => Uint8Array.of(1))
     assert.isUndefined(verifyLeaf(drops, ones(1000)))
@@ -180,7 +180,7 @@ describe("taproot: by script", () => {
 describe("tapscript", () => {
   const checkSig = concat(pushData(KEY), Uint8Array.of(Op.OP_CHECKSIG))
 
-  it("counts no empty signature, and takes none that is wrong", () => {
+  it("an empty signature does not count, and a wrong one fails", () => {
     const not = concat(checkSig, words("NOT"))
     assert.isUndefined(verifyLeaf(not, [EMPTY]))
     assert.strictEqual(verifyLeaf(checkSig, [EMPTY]), "EVAL_FALSE")
@@ -191,7 +191,7 @@ describe("tapscript", () => {
     assert.strictEqual(verifyLeaf(verifying, [EMPTY]), "CHECKSIGVERIFY")
   })
 
-  it("takes any signature by a key of an unknown form, and none by an empty one", () => {
+  it("a key of an unknown form accepts any signature, an empty key none", () => {
     const unknown = concat(pushData(pubkeyOf(SECRET)), words("CHECKSIG"))
     const discouraged = TAPROOT | Flag.DISCOURAGE_UPGRADABLE_PUBKEYTYPE
     assert.isUndefined(verifyLeaf(unknown, [Uint8Array.of(1)]))
@@ -201,7 +201,7 @@ describe("tapscript", () => {
     assert.isUndefined(verifyLeaf(checkSig, [signLeaf(checkSig)], discouraged))
   })
 
-  it("adds up signatures", () => {
+  it("CHECKSIGADD adds up signatures", () => {
     const add = concat(words("0"), pushData(KEY), words("CHECKSIGADD"), pushData(KEY), words("CHECKSIGADD 1 EQUAL"))
     assert.strictEqual(verifyLeaf(add, [EMPTY]), "INVALID_STACK_OPERATION")
     const swapped = concat(words("SWAP 7"), pushData(KEY), words("CHECKSIGADD 8 EQUALVERIFY 3"), pushData(KEY))
@@ -212,22 +212,22 @@ describe("tapscript", () => {
     assert.strictEqual(verifyLeaf(long, [EMPTY]), "SCRIPTNUM")
   })
 
-  it("has no multisig", () => {
+  it("tapscript has no multisig", () => {
     assert.strictEqual(verifyLeaf(words("0 0 0 CHECKMULTISIG"), []), "TAPSCRIPT_CHECKMULTISIG")
     assert.strictEqual(verifyLeaf(words("0 0 0 CHECKMULTISIGVERIFY"), []), "TAPSCRIPT_CHECKMULTISIG")
   })
 
-  it("has a budget for signatures, which the size of the witness fills", () => {
+  it("the size of the witness gives the budget for signatures", () => {
     const key = Uint8Array.of(1)
     const checks = (count: number): Bytes =>
       concat(...Array.from({ length: count }, () => concat(words("DUP"), pushData(key), words("CHECKSIGVERIFY"))))
-    // Count, each with its length: the signature, the script of four bytes a check, the control block. And 50.
+    // The sum of the sizes, each with its length: signature, script of four bytes per check, control block. Plus 50.
     const weight = (count: number): number => 1 + 2 + (1 + 4 * count) + 34 + 50
     const affordable = [1, 2, 3].filter((count) => weight(count) >= 50 * count)
     assert.deepStrictEqual(affordable, [1])
     assert.isUndefined(verifyLeaf(checks(1), [Uint8Array.of(1)]))
     assert.strictEqual(verifyLeaf(checks(2), [Uint8Array.of(1)]), "TAPSCRIPT_VALIDATION_WEIGHT")
-    // 96 + 4: with four bytes more in the signature two checks cost exactly what there is.
+    // 96 + 4: with four bytes more in the signature, two checks cost exactly the budget.
     assert.strictEqual(weight(2), 96)
     assert.strictEqual(verifyLeaf(checks(2), [new Uint8Array(4).fill(1)]), "TAPSCRIPT_VALIDATION_WEIGHT")
     assert.isUndefined(verifyLeaf(checks(2), [new Uint8Array(5).fill(1)]))
@@ -237,7 +237,7 @@ describe("tapscript", () => {
     assert.isUndefined(verifyLeaf(concat(unsigned, words("NOT")), [EMPTY]))
   })
 
-  it("is valid with an OP_SUCCESS anywhere, unless discouraged", () => {
+  it("an OP_SUCCESS at any position makes the script valid, unless discouraged", () => {
     const listed = (opcode: number): boolean =>
       [80, 98, 137, 138, 141, 142].includes(opcode) || (opcode >= 126 && opcode <= 129) ||
       (opcode >= 131 && opcode <= 134) || (opcode >= 149 && opcode <= 153) || (opcode >= 187 && opcode <= 254)

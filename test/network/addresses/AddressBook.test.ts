@@ -11,7 +11,7 @@ const newBook = (options: Partial<AddressBookOptions> = {}): AddressBook =>
   new AddressBook({ random: seeded(7), key: new Uint8Array(16).fill(5), ...options })
 
 const source = address("80.1.2.3")
-const somebody = known("90.1.2.3:8334")
+const peerAddress = known("90.1.2.3:8334")
 
 const add = (book: AddressBook, ...list: ReadonlyArray<ReturnType<typeof known>>): number =>
   book.add(list, source, { now: NOW })
@@ -87,7 +87,7 @@ describe("addresses accepted by the book", () => {
   it("the book stores its own copy of an address, not a view of the message", () => {
     const book = newBook()
     const message = Uint8Array.of(1, 90, 1, 2, 3, 1)
-    add(book, { ...somebody, address: { network: "ipv4", bytes: message.subarray(1, 5) } })
+    add(book, { ...peerAddress, address: { network: "ipv4", bytes: message.subarray(1, 5) } })
     message.fill(9)
     const [kept] = book.all()
     assert.strictEqual(kept?.address.bytes.buffer.byteLength, 4)
@@ -98,11 +98,11 @@ describe("addresses accepted by the book", () => {
 describe("updates of an address in the book", () => {
   it("the penalty makes an address older, unless the source announces itself", () => {
     const book = newBook()
-    book.add([somebody], source, { now: NOW, penalty: 7200 })
-    assert.strictEqual(book.all()[0]?.time, somebody.time - 7200)
+    book.add([peerAddress], source, { now: NOW, penalty: 7200 })
+    assert.strictEqual(book.all()[0]?.time, peerAddress.time - 7200)
     const itself = newBook()
-    itself.add([somebody], somebody.address, { now: NOW, penalty: 7200 })
-    assert.strictEqual(itself.all()[0]?.time, somebody.time)
+    itself.add([peerAddress], peerAddress.address, { now: NOW, penalty: 7200 })
+    assert.strictEqual(itself.all()[0]?.time, peerAddress.time)
     const early = newBook()
     early.add([known("90.1.2.3:8334", { time: 100 })], source, { now: NOW, penalty: 7200 })
     assert.strictEqual(early.all()[0]?.time, 0)
@@ -124,10 +124,10 @@ describe("updates of an address in the book", () => {
   it("the book records services, and the time at the end of a connection", () => {
     const book = newBook()
     add(book, known("90.1.2.3:8334", { time: NOW - 1200 }))
-    book.setServices(somebody.address, 8334, 1n)
-    book.connected(somebody.address, 8334, NOW)
+    book.setServices(peerAddress.address, 8334, 1n)
+    book.connected(peerAddress.address, 8334, NOW)
     assert.strictEqual(book.all()[0]?.time, NOW - 1200)
-    book.connected(somebody.address, 8334, NOW + 1)
+    book.connected(peerAddress.address, 8334, NOW + 1)
     assert.strictEqual(book.all()[0]?.time, NOW + 1)
     assert.strictEqual(book.all()[0]?.services, 1n)
   })
@@ -135,29 +135,29 @@ describe("updates of an address in the book", () => {
   it("the book counts a failure once until some address answers", () => {
     const book = newBook()
     const other = known("91.1.2.3:8334")
-    add(book, somebody, other)
-    const attempts = () => book.find(somebody.address, somebody.port)?.attempts
-    book.attempt(somebody.address, 8334, NOW, true)
-    book.attempt(somebody.address, 8334, NOW + 1, true)
+    add(book, peerAddress, other)
+    const attempts = () => book.find(peerAddress.address, peerAddress.port)?.attempts
+    book.attempt(peerAddress.address, 8334, NOW, true)
+    book.attempt(peerAddress.address, 8334, NOW + 1, true)
     assert.strictEqual(attempts(), 1)
     book.good(other.address, other.port, NOW + 2)
-    book.attempt(somebody.address, 8334, NOW + 3, false)
+    book.attempt(peerAddress.address, 8334, NOW + 3, false)
     assert.strictEqual(attempts(), 1)
-    book.attempt(somebody.address, 8334, NOW + 3, true)
+    book.attempt(peerAddress.address, 8334, NOW + 3, true)
     assert.strictEqual(attempts(), 2)
-    assert.strictEqual(book.find(somebody.address, 8334)?.lastTry, NOW + 3)
-    book.good(somebody.address, 8334, NOW + 4)
+    assert.strictEqual(book.find(peerAddress.address, 8334)?.lastTry, NOW + 3)
+    book.good(peerAddress.address, 8334, NOW + 4)
     assert.strictEqual(attempts(), 0)
   })
 
   it("an address that answered moves to the tried table once, and keeps its time", () => {
     const book = newBook()
-    add(book, somebody)
-    assert.isFalse(book.good(somebody.address, 9999, NOW))
-    assert.isTrue(book.good(somebody.address, 8334, NOW))
-    assert.isFalse(book.good(somebody.address, 8334, NOW + 1))
+    add(book, peerAddress)
+    assert.isFalse(book.good(peerAddress.address, 9999, NOW))
+    assert.isTrue(book.good(peerAddress.address, 8334, NOW))
+    assert.isFalse(book.good(peerAddress.address, 8334, NOW + 1))
     assert.deepStrictEqual(book.counts().get("ipv4"), { fresh: 0, tried: 1 })
-    assert.strictEqual(book.all()[0]?.time, somebody.time)
+    assert.strictEqual(book.all()[0]?.time, peerAddress.time)
     assert.strictEqual(book.all()[0]?.lastSuccess, NOW + 1)
     checkBook(book)
   })
@@ -173,11 +173,11 @@ describe("terrible addresses", () => {
   const fail = (count: number, last: number) => (book: AddressBook): void => {
     for (let i = 0; i < count; i++) {
       // Another address answers in between, so that the next failure counts.
-      book.attempt(somebody.address, 8334, last - count + i + 1, true)
+      book.attempt(peerAddress.address, 8334, last - count + i + 1, true)
       book.good(address("99.9.9.9"), 1, last + 1)
     }
   }
-  const answer = (at: number) => (book: AddressBook): void => void book.good(somebody.address, 8334, at)
+  const answer = (at: number) => (book: AddressBook): void => void book.good(peerAddress.address, 8334, at)
 
   it("an address is terrible if it was not seen for 30 days, or comes from the future", () => {
     assert.isTrue(sampled(() => {}, NOW, NOW - 30 * DAY))
@@ -212,9 +212,9 @@ describe("selection", () => {
   it("selection returns nothing if no address matches", () => {
     const book = newBook()
     assert.isUndefined(book.select({}, NOW))
-    add(book, somebody)
+    add(book, peerAddress)
     assert.isUndefined(book.select({ networks: new Set(["torv3"]) }, NOW))
-    book.good(somebody.address, 8334, NOW)
+    book.good(peerAddress.address, 8334, NOW)
     assert.isUndefined(book.select({ newOnly: true }, NOW))
     assert.strictEqual(book.select({}, NOW)?.port, 8334)
   })
@@ -222,8 +222,8 @@ describe("selection", () => {
   it("selection draws new and tried addresses equally, from the requested networks", () => {
     const book = newBook()
     const six = known("[2a02:1::1]:8334")
-    add(book, somebody, six)
-    book.good(somebody.address, 8334, NOW - DAY)
+    add(book, peerAddress, six)
+    book.good(peerAddress.address, 8334, NOW - DAY)
     const networks = Array.from({ length: 200 }, () => book.select({}, NOW)?.address.network)
     const share = networks.filter((network) => network === "ipv6").length
     assert.isAbove(share, 60)
@@ -237,7 +237,7 @@ describe("selection", () => {
   it("selection seldom draws an address that was just tried, and normally again after ten minutes", () => {
     const book = newBook()
     const other = known("91.1.2.3:8334")
-    add(book, somebody, other)
+    add(book, peerAddress, other)
     book.attempt(other.address, 8334, NOW, false)
     const share = (now: number): number =>
       Array.from({ length: 300 }, () => book.select({}, now)).filter((found) => found?.address.bytes[0] === 91).length
@@ -378,7 +378,7 @@ describe("bounds", () => {
   it("an address from many sources is in at most 8 buckets", () => {
     const book = newBook()
     for (let n = 0; n < 20_000; n++) {
-      book.add([{ ...somebody, time: NOW + n }], numbered((n % 250) * 65536), { now: NOW })
+      book.add([{ ...peerAddress, time: NOW + n }], numbered((n % 250) * 65536), { now: NOW })
     }
     assert.isAbove(Array.from(book.places()).length, 4)
     checkBook(book)
@@ -435,7 +435,7 @@ describe("random operations on a book", () => {
 describe("a stored book", () => {
   it("a restored book drops only invalid entries", () => {
     const book = newBook()
-    add(book, somebody)
+    add(book, peerAddress)
     const kept = book.toJSON()
     const [row] = kept.addresses
     assert.isDefined(row)

@@ -117,7 +117,7 @@ const recorder = (changes: Partial<PeerHandler> = {}) => {
   return { heard, handler }
 }
 
-describe("Connection", () => {
+describe("PeerConnection", () => {
   it.scoped("an inbound connection completes the handshake in order, then pings", () =>
     Effect.gen(function*() {
       const { opened, remote } = yield* pair()

@@ -22,7 +22,6 @@ const UNKNOWN = new Uint8Array(32).fill(0x11)
 const payloadOf = (message: Message | undefined): string =>
   message === undefined ? "" : toHex(concat(...encodePayload(message)))
 
-/** The hash of a block of the served chain. */
 const hashAt = (height: number) => Effect.map(Chain, ({ tree }) => tree.hash(tree.at(height)).slice())
 
 const getdata = (type: number, ...hashes: ReadonlyArray<Uint8Array>): Message => ({
@@ -31,7 +30,7 @@ const getdata = (type: number, ...hashes: ReadonlyArray<Uint8Array>): Message =>
 })
 
 layer(servedChain)("Server", (it) => {
-  it.effect("announces 500 blocks to who asks with getblocks, and the tip once the last of them is fetched", () =>
+  it.effect("getblocks announces 500 blocks, and the tip once the last of them was requested", () =>
     Effect.gen(function*() {
       const { tree } = yield* Chain
       const server = yield* serverWith()
@@ -55,7 +54,7 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
-  it.effect("reads nothing from disk for a peer before it has read most of what it was sent", () =>
+  it.effect("nothing is read from disk for a peer before it has read most of its queue", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       let reads = 0
@@ -87,7 +86,7 @@ layer(servedChain)("Server", (it) => {
       assert.isAbove(reads, 1)
     }))
 
-  it.effect("answers others while a peer that asked for headers reads nothing", () =>
+  it.effect("other peers get answers while a peer that requested headers does not read", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const question: Message = { type: "getheaders", version: 1, locator: [yield* hashAt(9)], stop: ZEROS }
@@ -99,7 +98,7 @@ layer(servedChain)("Server", (it) => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("announces no more than there is, and no tip behind it", () =>
+  it.effect("getblocks announces no more blocks than exist, and no tip after them", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
@@ -114,7 +113,7 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
-  it.effect("sends blocks in the order in which they are asked for, with turns for others between them", () =>
+  it.effect("blocks are sent in the requested order, with turns for other peers between them", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       const server = yield* serverWith()
@@ -133,7 +132,7 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take().map(payloadOf), bytes.map(toHex))
     }))
 
-  it.effect("strips witnesses for who does not ask for them", () =>
+  it.effect("witnesses are stripped for a peer that did not request them", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       const server = yield* serverWith()
@@ -154,7 +153,7 @@ layer(servedChain)("Server", (it) => {
       assert.isAbove(stripped, 5)
     }))
 
-  it.effect("sends the last blocks compact, the tip always the same, and older ones whole", () =>
+  it.effect("the last blocks are sent compact, the tip always in the same form, and older ones in full", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       yield* TestClock.setTime(1000 * (yield* chain.tip).header.time)
@@ -174,7 +173,7 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
-  it.effect("says nothing to blocks that it does not have, to filtered ones, and to types that nobody knows", () =>
+  it.effect("missing blocks, filtered blocks and unknown types get no answer", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
@@ -186,7 +185,7 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take(), [])
     }))
 
-  it.effect("sends transactions of a block that is at most ten deep, else the whole block", () =>
+  it.effect("transactions of a block are sent up to ten blocks deep, otherwise the whole block", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       const server = yield* serverWith()
@@ -205,7 +204,7 @@ layer(servedChain)("Server", (it) => {
       assert.isUndefined(peer.disconnection())
     }))
 
-  it.effect("takes an index behind the end of a block as an offence", () =>
+  it.effect("a transaction index beyond the end of a block is misbehaviour", () =>
     Effect.gen(function*() {
       const chain = yield* Chain
       const server = yield* serverWith()
@@ -219,7 +218,7 @@ layer(servedChain)("Server", (it) => {
       assert.isTrue(bad.disconnection()?.misbehaving)
     }))
 
-  it.effect("waits for a peer that does not read, and stops when it is gone", () =>
+  it.effect("the server waits for a peer that does not read, and stops when it disconnects", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const gate = yield* Deferred.make<void>()
@@ -234,7 +233,7 @@ layer(servedChain)("Server", (it) => {
       assert.lengthOf(peer.sent, 1)
     }))
 
-  it.effect("gives others turns while it reads headers", () =>
+  it.effect("other peers get turns while headers are read", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
@@ -268,7 +267,7 @@ describe("transactions", () => {
     blockBytes: (hash) => new BlockUnavailable({ hash: toHex(hash), height: 1 })
   }).pipe(Layer.merge(Logger.remove(Logger.defaultLogger)))
 
-  it.effect("come with witnesses for the types that say so", () =>
+  it.effect("transactions are sent with witnesses for witness types", () =>
     Effect.gen(function*() {
       const server = yield* serverWith({ transactionFor: () => transaction })
       const peer = fakePeer()
@@ -279,7 +278,7 @@ describe("transactions", () => {
       assert.deepStrictEqual(peer.take().map(payloadOf), [bare, toHex(transaction.bytes), toHex(transaction.bytes)])
     }).pipe(Effect.provide(served)))
 
-  it.effect("that are missing are said so together, before the next block is looked for", () =>
+  it.effect("missing transactions are reported together, before the next block is read", () =>
     Effect.gen(function*() {
       const asked: Array<number> = []
       const server = yield* serverWith({
@@ -299,11 +298,11 @@ describe("transactions", () => {
 
   for (
     const [what, peer] of [
-      ["a connection for blocks", fakePeer({ type: "block-relay-only" })],
-      ["a peer that wants none", fakePeer({ hello: { relay: false } })]
+      ["a block-relay-only peer", fakePeer({ type: "block-relay-only" })],
+      ["a peer without transaction relay", fakePeer({ hello: { relay: false } })]
     ] as const
   ) {
-    it.effect(`are nothing that ${what} is answered to`, () =>
+    it.effect(`${what} gets no transactions`, () =>
       Effect.gen(function*() {
         const server = yield* serverWith({ transactionFor: () => transaction })
         yield* server.received(peer, getdata(ItemType.wtx, transaction.wtxid))
@@ -311,18 +310,21 @@ describe("transactions", () => {
       }).pipe(Effect.provide(served)))
   }
 
-  it.effect("a block that cannot be read ends the connection, and nobody is to blame", () =>
+  it.effect("an unreadable block ends the connection, not as misbehaviour", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
       yield* server.received(peer, getdata(ItemType.witnessBlock, hashOf(1), hashOf(2)))
       assert.deepStrictEqual(peer.take(), [])
-      assert.deepStrictEqual(peer.disconnection(), { reason: "a block cannot be read", misbehaving: false })
+      assert.deepStrictEqual(peer.disconnection(), {
+        reason: "unreadable block: a requested block cannot be read",
+        misbehaving: false
+      })
     }).pipe(Effect.provide(served)))
 })
 
 describe("getheaders", () => {
-  /** A header whose proof has about so many bytes. */
+  /** A header whose proof has about this many bytes. */
   const headerOf = (size: number): BlockHeader => {
     const { header } = decodeBlock(regtestParams.network.genesisBlock)
     const proof = minimalAuxpow(header)
@@ -339,7 +341,7 @@ describe("getheaders", () => {
 
   const progress: ChainProgress = { tip: { height: 0, hash: ZEROS }, headers: 0, importing: undefined, behind: false }
 
-  /** What is sent by a chain of so many headers of one size, of which so many are stored. */
+  /** The answer of a chain with this many equal headers, of which `stored` are stored. */
   const sentBy = (
     { changes = {}, count, header, stored = count, version = 110_016 }: {
       readonly count: number
@@ -368,7 +370,7 @@ describe("getheaders", () => {
   const large = headerOf(8000)
   const full = Math.ceil(FULL_HEADERS_SIZE / headersSize([large]))
 
-  it.effect("ends with the header that makes 4 MiB, for peers that know of the limit", () =>
+  it.effect("the answer ends with the header that reaches 4 MiB, for peers that support the limit", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(counts(yield* sentBy({ count: 1900, header: large })), [full])
       assert.deepStrictEqual(counts(yield* sentBy({ count: full, header: large })), [full])
@@ -377,21 +379,21 @@ describe("getheaders", () => {
       assert.deepStrictEqual(counts(yield* sentBy({ count: 1900, header: large, version: 109_999 })), [1900])
     }))
 
-  it.effect("sends nothing where that made more than 6 MiB", () =>
+  it.effect("no answer is sent if it has more than 6 MiB", () =>
     Effect.gen(function*() {
       const huge = headerOf(MAX_HEADERS_SIZE)
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header: huge })), [])
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header: huge, version: 109_999 })), [3])
     }))
 
-  it.effect("sends nothing where a header is not stored with its proof", () =>
+  it.effect("no answer is sent if a header is not stored with its proof", () =>
     Effect.gen(function*() {
       const header = headerOf(10)
       assert.deepStrictEqual(counts(yield* sentBy({ count: 300, header, stored: 299 })), [])
       assert.deepStrictEqual(counts(yield* sentBy({ count: 300, header, stored: 300 })), [300])
     }))
 
-  it.effect("sends an empty list as long as the chain has too little work", () =>
+  it.effect("the answer is empty while the chain has too little work", () =>
     Effect.gen(function*() {
       const header = headerOf(10)
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: mainnetParams } })), [0])
@@ -401,7 +403,7 @@ describe("getheaders", () => {
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: more } })), [0])
     }))
 
-  it.effect("is passed over while blocks are imported", () =>
+  it.effect("getheaders is ignored during an import", () =>
     Effect.gen(function*() {
       const importing = {
         phase: "blocks",

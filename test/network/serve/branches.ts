@@ -3,9 +3,9 @@ import { blockWork } from "../../../src/consensus/difficulty.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { noTree } from "../../support/noTree.ts"
 
-/** A header of a tree in a test. */
+/** A header of a test tree. */
 export interface Branching {
-  /** The number of the one before; `NO_HEADER` for the first. */
+  /** The number of the parent; `NO_HEADER` for the first. */
   readonly parent: number
   readonly time?: number
   readonly failed?: boolean
@@ -13,7 +13,7 @@ export interface Branching {
   readonly stored?: boolean
 }
 
-/** Bits of the easiest work. */
+/** Bits of the lowest work. */
 const BITS = 0x207fffff
 
 /** The hash of a header by its number. */
@@ -23,7 +23,7 @@ export const hashOf = (id: number): Uint8Array => {
   return hash
 }
 
-/** A tree of made-up headers; `tip` is the last block of the best chain, `best` the best header. */
+/** A tree of generated headers; `tip` is the last block of the best chain, `best` the best header. */
 export const treeOf = (headers: ReadonlyArray<Branching>, tip: number, best = tip): HeaderTree => {
   const at = (id: number): Branching => headers[id] ?? { parent: NO_HEADER }
   const byHash = new Map(headers.map((_, id) => [binaryString(hashOf(id)), id]))

@@ -9,10 +9,10 @@ import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { ownFixture } from "../../support/fixtures.ts"
 
-/** The tip of `regtest-names`. Its scripts are checked elsewhere. */
+/** The tip of `regtest-names`. Other tests check its scripts. */
 const TIP = parseDisplayHash("c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b")
 
-/** The chain of `regtest-names`, on files of its own. */
+/** The chain of `regtest-names`, in its own files. */
 export const servedChain = Layer.unwrapScoped(Effect.gen(function*() {
   const directory = yield* temporaryDirectory
   const fill = Effect.flatMap(Chain.Chain, (chain) => chain.importFrom([ownFixture("regtest-names/blocks.dat")]))
@@ -20,7 +20,7 @@ export const servedChain = Layer.unwrapScoped(Effect.gen(function*() {
   return Layer.effectDiscard(fill).pipe(Layer.provideMerge(chain), Layer.provide(Logger.remove(Logger.defaultLogger)))
 })).pipe(Layer.orDie)
 
-/** A server that has no transactions but those that are given. */
+/** A server with only the given transactions. */
 export const serverWith = (options: {
   readonly transactionFor?: (peer: Peer, item: InventoryItem) => Transaction | undefined
   readonly nonce?: () => bigint

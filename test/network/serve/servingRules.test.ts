@@ -19,7 +19,7 @@ const UNKNOWN = new Uint8Array(32).fill(0x11)
 
 const params = regtestParams
 
-/** A line of 21 headers, and a branch of four that leaves it at 10: numbers 21 to 24. */
+/** A line of 21 headers, and a branch of four from height 10: numbers 21 to 24. */
 const branched = (branch: Partial<Branching> = {}, tip = 20): HeaderTree =>
   treeOf([
     ...lineOf(21),
@@ -27,7 +27,7 @@ const branched = (branch: Partial<Branching> = {}, tip = 20): HeaderTree =>
   ], tip)
 
 describe("forkOf", () => {
-  it("is the first block of the locator in the best chain, genesis where there is none", () => {
+  it("the fork is the first block of the locator in the best chain, otherwise genesis", () => {
     const tree = branched()
     assert.strictEqual(forkOf(tree, [hashOf(15), hashOf(3)]), 15)
     assert.strictEqual(forkOf(tree, [UNKNOWN, hashOf(3), hashOf(15)]), 3)
@@ -37,13 +37,13 @@ describe("forkOf", () => {
     assert.strictEqual(forkOf(tree, [hashOf(24), hashOf(10)]), 10)
   })
 
-  it("is the tip for a block that builds on it, and not for one beside it", () => {
+  it("the fork is the tip for a block that builds on it, and not for one beside it", () => {
     const tree = branched({}, 22)
     assert.strictEqual(forkOf(tree, [hashOf(24)]), 22)
     assert.strictEqual(forkOf(tree, [hashOf(20)]), 0)
   })
 
-  it("finds where two chains part from the locator of either", () => {
+  it("the fork of two chains is found from either locator", () => {
     const lines = FastCheck.record({
       length: FastCheck.integer({ min: 2, max: 120 }),
       fork: FastCheck.nat({ max: 119 }),
@@ -54,7 +54,7 @@ describe("forkOf", () => {
       const side = Array.from({ length: branch }, (_, i) => ({ parent: i === 0 ? parent : length + i - 1 }))
       const tree = treeOf([...lineOf(length), ...side], length - 1)
       const found = forkOf(tree, locatorOf(tree, length + branch - 1))
-      // A locator has gaps: what it names is never above the fork, and all behind it is sent.
+      // A locator has gaps: the found block is never above the fork, and all blocks after it are sent.
       assert.isAtMost(tree.height(found), parent)
       assert.strictEqual(tree.at(tree.height(found)), found)
       assert.strictEqual(forkOf(tree, locatorOf(tree, length - 1)), length - 1)
@@ -63,7 +63,7 @@ describe("forkOf", () => {
 })
 
 describe("headersFor", () => {
-  it("gives what follows the fork point, up to the stop hash or the tip", () => {
+  it("the headers are those after the fork point, up to the stop hash or the tip", () => {
     const tree = branched()
     assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: ZEROS }), [17, 18, 19, 20])
     assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(18) }), [17, 18])
@@ -71,7 +71,7 @@ describe("headersFor", () => {
     assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(20)], stop: ZEROS }), [])
   })
 
-  it("gives 2000 and no more", () => {
+  it("there are at most 2000 headers", () => {
     const tree = treeOf(lineOf(2102), 2101)
     const locator = (id: number) => ({ locator: [hashOf(id)], stop: ZEROS })
     assert.lengthOf(headersFor(tree, params, locator(101)) ?? [], 2000)
@@ -79,7 +79,7 @@ describe("headersFor", () => {
     assert.deepStrictEqual(headersFor(tree, params, locator(0))?.slice(-1), [MAX_HEADERS])
   })
 
-  it("gives the one header that is asked for without a locator, if it may be had", () => {
+  it("an empty locator returns the header with the stop hash, if it is servable", () => {
     const tree = branched()
     assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(5) }), [5])
     assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(24) }), [24])
@@ -89,14 +89,14 @@ describe("headersFor", () => {
 })
 
 describe("blocksFor", () => {
-  it("ends before the stop hash", () => {
+  it("the blocks end before the stop hash", () => {
     const tree = branched()
     assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(16)], stop: hashOf(18) }), { ids: [17], more: false })
     assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(17)], stop: hashOf(18) }), { ids: [], more: false })
     assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(18)], stop: ZEROS }), { ids: [19, 20], more: false })
   })
 
-  it("gives 500 and says that there is more", () => {
+  it("there are at most 500 blocks, and more is reported", () => {
     const tree = treeOf(lineOf(601), 600)
     const from = (id: number) => blocksFor(tree, { locator: [hashOf(id)], stop: ZEROS })
     assert.deepStrictEqual([from(99).ids.length, from(99).more], [MAX_BLOCKS, true])
@@ -106,7 +106,7 @@ describe("blocksFor", () => {
 })
 
 describe("isServable", () => {
-  it("lets go of the best chain, and beside it of what was connected and is not refused", () => {
+  it("the best chain is servable, and beside it valid blocks that were connected", () => {
     assert.isTrue(isServable(branched(), params, 0))
     assert.isTrue(isServable(branched(), params, 20))
     assert.isTrue(isServable(branched(), params, 24))
@@ -114,13 +114,13 @@ describe("isServable", () => {
     assert.isFalse(isServable(branched({ failed: true }), params, 24))
   })
 
-  it("lets go of what is beside the best chain while it is younger than 30 days", () => {
+  it("a block beside the best chain is servable while it is younger than 30 days", () => {
     const aged = (age: number): HeaderTree => branched({ time: 20 * 600 - age })
     assert.isTrue(isServable(aged(STALE_AGE_LIMIT - 1), params, 24))
     assert.isFalse(isServable(aged(STALE_AGE_LIMIT), params, 24))
   })
 
-  it("lets go of it while so many blocks at their usual pace have not come since", () => {
+  it("a block beside the best chain is servable while it lags by less than 30 days of blocks", () => {
     const blocks = STALE_AGE_LIMIT / params.targetSpacing
     const tree = (length: number): HeaderTree =>
       treeOf([...lineOf(length), { parent: 0, connected: true, time: 600 * length }], length - 1)
@@ -131,19 +131,19 @@ describe("isServable", () => {
 })
 
 describe("isCompactServed", () => {
-  it("holds for the tip and the five blocks before it", () => {
+  it("the tip and the five blocks before it are sent compact", () => {
     const tree = branched()
     assert.isTrue(isCompactServed(tree, params, 15, 600 * 20))
     assert.isFalse(isCompactServed(tree, params, 14, 600 * 20))
   })
 
-  it("holds while the tip is younger than 20 blocks take", () => {
+  it("blocks are sent compact while the tip is younger than 20 block intervals", () => {
     const tree = branched()
     assert.isTrue(isCompactServed(tree, params, 20, 600 * 40 - 1))
     assert.isFalse(isCompactServed(tree, params, 20, 600 * 40))
   })
 
-  it("is asked of headers that are there", () => {
+  it("an unknown hash is not in the tree", () => {
     assert.strictEqual(branched().find(UNKNOWN), NO_HEADER)
   })
 })

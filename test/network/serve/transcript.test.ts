@@ -9,7 +9,7 @@ import { fixtureText, hasShared } from "../../support/fixtures.ts"
 import { fakePeer } from "../relay/fakePeer.ts"
 import { servedChain, serverWith } from "./servedChain.ts"
 
-/** What the reference node answered in the recorded session (fixtures/p2p-transcript), asked of our server. */
+/** Answers of the reference node in the recorded session (fixtures/p2p-transcript), compared with our server's. */
 
 interface Line {
   readonly direction: "send" | "recv" | "event"
@@ -22,7 +22,7 @@ interface Exchange {
   readonly answers: ReadonlyArray<Line>
 }
 
-/** Answers in each session. */
+/** Compared answers per session. */
 const COMPARED = { serve: 20, old: 2 }
 
 const QUESTIONS = new Set(["getheaders", "getblocks", "getdata", "getblocktxn"])
@@ -30,7 +30,7 @@ const QUESTIONS = new Set(["getheaders", "getblocks", "getdata", "getblocktxn"])
 const readSession = (name: string): ReadonlyArray<Line> =>
   fixtureText(`p2p-transcript/${name}.jsonl`).trimEnd().split("\n").map((text) => JSON.parse(text))
 
-/** Each question with what came until the next message of the peer. */
+/** Each request with the answers up to the next message of the peer. */
 const exchanges = (name: string): ReadonlyArray<Exchange> => {
   const lines = readSession(name).filter(({ command, direction }) =>
     direction !== "event" && command !== "ping" && command !== "pong"
@@ -43,17 +43,17 @@ const exchanges = (name: string): ReadonlyArray<Exchange> => {
   })
 }
 
-/** A filter is needed for these, and we offer none. */
+/** These need a filter, and this server supports none. */
 const isFiltered = ({ question }: Exchange): boolean =>
   question.type === "getdata" && hasItem(question.items, ({ type }) => type === ItemType.filteredBlock)
 
-describe.skipIf(!hasShared)("the recorded questions", () => {
+describe.skipIf(!hasShared)("the recorded requests", () => {
   layer(servedChain)("asked again", (it) => {
     for (const session of ["serve", "old-protocol"]) {
-      it.effect(`${session}: get the very answers of the reference node`, () =>
+      it.effect(`${session}: the server gives exactly the answers of the reference node`, () =>
         Effect.gen(function*() {
           const { tip } = yield* Chain
-          // The node's clock stood shortly after the tip's time.
+          // The node's clock was shortly after the tip's time.
           yield* TestClock.setTime(1000 * ((yield* tip).header.time + 60))
           let nonce = 0n
           const server = yield* serverWith({ nonce: () => nonce })

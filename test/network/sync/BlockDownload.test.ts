@@ -15,7 +15,7 @@ const heights = (tree: BranchTree, requests: ReadonlyArray<BlockRequest>, peer?:
 const upTo = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(to - from + 1, 0) }, (_, i) => from + i)
 
-/** A chain of headers of which the first blocks are stored, and peers that have it all. */
+/** A chain of headers whose first blocks are stored, and peers that have all of it. */
 const chainOf = (
   { blocks, peers = [CHOSEN], stored = 0, ...rest }: {
     readonly blocks: number
@@ -38,12 +38,12 @@ const chainOf = (
   return { tree, ids, download }
 }
 
-/** How a peer of the simulation behaves. */
+/** Behaviour of a simulated peer. */
 interface Behaviour {
-  /** Milliseconds to the first block, and for each block. */
+  /** Milliseconds to the first block, and per block. */
   readonly latency: number
   readonly perBlock: number
-  /** After how many blocks it sends no more; and after how many it hangs up. */
+  /** Number of blocks after which it goes silent, and after which it disconnects. */
   readonly silentAfter: number
   readonly goneAfter: number
 }
@@ -59,7 +59,7 @@ interface Outcome {
 
 const STEP = 10
 
-/** Runs the download against peers that answer in order, until all blocks are stored or nothing helps. */
+/** Runs the download against peers that answer in order, until all blocks are stored or the download is stuck. */
 const simulate = (blocks: number, behaviours: ReadonlyArray<Behaviour>, window = 256): Outcome => {
   const { download, ids, tree } = chainOf({ blocks, peers: behaviours.map(() => CHOSEN), window })
   const queues = behaviours.map((): Array<{ readonly id: number; readonly at: number }> => [])
@@ -97,7 +97,7 @@ const simulate = (blocks: number, behaviours: ReadonlyArray<Behaviour>, window =
         if (download.received(peer, id, SIZE, now)) pending.push(id)
       }
     }
-    // The chain takes some blocks a step.
+    // The chain stores some blocks per step.
     for (const id of pending.splice(0, 20)) {
       tree.store(id)
       download.settled(id)
@@ -126,7 +126,7 @@ const faulty = FastCheck.record({
 })
 
 describe("BlockDownload", () => {
-  it("asks for what is missing, each block of one peer", () => {
+  it("each missing block is requested from one peer", () => {
     const { download, tree } = chainOf({ blocks: 40, stored: 10, peers: [CHOSEN, CHOSEN] })
     const requests = download.plan(0)
     assert.deepStrictEqual(heights(tree, requests, 0), upTo(11, 10 + START_LIMIT))
@@ -135,13 +135,13 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.inFlight(0), upTo(11, 10 + START_LIMIT))
   })
 
-  it("never asks for what is stored, also between missing blocks", () => {
+  it("stored blocks are never requested, even between missing ones", () => {
     const { download, ids, tree } = chainOf({ blocks: 12, stored: 4 })
     for (const id of [ids[6], ids[8]]) tree.stored.add(id ?? 0)
     assert.deepStrictEqual(heights(tree, download.plan(0)), [5, 6, 8, 10, 11, 12])
   })
 
-  it("does not leave the window until the chain has stored what is before it", () => {
+  it("requests stay in the window until the chain has stored the blocks before it", () => {
     const { download, ids, tree } = chainOf({ blocks: 100, window: 10 })
     assert.deepStrictEqual(heights(tree, download.plan(0)), upTo(1, 10))
     const first = ids[0] ?? 0
@@ -158,7 +158,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, download.plan(8)), upTo(12, 15))
   })
 
-  it("bounds the bytes that are under way or wait, by the size that blocks have", () => {
+  it("the bytes in flight and waiting are limited, by the average block size", () => {
     const { download, ids, tree } = chainOf({ blocks: 400, budget: 1_000_000, peers: [CHOSEN, CHOSEN] })
     for (let i = 0; i < 300; i++) {
       const id = ids[i] ?? 0
@@ -175,7 +175,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.plan(1002).length <= 2, true)
   })
 
-  it("asks for nothing of a chain with less work than our tip or than the least", () => {
+  it("no block of a chain with less work than our tip or the minimum is requested", () => {
     const low = chainOf({ blocks: 10, minimumChainWork: 23n })
     assert.deepStrictEqual(low.download.plan(0), [])
     const enough = chainOf({ blocks: 10, minimumChainWork: 22n })
@@ -188,7 +188,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, download.plan(0)), upTo(6, 10))
   })
 
-  it("asks for nothing of a chain that is invalid", () => {
+  it("no block of an invalid chain is requested", () => {
     const { download, ids, tree } = chainOf({ blocks: 10 })
     tree.failed.add(ids[3] ?? 0)
     assert.deepStrictEqual(download.plan(0), [])
@@ -196,7 +196,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, download.plan(0)), [1, 2, 3])
   })
 
-  it("asks a peer without witnesses for blocks before segwit alone, and one of limited service for the last 288", () => {
+  it("a peer without witnesses is asked only for blocks before segwit, and a limited peer only for the last 288", () => {
     const { download, tree } = chainOf({ blocks: 300, stored: 5, peers: [{ ...CHOSEN, below: 9 }] })
     assert.deepStrictEqual(heights(tree, download.plan(0)), [6, 7, 8])
     const limited = chainOf({ blocks: 300, stored: 5, peers: [{ ...CHOSEN, limited: true }] })
@@ -205,7 +205,7 @@ describe("BlockDownload", () => {
     assert.isAtMost(asked[0] ?? 0, 300 - 280)
   })
 
-  it("asks who called us when nobody else is there, or nothing is under way", () => {
+  it("an inbound peer is asked if there is no outbound peer, or nothing is in flight", () => {
     const called: BlockSource = { ...CHOSEN, preferred: false }
     const { download, tree } = chainOf({ blocks: 20, peers: [called] })
     assert.lengthOf(download.plan(0), START_LIMIT)
@@ -214,7 +214,7 @@ describe("BlockDownload", () => {
     assert.isAbove(tree.height(20), 0)
   })
 
-  it("asks another peer for what the first one does not have", () => {
+  it("a block that the first peer does not have is requested from another one", () => {
     const { download, ids, tree } = chainOf({ blocks: 4, peers: [CHOSEN, CHOSEN] })
     assert.deepStrictEqual(heights(tree, download.plan(0), 0), [1, 2, 3, 4])
     download.lacks(0, ids[1] ?? 0)
@@ -222,12 +222,12 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(again, [{ peer: 1, id: ids[1] ?? 0 }])
     download.lacks(1, ids[1] ?? 0)
     assert.deepStrictEqual(download.plan(2), [])
-    // They may have got it since.
+    // The peers may have it now.
     download.recheck()
     assert.deepStrictEqual(download.plan(3).map(({ id }) => id), [ids[1] ?? 0])
   })
 
-  it("goes on waiting for whole blocks while one that was put together is not judged", () => {
+  it("requests for whole blocks stay open while a reconstructed block is not validated", () => {
     const { download, ids } = chainOf({ blocks: 1, peers: [CHOSEN, CHOSEN, CHOSEN] })
     const id = ids[0] ?? 0
     for (const peer of [0, 1]) download.ask(peer, id, 0)
@@ -244,7 +244,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.askersOf(id), [])
   })
 
-  it("does not ask again for a block that was put together until the chain refuses it", () => {
+  it("a reconstructed block is not requested again until the chain refuses it", () => {
     const { download, ids } = chainOf({ blocks: 1 })
     const id = ids[0] ?? 0
     download.plan(0)
@@ -255,7 +255,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.plan(7), [{ peer: 0, id }])
   })
 
-  it("wants the blocks of useful peers' chains alone", () => {
+  it("only blocks of useful peers' chains are wanted", () => {
     const { download, ids, tree } = chainOf({ blocks: 4 })
     const branch = tree.grow(0, 6)
     assert.isTrue(download.isWanted(ids[3] ?? 0))
@@ -268,7 +268,7 @@ describe("BlockDownload", () => {
     assert.isFalse(download.isWanted(branch[1] ?? 0))
   })
 
-  it("frees what a peer that left was asked for", () => {
+  it("blocks in flight from a removed peer are requested again", () => {
     const { download, tree } = chainOf({ blocks: 8, peers: [CHOSEN, CHOSEN] })
     assert.deepStrictEqual(heights(tree, download.plan(0), 0), upTo(1, 8))
     download.remove(0)
@@ -276,7 +276,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, download.plan(1), 1), upTo(1, 8))
   })
 
-  it("asks again for a block that the chain refused as altered", () => {
+  it("a block that the chain refused as mutated is requested again", () => {
     const { download, ids } = chainOf({ blocks: 3, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     const id = ids[0] ?? 0
@@ -287,7 +287,7 @@ describe("BlockDownload", () => {
     assert.include(download.plan(2).map((request) => request.id), id)
   })
 
-  it("lets another peer stand in for one that fell silent, and drops the one that holds up the window", () => {
+  it("blocks of a silent peer are requested from another one, and a peer that delays the window is dropped", () => {
     const { download, ids, tree } = chainOf({ blocks: 100, window: 32, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     assert.deepStrictEqual(download.standIns(400), [])
@@ -298,11 +298,11 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, standIns, 1), upTo(1, standIns.length))
     assert.deepStrictEqual(download.overdue(1_101 + 2_000), [{
       peer: 0,
-      reason: "stalled: it holds up the download window"
+      reason: "stalled: the peer delays the download window"
     }])
   })
 
-  it("takes no peer for silent in a time in which we were busy ourselves", () => {
+  it("no peer counts as silent while this node was busy", () => {
     const { download } = chainOf({ blocks: 100, window: 32, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     download.excuse(5_000, 5_200)
@@ -310,7 +310,7 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.overdue(605_000 - 1), [])
   })
 
-  it("asks nobody else where there is nobody else, however long a block takes, and gives up after ten minutes", () => {
+  it("a single peer has no stand-in, and is dropped after ten minutes", () => {
     const { download } = chainOf({ blocks: 3 })
     download.plan(0)
     assert.deepStrictEqual(download.standIns(500_000), [])
@@ -318,7 +318,7 @@ describe("BlockDownload", () => {
     assert.lengthOf(download.overdue(600_001), 1)
   })
 
-  it("takes a block that nobody was asked for as no answer", () => {
+  it("an unsolicited block does not answer a request", () => {
     const { download, ids } = chainOf({ blocks: 40, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     assert.isFalse(download.received(1, ids[0] ?? 0, SIZE, 1))
@@ -326,7 +326,7 @@ describe("BlockDownload", () => {
     assert.isFalse(download.received(7, ids[0] ?? 0, SIZE, 1))
   })
 
-  it("property: from one healthy peer every block is asked for once, and within the bounds", () => {
+  it("property: each block is requested once from one healthy peer, within the limits", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.integer({ min: 1, max: 700 }), healthy, (blocks, behaviour) => {
         const outcome = simulate(blocks, [behaviour])
@@ -339,7 +339,7 @@ describe("BlockDownload", () => {
     )
   })
 
-  it("property: whatever all but one peer do, the tip is reached", () => {
+  it("property: the tip is reached if at least one peer is healthy", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.integer({ min: 1, max: 500 }),
@@ -356,12 +356,12 @@ describe("BlockDownload", () => {
     )
   })
 
-  it("keeps three far peers busy, and a stalling one costs little", () => {
+  it("three distant peers are kept busy, and a stalling one costs little", () => {
     const far = { latency: 100, perBlock: 0, silentAfter: Infinity, goneAfter: Infinity }
     const free = simulate(2_000, [{ ...far, latency: 0 }], 1024).time
     const all = simulate(2_000, [far, far, far], 1024).time
     const stalling = simulate(2_000, [{ ...far, silentAfter: 0 }, far, far], 1024).time
-    // The chain takes 20 blocks each 10 ms, so that 2000 take a second at least.
+    // The chain takes 20 blocks per 10 ms, so 2000 blocks take at least a second.
     assert.isAtMost(all, 1.8 * free + 300)
     assert.isAtMost(stalling, all + 2_500)
   })

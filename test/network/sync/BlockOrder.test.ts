@@ -7,7 +7,7 @@ import { BranchTree } from "./branchTree.ts"
 
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
-/** A block of so many bytes, as far as the block order looks. */
+/** A minimal block with this many bytes. */
 const received = (id: number, size = 1_000): ReceivedBlock => ({
   id,
   block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
@@ -19,7 +19,7 @@ const received = (id: number, size = 1_000): ReceivedBlock => ({
 const ids = (batch: ReadonlyArray<ReceivedBlock>): ReadonlyArray<number> => batch.map(({ id }) => id)
 
 describe("BlockOrder", () => {
-  it("property: brings blocks into the order of their chain, each once", () => {
+  it("property: blocks are sorted into chain order, each once", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.integer({ min: 1, max: 150 }).chain((count) =>
@@ -50,7 +50,7 @@ describe("BlockOrder", () => {
     )
   })
 
-  it("hands on at most 64 blocks, and no more than some megabytes at once", () => {
+  it("a batch has at most 64 blocks, and some megabytes", () => {
     const tree = new BranchTree()
     tree.grow(0, 100)
     const blockOrder = new BlockOrder(tree)
@@ -62,7 +62,7 @@ describe("BlockOrder", () => {
     assert.deepStrictEqual(ids(large.take()), [1, 2, 3])
   })
 
-  it("lets the lowest go on where too much waits for a block that does not come", () => {
+  it("the lowest blocks are released if too many wait for a missing block", () => {
     const tree = new BranchTree()
     tree.grow(0, 40)
     const blockOrder = new BlockOrder(tree)
@@ -72,7 +72,7 @@ describe("BlockOrder", () => {
     assert.strictEqual(blockOrder.take()[0]?.id, 2)
   })
 
-  it("hands on a block of which nothing is known, and what builds on an invalid one when it is told", () => {
+  it("a block with an unknown header is released, and so is the child of an invalid block after unblock", () => {
     const tree = new BranchTree()
     tree.grow(0, 4)
     const blockOrder = new BlockOrder(tree)
@@ -86,7 +86,7 @@ describe("BlockOrder", () => {
     assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })
 
-  it("lets go on what nobody wants any more", () => {
+  it("unwanted blocks are released", () => {
     const tree = new BranchTree()
     const [first = 0, second = 0] = tree.grow(0, 4)
     const [, other = 0] = tree.grow(0, 2)
@@ -99,7 +99,7 @@ describe("BlockOrder", () => {
     assert.deepStrictEqual(ids(blockOrder.take()), [first, second])
   })
 
-  it("hands on what waited for a block that came another way", () => {
+  it("blocks whose predecessor arrived another way are released", () => {
     const tree = new BranchTree()
     tree.grow(0, 4)
     const blockOrder = new BlockOrder(tree)

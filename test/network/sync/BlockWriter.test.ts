@@ -9,7 +9,7 @@ import { BranchTree } from "./branchTree.ts"
 
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
-/** A chain of headers that stores what it is given in order, and a writer. */
+/** A chain of headers that stores blocks in order, and a writer. */
 const begin = (blocks: number, fails = false, defects = 0) =>
   Effect.gen(function*() {
     const tree = new BranchTree()
@@ -64,7 +64,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
   })
 
 describe("writeBlocks", () => {
-  it.effect("stores in bulk while more than 16 blocks are missing, then settles", () =>
+  it.effect("blocks are stored in bulk while more than 16 are missing, then settled", () =>
     Effect.gen(function*() {
       const { delivered, give, written } = yield* begin(100)
       yield* give(1, 70)
@@ -75,14 +75,14 @@ describe("writeBlocks", () => {
       assert.deepStrictEqual(written.map(({ settled }) => settled), [false, false, false, true])
     }))
 
-  it.effect("settles at once where a bulk brings the last block", () =>
+  it.effect("blocks settle at once if a bulk write includes the last one", () =>
     Effect.gen(function*() {
       const { delivered, give } = yield* begin(60)
       yield* give(1, 60)
       assert.deepStrictEqual(delivered, [{ count: 60, bulk: true }, { count: 0, bulk: false }])
     }))
 
-  it.effect("settles once where the blocks stop coming for 300 milliseconds", () =>
+  it.effect("blocks settle once if no block arrives for 300 milliseconds", () =>
     Effect.gen(function*() {
       const { delivered, give } = yield* begin(100)
       yield* give(1, 10)
@@ -96,7 +96,7 @@ describe("writeBlocks", () => {
       assert.deepStrictEqual(delivered.slice(2), [{ count: 2, bulk: true }])
     }))
 
-  it.effect("tells of the blocks that met a defect, and goes on after a second", () =>
+  it.effect("blocks hit by a defect are reported, and the writer continues after a second", () =>
     Effect.gen(function*() {
       const { delivered, give, lost, written } = yield* begin(3, false, 1)
       yield* give(1, 2)
@@ -109,7 +109,7 @@ describe("writeBlocks", () => {
       assert.deepStrictEqual(written.map(({ batch }) => batch.length), [3])
     }))
 
-  it.effect("fails with the chain", () =>
+  it.effect("the writer fails with the chain", () =>
     Effect.gen(function*() {
       const { fiber, give } = yield* begin(3, true)
       yield* give(1, 1)

@@ -15,7 +15,7 @@ const begin = (protectable: boolean) => {
 }
 
 describe("ChainSyncTimers", () => {
-  it("asks a peer that stays behind for 20 minutes once, and drops it two minutes later", () => {
+  it("a peer that stays behind for 20 minutes is asked once, and dropped two minutes later", () => {
     const { timers } = begin(true)
     assert.strictEqual(timers.consider(0, NO_HEADER, 0), "nothing")
     assert.strictEqual(timers.consider(0, 9, 20 * MINUTE), "nothing")
@@ -24,7 +24,7 @@ describe("ChainSyncTimers", () => {
     assert.strictEqual(timers.consider(0, 9, 22 * MINUTE + 2), "drop")
   })
 
-  it("begins anew when the peer reaches the tip of that time, and ends when it reaches ours", () => {
+  it("the timer restarts when the peer reaches the earlier tip, and stops when it reaches ours", () => {
     const { timers, tree } = begin(false)
     timers.consider(0, 9, 0)
     tree.tipAt = 12
@@ -35,14 +35,14 @@ describe("ChainSyncTimers", () => {
     assert.strictEqual(timers.consider(0, 12, 80 * MINUTE), "nothing")
   })
 
-  it("keeps the first four that were at the tip, if they exchange transactions", () => {
+  it("the first four full-relay peers at the tip are protected", () => {
     const { timers, tree } = begin(true)
     for (let id = 1; id < 6; id++) timers.add(id, id !== 2)
     for (let id = 0; id < 6; id++) timers.consider(id, 10, 0)
     tree.tipAt = 11
     for (let id = 0; id < 6; id++) timers.consider(id, 10, 1)
     const asked = [0, 1, 2, 3, 4, 5].filter((id) => timers.consider(id, 10, 21 * MINUTE) === "ask")
-    // The second was never to be kept, the last came too late.
+    // The second is never protected, and the last came too late.
     assert.deepStrictEqual(asked, [2, 5])
     timers.remove(0)
     assert.strictEqual(timers.consider(0, NO_HEADER, 99 * MINUTE), "nothing")

@@ -11,7 +11,7 @@ const withPeers = (...preferred: ReadonlyArray<boolean>): HeaderSync => {
 }
 
 describe("HeaderSync", () => {
-  it("asks one question at a time, and again after two minutes", () => {
+  it("a peer has one open request, which may be repeated after two minutes", () => {
     const sync = withPeers(true)
     assert.isTrue(sync.ask(0, 1_000))
     assert.isFalse(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME - 1))
@@ -21,7 +21,7 @@ describe("HeaderSync", () => {
     assert.isFalse(sync.ask(7, 0))
   })
 
-  it("remembers that there was more to ask while an answer was under way", () => {
+  it("an announcement during a request leads to another request after the answer", () => {
     const sync = withPeers(true)
     sync.ask(0, 0)
     sync.ask(0, 1)
@@ -29,7 +29,7 @@ describe("HeaderSync", () => {
     assert.isFalse(sync.answered(0))
   })
 
-  it("syncs from one peer after the other while the best header is a day old, from whom it called first", () => {
+  it("while the best header is a day old, one peer is asked at a time, outbound peers first", () => {
     const sync = withPeers(false, true, true)
     assert.deepStrictEqual(sync.start(0, OLD), [1])
     sync.ask(1, 0)
@@ -45,11 +45,11 @@ describe("HeaderSync", () => {
     assert.isTrue(sync.isStarted(0))
   })
 
-  it("syncs from all peers near the end of the chain", () => {
+  it("all peers are asked near the end of the chain", () => {
     assert.deepStrictEqual(withPeers(false, true, true).start(0, RECENT), [0, 1, 2])
   })
 
-  it("asks another one beside a peer that does not answer for 20 seconds", () => {
+  it("another peer is asked if the first one does not answer for 20 seconds", () => {
     const sync = withPeers(true, true)
     sync.start(0, OLD)
     sync.ask(0, 0)
@@ -57,7 +57,7 @@ describe("HeaderSync", () => {
     assert.deepStrictEqual(sync.start(20_001, OLD), [1])
   })
 
-  it("gives the peer a quarter of an hour and a millisecond for each header to come", () => {
+  it("the time limit is 15 minutes plus a millisecond per expected header", () => {
     const sync = withPeers(true, true)
     const age = 600 * 500_000
     sync.start(0, age)
@@ -71,7 +71,7 @@ describe("HeaderSync", () => {
     assert.isUndefined(recent.late(end + 1, RECENT))
   })
 
-  it("begins anew with a late peer where there is no other, or none that we called", () => {
+  it("a late peer restarts if there is no other outbound peer", () => {
     for (const peers of [[true], [true, false]]) {
       const sync = withPeers(...peers)
       sync.start(0, OLD)
@@ -80,7 +80,7 @@ describe("HeaderSync", () => {
     }
   })
 
-  it("takes bytes that come for progress, as long as they come", () => {
+  it("received bytes count as progress", () => {
     const sync = withPeers(true, true)
     sync.start(0, OLD)
     sync.ask(0, 0)
@@ -91,7 +91,7 @@ describe("HeaderSync", () => {
     assert.deepStrictEqual(sync.start(35_001, OLD), [1])
   })
 
-  it("asks no third peer while two have not told", () => {
+  it("no third peer is asked while two are unfinished", () => {
     const sync = withPeers(true, true, true, true)
     sync.start(0, OLD)
     sync.ask(0, 0)
@@ -102,7 +102,7 @@ describe("HeaderSync", () => {
     assert.deepStrictEqual(sync.start(90_000, OLD), [2])
   })
 
-  it("drops nobody where two are told from over a slow link, and of two silent ones one a time", () => {
+  it("no peer is dropped if two answer over a slow link, and silent ones are dropped one at a time", () => {
     const end = 15 * 60_000 + OLD / 600
     const begin = (): HeaderSync => {
       const sync = withPeers(true, true, true)
@@ -122,7 +122,7 @@ describe("HeaderSync", () => {
     assert.strictEqual(silent.late(2 * end + 31_001, OLD), 1)
   })
 
-  it("forgets peers that left", () => {
+  it("removed peers are forgotten", () => {
     const sync = withPeers(true)
     sync.start(0, OLD)
     sync.remove(0)

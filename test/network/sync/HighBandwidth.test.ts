@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { HighBandwidth } from "../../../src/network/sync/HighBandwidth.ts"
 
 describe("HighBandwidth", () => {
-  it("chooses the last three peers that gave a block, and dismisses the one that was of use longest ago", () => {
+  it("the last three peers with a new block are selected, and the least recently useful one is replaced", () => {
     const choice = new HighBandwidth()
     for (const id of [1, 2, 3]) {
       assert.deepStrictEqual(choice.gaveBlock(id, false), { chosen: id, dismissed: undefined })
@@ -12,7 +12,7 @@ describe("HighBandwidth", () => {
     assert.deepStrictEqual([1, 2, 3, 4].filter((id) => choice.has(id)), [1, 3, 4])
   })
 
-  it("never dismisses the last one that we called for one that called us", () => {
+  it("the last outbound peer is never replaced by an inbound one", () => {
     const choice = new HighBandwidth()
     choice.gaveBlock(1, false)
     choice.gaveBlock(2, true)
@@ -21,7 +21,7 @@ describe("HighBandwidth", () => {
     assert.deepStrictEqual(choice.gaveBlock(5, false), { chosen: 5, dismissed: 1 })
   })
 
-  it("has room again when one leaves", () => {
+  it("a removed peer frees its place", () => {
     const choice = new HighBandwidth()
     for (const id of [1, 2, 3]) choice.gaveBlock(id, false)
     choice.remove(2)

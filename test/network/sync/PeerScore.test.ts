@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { LEAST_LIMIT, MOST_LIMIT, PeerScore, START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 
-/** Answers of a peer that is kept busy: `rounds` times as many blocks as the limit allows, each `latency` after it was asked. */
+/** A busy peer: it answers `rounds` times its limit of blocks, each `latency` after its request. */
 const busy = (latency: number, rounds: number): PeerScore => {
   const score = new PeerScore()
   for (let round = 1; round <= rounds; round++) {
@@ -11,13 +11,13 @@ const busy = (latency: number, rounds: number): PeerScore => {
 }
 
 describe("PeerScore", () => {
-  it("begins with 16 blocks and comes to as many as keep a far peer busy", () => {
+  it("the limit starts at 16 blocks and grows to what keeps a distant peer busy", () => {
     assert.strictEqual(new PeerScore().limit, START_LIMIT)
     assert.strictEqual(busy(100, 5).limit, MOST_LIMIT)
     assert.isAbove(busy(1_000, 6).limit, START_LIMIT)
   })
 
-  it("asks a slow peer for little", () => {
+  it("a slow peer has a low limit", () => {
     const score = new PeerScore()
     for (let i = 1; i <= 20; i++) score.delivered(1_000 * i, 4_000, true)
     assert.isAtMost(score.limit, 2 * LEAST_LIMIT * 4)
@@ -26,7 +26,7 @@ describe("PeerScore", () => {
     assert.strictEqual(slower.limit, LEAST_LIMIT)
   })
 
-  it("does not take a peer for slow that had nothing to do", () => {
+  it("an idle peer does not count as slow", () => {
     const score = busy(100, 5)
     const { limit } = score
     for (let i = 0; i < 50; i++) score.delivered(10_000 + 1_000 * i, 100, false)
@@ -35,7 +35,7 @@ describe("PeerScore", () => {
     assert.isBelow(score.limit, limit)
   })
 
-  it("ranks by time, stalls and failures, and forgives stalls", () => {
+  it("the rank depends on latency, stalls and failures, and stalls decay", () => {
     const [fast, slow] = [busy(10, 5), busy(500, 5)]
     assert.isBelow(fast.rank, slow.rank)
     const before = fast.rank
@@ -47,13 +47,13 @@ describe("PeerScore", () => {
     assert.isAbove(fast.rank, 2 * before)
   })
 
-  it("asks a new peer that stalled for less", () => {
+  it("a new peer that stalled has a lower limit", () => {
     const score = new PeerScore()
     score.stalled()
     assert.strictEqual(score.limit, LEAST_LIMIT)
   })
 
-  it("waits between half a second and ten, by what is usual", () => {
+  it("the patience is between half a second and ten seconds, by the latency", () => {
     assert.strictEqual(busy(1, 3).patience, 500)
     assert.strictEqual(busy(1_000, 3).patience, 4_000)
     assert.strictEqual(busy(60_000, 3).patience, 10_000)

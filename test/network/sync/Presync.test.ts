@@ -10,7 +10,7 @@ const BITS = 0x207fffff
 
 const GENESIS = new Uint8Array(32).fill(7)
 
-/** Headers behind a hash; `salt` tells chains apart. Each has work 2. */
+/** Headers after a hash; `salt` distinguishes chains. Each has work 2. */
 const chain = (count: number, salt = 0, after: Bytes = GENESIS, bits = BITS): ReadonlyArray<BlockHeader> => {
   const headers: Array<BlockHeader> = []
   let prevHash = after
@@ -34,7 +34,7 @@ const begin = (overrides: Partial<PresyncOptions> = {}): Presync =>
     ...overrides
   })
 
-/** Feeds a chain in messages of some size, as often as more is asked for; what is released, and how it ended. */
+/** Sends a chain in messages of some size while more is requested. Returns the released headers and the result. */
 const feed = (
   presync: Presync,
   first: ReadonlyArray<BlockHeader>,
@@ -46,7 +46,7 @@ const feed = (
   let [sound, more, least] = [true, true, 0]
   while (sound && more) {
     const at = equal(presync.next, GENESIS) ? 0 : served.findIndex(({ header }) => equal(header.hash, presync.next)) + 1
-    // The second pass begins where the first one did.
+    // The second pass starts where the first one did.
     if (at === 0 && presync.lookedAt === 10 && least > 0) served = second
     const message = served.slice(at, at + size)
     if (message.length === 0) break
@@ -60,7 +60,7 @@ const feed = (
 }
 
 describe("Presync", () => {
-  it("has the parameters of reference/protocol.md 1.1", () => {
+  it("the parameters are those of reference/protocol.md 1.1", () => {
     assert.deepStrictEqual(presyncParameters, {
       mainnet: { period: 641, buffer: 15_218 },
       testnet: { period: 673, buffer: 14_460 },
@@ -68,7 +68,7 @@ describe("Presync", () => {
     })
   })
 
-  it("property: releases a chain with enough work, whole and in order, whatever the messages", () => {
+  it("property: a chain with enough work is released completely and in order, for any message sizes", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.integer({ min: 100, max: 260 }),
@@ -86,7 +86,7 @@ describe("Presync", () => {
     )
   })
 
-  it("keeps nothing of a chain whose work ends one short of the threshold", () => {
+  it("nothing is released of a chain whose work is one below the threshold", () => {
     const enough = chain(100)
     assert.lengthOf(feed(begin(), enough, enough, 30).released, 100)
     const short = chain(99)
@@ -95,7 +95,7 @@ describe("Presync", () => {
     assert.isTrue(begin().take(short, true).more)
   })
 
-  it("releases nothing before the buffer is full, or the work is reached", () => {
+  it("nothing is released before the buffer is full, or the work is reached", () => {
     const presync = begin()
     const headers = chain(100)
     assert.deepStrictEqual(presync.take(headers, false), { sound: true, released: [], more: true })
@@ -109,7 +109,7 @@ describe("Presync", () => {
     })
   })
 
-  it("ends where the second pass shows another chain, before any of it is released", () => {
+  it("a different chain in the second pass is detected before any of it is released", () => {
     let caught = 0
     for (let salt = 1; salt <= 20; salt++) {
       const { released, sound } = feed(
@@ -123,14 +123,14 @@ describe("Presync", () => {
         assert.deepStrictEqual(released, [])
       }
     }
-    // 29 bits are compared before the first header is released: nobody guesses them.
+    // 29 bits are compared before the first header is released, too many to guess.
     assert.strictEqual(caught, 20)
   })
 
-  it("is not impressed by a chain that is longer than any can be", () => {
+  it("a chain longer than possible is refused", () => {
     const parameters = { period: 1, buffer: 20 }
     const start = { hash: GENESIS, height: 10, bits: BITS, chainwork: 0n, medianTimePast: 1_000_000 }
-    // A clock that may be two hours off, and six blocks a second.
+    // The clock may be two hours off, and six blocks per second are possible.
     const most = 6 * 7_200
     const long = begin({ parameters, offset: 0, start, now: 1_000_000, threshold: 1n << 100n })
     const headers = chain(most + 1)
@@ -138,7 +138,7 @@ describe("Presync", () => {
     assert.isFalse(long.take(headers.slice(most), true).sound)
   })
 
-  it("refuses what does not follow, and a difficulty that cannot be", () => {
+  it("headers that do not connect, or have an impossible difficulty, are refused", () => {
     assert.isFalse(begin().take(chain(3).slice(1), true).sound)
     const [first, , third] = chain(3)
     if (first === undefined || third === undefined) throw new Error("too short")
@@ -149,7 +149,7 @@ describe("Presync", () => {
     assert.isFalse(begin(strict).take(chain(3, 0, GENESIS, 0x1d00fffe), true).sound)
   })
 
-  it("says where it is", () => {
+  it("the last checked header and its height are returned", () => {
     const presync = begin()
     const headers = chain(4)
     presync.take(headers, true)

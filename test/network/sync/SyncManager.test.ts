@@ -29,7 +29,7 @@ import { allBlocks, firstOf } from "../../support/twoBranches.ts"
 import { entryOf, mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, type FakePeerOptions, ServedBlocks } from "./fakePeers.ts"
 
-/** A chain whose tip is some minutes old, every third block with a merged-mining proof. */
+/** A chain whose tip is some minutes old. Every third block has a merged-mining proof. */
 const recentChain = (count: number, salt = 0): MemoryChain => {
   const chain = new MemoryChain(regtestParams, trustScripts)
   const start = Math.floor(Date.now() / 1000) - 60 * count - 300
@@ -37,7 +37,7 @@ const recentChain = (count: number, salt = 0): MemoryChain => {
   return chain
 }
 
-/** Adds a block; `salt` tells branches apart. */
+/** Adds a block; `salt` distinguishes branches. */
 const grow = (chain: MemoryChain, salt = 0, time = chain.tip.header.time + 60): Block => {
   const height = chain.height + 1
   const coinbase = makeCoinbase(height, [{ value: 5_000_000_000 / 2 ** Math.floor(height / 150), script: ANYONE }], {
@@ -61,7 +61,7 @@ const network = <A, E>(
   directory: string,
   use: (network: Network) => Effect.Effect<A, E>,
   { altered = (chain) => chain, loaded = true, pool = [] }: {
-    /** What the sync gets for the chain. */
+    /** Replaces parts of the chain for the sync. */
     readonly altered?: (chain: typeof Chain.Service) => typeof Chain.Service
     readonly loaded?: boolean
     readonly pool?: ReadonlyArray<PoolEntry>
@@ -108,14 +108,14 @@ const test = (name: string, use: (network: Network) => Effect.Effect<void>) =>
 
 const headersOf = (blocks: ReadonlyArray<Block>) => ({ type: "headers" as const, headers: blocks })
 
-/** A block that pays itself too much. */
+/** A block with an excessive coinbase amount. */
 const greedyBlock = (chain: MemoryChain): Block =>
   buildBlock(chain, [], {
     coinbase: makeCoinbase(chain.height + 1, [{ value: 5_100_000_000, script: ANYONE }]),
     time: chain.tip.header.time + 60
   })
 
-/** A block whose work is another chain's. */
+/** A block with another chain's proof of work. */
 const mergedOn = (chain: MemoryChain): Block => {
   const { header: { bits, merkleRoot, prevHash, time }, transactions } = buildBlock(chain, [], {
     time: chain.tip.header.time + 60
@@ -124,7 +124,7 @@ const mergedOn = (chain: MemoryChain): Block => {
   return makeBlock({ header, auxpow: minimalAuxpow(header) }, transactions)
 }
 
-/** Blocks on top of a block, whatever it is worth. */
+/** Blocks on top of a block, valid or not. */
 const onTop = (block: Block, height: number, count: number): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   let last = block
@@ -150,7 +150,7 @@ const onTop = (block: Block, height: number, count: number): ReadonlyArray<Block
 }
 
 describe("SyncManager", () => {
-  test("syncs headers first from one peer, and asks for each block once", ({ connect, manager, status, until, untilTip }) =>
+  test("headers are synced first from one peer, and each block is requested once", ({ connect, manager, status, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(600)
       assert.isTrue(yield* status.syncing)
@@ -169,7 +169,7 @@ describe("SyncManager", () => {
       assert.deepStrictEqual(peer.got("sendcmpct")[0], { type: "sendcmpct", highBandwidth: false, version: 2n })
       assert.lengthOf(peer.got("sendheaders"), 1)
       yield* until(
-        "all is noted",
+        "the sync state is complete",
         () => manager.syncOf(peer).syncedBlocks === 600 || manager.syncOf(peer).syncedHeaders === 600
       )
       assert.deepStrictEqual(manager.syncOf(peer).inFlight, [])
@@ -177,7 +177,7 @@ describe("SyncManager", () => {
       assert.isUndefined(peer.disconnection)
     }))
 
-  test("reaches the tip from three peers of which one stalls and one sends altered blocks, and drops the liar", ({ connect, until, untilTip }) =>
+  test("the tip is reached from three peers, of which one stalls and one sends mutated blocks and is dropped", ({ connect, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(400)
       const served = new ServedBlocks(allBlocks(source))
@@ -189,11 +189,11 @@ describe("SyncManager", () => {
       yield* untilTip(source.tip)
       if (liar.askedBlocks.length > 0) {
         yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)
-        assert.match(liar.disconnection?.reason ?? "", /^an invalid block \(bad-txnmrklroot\)$/)
+        assert.match(liar.disconnection?.reason ?? "", /^invalid block: bad-txnmrklroot$/)
       }
     }))
 
-  test("stays with the best valid chain where a longer one is invalid, and drops the peer that offers it", ({ chain, connect, until, untilTip }) =>
+  test("the best valid chain stays if a longer one is invalid, and the peer with that chain is dropped", ({ chain, connect, until, untilTip }) =>
     Effect.gen(function*() {
       const common = recentChain(19)
       const greedy = greedyBlock(common)
@@ -205,20 +205,20 @@ describe("SyncManager", () => {
       yield* untilTip(good.tip)
       yield* until("the peer is dropped", () => bad.disconnection?.misbehaving === true)
       assert.isUndefined(honest.disconnection)
-      // Who comes with that chain again is sent away for its headers.
+      // A peer that offers that chain again is disconnected for its headers.
       const again = yield* connect(new ServedBlocks(longer))
-      yield* until("it is dropped again", () => again.disconnection?.misbehaving === true)
+      yield* until("the second peer is dropped", () => again.disconnection?.misbehaving === true)
       assert.deepStrictEqual(again.askedBlocks, [])
       assert.isTrue(equal((yield* chain.tip).hash, good.tip.hash))
-      // Who calls us may not know better.
+      // An inbound peer may not know better.
       const caller = yield* connect(new ServedBlocks(longer), { type: "inbound" })
-      yield* until("it was asked", () => caller.got("getheaders").length > 0)
+      yield* until("the peer was asked", () => caller.got("getheaders").length > 0)
       yield* Effect.sleep("100 millis")
       assert.isUndefined(caller.disconnection)
       assert.deepStrictEqual(caller.askedBlocks, [])
     }))
 
-  test("sends away who comes with a known header and another proof, and goes on waiting for the block", ({ connect, manager, until, untilTip }) =>
+  test("a peer with a known header and an invalid proof is disconnected, and the block stays in flight from the other", ({ connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(10)
       const served = new ServedBlocks(allBlocks(source))
@@ -228,17 +228,17 @@ describe("SyncManager", () => {
       source.connect(block)
       served.extend([block])
       yield* manager.received(honest, headersOf([block]))
-      yield* until("it is asked for the block", () => manager.syncOf(honest).inFlight.includes(11))
+      yield* until("the block is in flight", () => manager.syncOf(honest).inFlight.includes(11))
       const compact = makeCompactBlock(block, 5n)
       for (const type of ["inbound", "manual"] as const) {
         const liar = yield* connect(new ServedBlocks(allBlocks(source).slice(0, 11)), { type })
-        yield* until("it was asked", () => liar.got("getheaders").length > 0)
+        yield* until("the peer was asked", () => liar.got("getheaders").length > 0)
         yield* manager.received(liar, {
           ...compact,
           header: { header: block.header, auxpow: minimalAuxpow(source.blockAt(1).header) }
         })
-        yield* until("it is dropped", () => liar.disconnection?.misbehaving === true)
-        assert.strictEqual(liar.disconnection?.reason, "an invalid header (high-hash)")
+        yield* until("the peer is dropped", () => liar.disconnection?.misbehaving === true)
+        assert.strictEqual(liar.disconnection?.reason, "invalid header: high-hash")
         assert.deepStrictEqual(manager.syncOf(honest).inFlight, [11])
       }
       yield* manager.received(honest, { type: "block", block })
@@ -247,7 +247,7 @@ describe("SyncManager", () => {
       assert.isUndefined(honest.disconnection)
     }))
 
-  test("waits for the transactions of three compact blocks of a peer at most", ({ connect, manager, until, untilTip }) =>
+  test("at most three compact blocks of a peer wait for transactions", ({ connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(104)
       const peer = yield* connect(new ServedBlocks(allBlocks(source)))
@@ -262,7 +262,7 @@ describe("SyncManager", () => {
       )
       for (const [i, block] of blocks.entries()) {
         yield* manager.received(peer, makeCompactBlock(block, BigInt(i)))
-        yield* until("it is asked for the transaction", () => peer.got("getblocktxn").length === i + 1)
+        yield* until("the transaction is requested", () => peer.got("getblocktxn").length === i + 1)
       }
       assert.deepStrictEqual(manager.syncOf(peer).inFlight, [105, 105, 105])
       const [, second] = blocks
@@ -272,7 +272,7 @@ describe("SyncManager", () => {
       assert.isUndefined(peer.disconnection)
     }))
 
-  test("drops a peer for headers without work, with a broken proof, or out of order", ({ connect, manager, until }) =>
+  test("a peer is dropped for headers without work, with an invalid proof, or out of order", ({ connect, manager, until }) =>
     Effect.gen(function*() {
       const source = recentChain(3)
       const [, first, second] = allBlocks(source)
@@ -297,27 +297,27 @@ describe("SyncManager", () => {
       ] as const
       for (const [headers, reason] of cases) {
         const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
-        yield* until("it was asked", () => peer.got("getheaders").length > 0)
+        yield* until("the peer was asked", () => peer.got("getheaders").length > 0)
         yield* manager.received(peer, { type: "headers", headers: [...headers] })
-        yield* until(`it is dropped for ${reason}`, () => peer.disconnection !== undefined)
+        yield* until(`the peer is dropped for ${reason}`, () => peer.disconnection !== undefined)
         assert.match(peer.disconnection?.reason ?? "", reason)
         assert.isTrue(peer.disconnection?.misbehaving)
       }
     }))
 
-  test("takes a header that does not connect for a question", ({ connect, manager, until }) =>
+  test("headers that do not connect lead to a request", ({ connect, manager, until }) =>
     Effect.gen(function*() {
       const source = recentChain(4)
       const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
-      yield* until("it was asked", () => peer.got("getheaders").length === 1)
+      yield* until("the peer was asked", () => peer.got("getheaders").length === 1)
       yield* Effect.sleep("50 millis")
       for (let i = 0; i < 3; i++) yield* manager.received(peer, headersOf([source.blockAt(4)]))
-      yield* until("it is asked for what lies between", () => peer.got("getheaders").length >= 2)
+      yield* until("the missing headers are requested", () => peer.got("getheaders").length >= 2)
       assert.isUndefined(peer.disconnection)
     }))
 
   for (const way of ["inv", "headers", "cmpctblock"] as const) {
-    test(`follows a new block that a peer announces by ${way} at once`, ({ connect, manager, untilTip }) =>
+    test(`a new block that a peer announces by ${way} is downloaded at once`, ({ connect, manager, untilTip }) =>
       Effect.gen(function*() {
         const source = recentChain(10)
         const served = new ServedBlocks(allBlocks(source))
@@ -338,15 +338,15 @@ describe("SyncManager", () => {
       }))
   }
 
-  test("follows a reorganisation there and back, and tells other peers of it", ({ connect, manager, until, untilTip }) =>
+  test("a reorg there and back is followed, and announced to other peers", ({ connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const trunk = recentChain(20)
       const branch = firstOf(trunk, 16)
       for (let i = 0; i < 6; i++) grow(branch, 4)
       const served = new ServedBlocks(allBlocks(trunk))
-      // It misses the tip. Once it heard of it nobody else is told of it any more.
+      // This peer lacks the tip. Peers that know it get no announcement.
       const behind = yield* connect(new ServedBlocks(allBlocks(trunk).slice(0, -1)))
-      yield* until("its chain is known", () => manager.syncOf(behind).syncedHeaders === 19)
+      yield* until("the peer's chain is known", () => manager.syncOf(behind).syncedHeaders === 19)
       const peer = yield* connect(served)
       yield* untilTip(trunk.tip)
       yield* until(
@@ -356,7 +356,7 @@ describe("SyncManager", () => {
       const listener = yield* connect(new ServedBlocks(allBlocks(trunk)))
       const byHeaders = yield* connect(new ServedBlocks(allBlocks(trunk)))
       byHeaders.features.sendHeaders = true
-      yield* until("they are known", () => manager.syncOf(byHeaders).syncedHeaders === 20)
+      yield* until("the headers are known", () => manager.syncOf(byHeaders).syncedHeaders === 20)
       const fresh = allBlocks(branch).slice(17)
       served.extend(fresh)
       yield* manager.received(peer, headersOf(fresh))
@@ -378,7 +378,7 @@ describe("SyncManager", () => {
       yield* untilTip(trunk.tip)
     }))
 
-  it.scopedLive("goes on where it was after a restart, and asks for nothing again", () =>
+  it.scopedLive("the sync continues after a restart, and requests nothing twice", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const source = recentChain(120)
@@ -403,7 +403,7 @@ describe("SyncManager", () => {
         }))
     }), 30_000)
 
-  test("judges blocks that nobody asked for, and moves for a valid one alone", ({ chain, connect, manager, until, untilTip }) =>
+  test("unsolicited blocks are checked, and only a valid one moves the tip", ({ chain, connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(12)
       const peer = yield* connect(new ServedBlocks(allBlocks(source)))
@@ -411,12 +411,12 @@ describe("SyncManager", () => {
       const orphan = onTop(onTop(source.tip, 12, 1)[0] ?? source.tip, 13, 1)[0] ?? source.tip
       for (const [block, reason] of [[greedyBlock(source), /bad-cb-amount/], [orphan, /unknown/]] as const) {
         const sender = yield* connect(new ServedBlocks(allBlocks(source)))
-        yield* until("it is known", () => manager.syncOf(sender).syncedHeaders >= 0)
+        yield* until("the peer is known", () => manager.syncOf(sender).syncedHeaders >= 0)
         yield* manager.received(sender, { type: "block", block })
-        yield* until("it is dropped", () => sender.disconnection?.misbehaving === true)
+        yield* until("the peer is dropped", () => sender.disconnection?.misbehaving === true)
         assert.match(sender.disconnection?.reason ?? "", reason)
       }
-      // Low work: not worth a look.
+      // Too little work to be processed.
       const low = firstOf(source, 3)
       yield* manager.received(peer, { type: "block", block: grow(low, 7) })
       const next = grow(source)
@@ -426,21 +426,21 @@ describe("SyncManager", () => {
       assert.lengthOf(yield* chain.branches, 2)
     }))
 
-  test("asks a peer that others stood in for nothing more, and leaves nothing under way when it goes", ({ connect, manager, until, untilTip }) =>
+  test("blocks in flight from a disconnected silent peer are requested from another one", ({ connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(60)
       const served = new ServedBlocks(allBlocks(source))
       const silent = yield* connect(served, { serve: () => undefined })
-      yield* until("it is asked for blocks", () => manager.syncOf(silent).inFlight.length > 0)
-      silent.disconnect({ reason: "it goes", misbehaving: false })
-      yield* until("it is forgotten", () => manager.syncOf(silent).syncedHeaders === -1)
+      yield* until("blocks are in flight", () => manager.syncOf(silent).inFlight.length > 0)
+      silent.disconnect({ reason: "disconnected", misbehaving: false })
+      yield* until("the peer is removed", () => manager.syncOf(silent).syncedHeaders === -1)
       yield* connect(served)
       yield* untilTip(source.tip)
       assert.isFalse(manager.staleTip())
     }))
 
   it.scopedLive(
-    "puts a compact block together from the mempool and what the peer sends, and wants the next ones unasked",
+    "a compact block is reconstructed from the mempool and the peer's transactions, and selects a high-bandwidth peer",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -460,31 +460,31 @@ describe("SyncManager", () => {
             const liar = yield* connect(served)
             yield* untilTip(source.tip)
             for (const one of [peer, liar]) one.features.compactBlocks = "low-bandwidth"
-            yield* until("they are known", () => manager.syncOf(liar).syncedHeaders === 103)
+            yield* until("the peers are known", () => manager.syncOf(liar).syncedHeaders === 103)
             const block = mine(source, [pooled, unknown], { time })
             served.extend([block])
             yield* manager.received(peer, makeCompactBlock(block, 9n))
-            yield* until("the missing transaction is asked for", () => peer.got("getblocktxn").length === 1)
+            yield* until("the missing transaction is requested", () => peer.got("getblocktxn").length === 1)
             assert.deepStrictEqual(peer.got("getblocktxn")[0]?.indexes, [2])
             assert.deepStrictEqual(manager.syncOf(peer).inFlight, [104])
             yield* manager.received(peer, { type: "blocktxn", hash: block.hash, transactions: [unknown] })
             yield* untilTip(block)
             assert.notInclude(peer.askedBlocks, toHex(block.hash))
-            yield* until("it may send blocks unasked", () => manager.syncOf(peer).highBandwidthTo)
+            yield* until("the peer is a high-bandwidth peer", () => manager.syncOf(peer).highBandwidthTo)
             assert.deepStrictEqual(peer.got("sendcmpct").at(-1), {
               type: "sendcmpct",
               highBandwidth: true,
               version: 2n
             })
-            // Too few transactions are an offence.
+            // Too few transactions are misbehaviour.
             const next = mine(source, [spend(3), spend(4)], { time: time + 60 })
             yield* manager.received(liar, makeCompactBlock(next, 9n))
-            yield* until("the missing transactions are asked for", () => liar.got("getblocktxn").length === 1)
+            yield* until("the missing transactions are requested", () => liar.got("getblocktxn").length === 1)
             yield* manager.received(liar, { type: "blocktxn", hash: next.hash, transactions: [] })
-            yield* until("it is dropped", () => liar.disconnection?.misbehaving === true)
-            // Wrong ones are not: the whole block is asked for.
+            yield* until("the peer is dropped", () => liar.disconnection?.misbehaving === true)
+            // Wrong ones are not: the whole block is requested.
             yield* manager.received(peer, makeCompactBlock(next, 10n))
-            yield* until("they are asked for again", () => peer.got("getblocktxn").length === 2)
+            yield* until("the transactions are requested again", () => peer.got("getblocktxn").length === 2)
             served.extend([next])
             yield* manager.received(peer, { type: "blocktxn", hash: next.hash, transactions: [pooled, unknown] })
             yield* untilTip(next)
@@ -495,24 +495,24 @@ describe("SyncManager", () => {
     30_000
   )
 
-  test("sends new blocks in their compact form to who wants that", ({ chain, connect, manager, until, untilTip }) =>
+  test("new blocks are sent in compact form to peers that want it", ({ chain, connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(5)
       const served = new ServedBlocks(allBlocks(source))
       const peer = yield* connect(served)
       peer.features.compactBlocks = "high-bandwidth"
       yield* untilTip(source.tip)
-      yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 5)
+      yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 5)
       assert.isTrue(manager.syncOf(peer).highBandwidthFrom)
       const block = grow(source)
       yield* Effect.orDie(chain.submit(block))
-      yield* until("it is told", () => peer.got("cmpctblock").length === 1)
+      yield* until("the block is announced", () => peer.got("cmpctblock").length === 1)
       assert.isTrue(peer.got("cmpctblock").every(({ header }) => equal(header.header.hash, block.hash)))
       assert.deepStrictEqual(peer.got("inv"), [])
     }))
 
   it.scopedLive(
-    "gives the places of unrequested blocks back whose peers go while they wait for the loop",
+    "slots of unsolicited blocks are returned if their peers disconnect while the blocks wait for the loop",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -522,7 +522,7 @@ describe("SyncManager", () => {
           Effect.gen(function*() {
             const peer = yield* connect(new ServedBlocks(allBlocks(source)))
             yield* untilTip(source.tip)
-            yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 12)
+            yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
             const next = grow(source)
             yield* latch.close
             yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
@@ -550,7 +550,7 @@ describe("SyncManager", () => {
   )
 
   it.scopedLive(
-    "goes on after a defect, with the rest of what happened, and asks again for blocks that were lost",
+    "after a defect the loop handles the remaining events, and lost blocks are requested again",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -562,7 +562,7 @@ describe("SyncManager", () => {
             const peer = yield* connect(new ServedBlocks(allBlocks(source)))
             yield* untilTip(source.tip)
             assert.isAtMost(deliveryDefects, 0)
-            yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 12)
+            yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
             const next = grow(source)
             yield* latch.close
             headerDefects = 2
@@ -590,7 +590,7 @@ describe("SyncManager", () => {
     30_000
   )
 
-  it.scopedLive("measures by the clock that nobody sets", () =>
+  it.scopedLive("durations are measured with the monotonic clock", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const source = recentChain(12)
@@ -599,21 +599,21 @@ describe("SyncManager", () => {
         Effect.gen(function*() {
           const peer = yield* connect(new ServedBlocks(allBlocks(source)))
           yield* untilTip(source.tip)
-          yield* until("nothing is under way", () => manager.syncOf(peer).inFlight.length === 0)
+          yield* until("nothing is in flight", () => manager.syncOf(peer).inFlight.length === 0)
           yield* mock.set(Math.floor(Date.now() / 1000) + 86_400)
           yield* Effect.sleep("600 millis")
           assert.isFalse(manager.staleTip())
-          // It is shown by the clock on the wall.
+          // Display uses the wall clock.
           const block = grow(source)
           yield* manager.received(peer, { type: "block", block })
           yield* untilTip(block)
-          yield* until("it is noted", () => manager.syncOf(peer).lastBlock > Date.now() / 1000 + 86_000)
+          yield* until("the block is recorded", () => manager.syncOf(peer).lastBlock > Date.now() / 1000 + 86_000)
           assert.isUndefined(peer.disconnection)
         }))
     }).pipe(Effect.provide(NodeClock.layer())), 30_000)
 
   it.scopedLive(
-    "asks for nothing while the node loads, but sends liars away; then it syncs",
+    "nothing is requested while the node loads, but misbehaving peers are disconnected; then the sync starts",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -622,7 +622,7 @@ describe("SyncManager", () => {
           Effect.gen(function*() {
             const peer = yield* connect(new ServedBlocks(allBlocks(source)))
             const liar = yield* connect(new ServedBlocks(allBlocks(source)))
-            yield* until("they are known", () => peer.got("sendcmpct").length + liar.got("sendcmpct").length === 2)
+            yield* until("the peers are known", () => peer.got("sendcmpct").length + liar.got("sendcmpct").length === 2)
             yield* manager.received(liar, headersOf([source.blockAt(2), source.blockAt(1)]))
             yield* manager.received(peer, headersOf(allBlocks(source).slice(1)))
             yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)

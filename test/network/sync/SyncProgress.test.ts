@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SyncProgress } from "../../../src/network/sync/SyncProgress.ts"
 
 describe("SyncProgress", () => {
-  it("says every ten seconds how far a long download is", () => {
+  it("the progress of a long download is logged every ten seconds", () => {
     const progress = new SyncProgress()
     assert.isUndefined(progress.look(0, { headers: 10_000, blocks: 1_000, peers: 3 }))
     assert.isUndefined(progress.look(9_999, { headers: 10_000, blocks: 1_500, peers: 3 }))
@@ -18,7 +18,7 @@ describe("SyncProgress", () => {
     assert.isUndefined(progress.look(20_001, { headers: 10_000, blocks: 9_500, peers: 1 }))
   })
 
-  it("says nothing near the end, and does not know when a download ends that stands still", () => {
+  it("no progress is logged near the end, and the time left of a stuck download is unknown", () => {
     const progress = new SyncProgress()
     progress.look(0, { headers: 1_000, blocks: 900, peers: 1 })
     assert.isUndefined(progress.look(60_000, { headers: 1_000, blocks: 900, peers: 1 }))

@@ -20,7 +20,7 @@ const begin = (): BranchTree => {
 }
 
 describe("announcements", () => {
-  it("tells of what leads from the last announced block to the tip, at most of eight", () => {
+  it("the blocks from the last announced one to the tip are announced, at most eight", () => {
     const tree = begin()
     assert.deepStrictEqual(freshBlocks(tree, 18, 20), [19, 20])
     assert.deepStrictEqual(freshBlocks(tree, 20, 26), [21, 22, 23, 24, 25, 26])
@@ -28,7 +28,7 @@ describe("announcements", () => {
     assert.deepStrictEqual(freshBlocks(tree, 20, 18), [])
   })
 
-  it("uses headers that connect to what the peer knows, from whatever side it was told", () => {
+  it("headers are announced if they connect to what the peer knows, from either side", () => {
     const tree = begin()
     assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 18 })), { type: "headers", ids: [19, 20] })
     assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 19 })), { type: "headers", ids: [20] })
@@ -36,7 +36,7 @@ describe("announcements", () => {
     assert.deepStrictEqual(announcementFor(tree, [21, 22], listener({ best: 20 })), { type: "headers", ids: [21, 22] })
   })
 
-  it("uses the tip's hash where headers would not connect, or are not wanted", () => {
+  it("the tip's hash is announced if headers do not connect, or are not wanted", () => {
     const tree = begin()
     assert.deepStrictEqual(announcementFor(tree, [19, 20], listener()), { type: "inv", id: 20 })
     assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 17 })), { type: "inv", id: 20 })
@@ -46,7 +46,7 @@ describe("announcements", () => {
     })
   })
 
-  it("sends a single block in its compact form to who wants that", () => {
+  it("a single block is announced in compact form to peers that want it", () => {
     const tree = begin()
     const compact = { wantsCompact: true, wantsHeaders: false }
     assert.deepStrictEqual(announcementFor(tree, [20], listener({ best: 19, ...compact })), { type: "compact", id: 20 })
@@ -57,7 +57,7 @@ describe("announcements", () => {
     })
   })
 
-  it("says nothing to who knows the tip", () => {
+  it("a peer that knows the tip gets no announcement", () => {
     const tree = begin()
     for (const known of [{ best: 20 }, { sent: 20 }]) {
       assert.deepStrictEqual(announcementFor(tree, [20], listener(known)), { type: "none" })

@@ -1,7 +1,7 @@
 import type { HeaderTree } from "../../../src/chain/index/HeaderTree.ts"
 import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 
-/** A tree of headers made of heights and parents alone: each header has work 2. Number 0 is genesis, and stored. */
+/** A tree of headers with only heights and parents; each header has work 2. Number 0 is genesis, and stored. */
 export class BranchTree {
   private readonly parents = [NO_HEADER]
   private readonly heights = [0]
@@ -9,7 +9,7 @@ export class BranchTree {
   readonly failed = new Set<number>()
   private tipId = 0
 
-  /** Adds `count` headers behind `parent` and returns their numbers. */
+  /** Adds `count` headers after `parent` and returns their numbers. */
   grow(parent: number, count: number): ReadonlyArray<number> {
     const ids: Array<number> = []
     let last = parent
@@ -23,7 +23,7 @@ export class BranchTree {
     return ids
   }
 
-  /** Stores a block; the tip moves to the highest chain that is stored in full. */
+  /** Stores a block; the tip moves to the highest fully stored chain. */
   store(id: number): void {
     this.stored.add(id)
     for (let moved = true; moved;) {
@@ -67,7 +67,7 @@ export class BranchTree {
   readonly isActive = (id: number): boolean => this.ancestor(this.tipId, this.height(id)) === id
 }
 
-/** What the tests give to parts that want the tree. */
+/** The tree as tested code uses it. */
 export type TestedTree = Pick<
   HeaderTree,
   | "height"

@@ -9,7 +9,7 @@ import type { Block, BlockHeader } from "../../../src/protocol/block.ts"
 import { type Bytes, toHex } from "../../../src/protocol/bytes.ts"
 import { ampleAccount } from "../../support/memory.ts"
 
-/** Blocks that a peer has: its best chain from genesis on, and all that it ever had. */
+/** Blocks of a peer: its best chain from genesis on, and all blocks it ever had. */
 export class ServedBlocks {
   readonly best: Array<Block>
   private readonly byHash = new Map<string, Block>()
@@ -25,7 +25,7 @@ export class ServedBlocks {
     return tip
   }
 
-  /** Goes on behind the parent of the first block, which may be below the tip. */
+  /** Continues after the parent of the first block, which may be below the tip. */
   extend(blocks: ReadonlyArray<Block>): void {
     for (const block of blocks) {
       const parent = this.best.findLastIndex(({ hash }) => toHex(hash) === toHex(block.header.prevHash))
@@ -50,7 +50,7 @@ export interface FakePeerOptions {
   readonly type?: ConnectionType
   readonly commonVersion?: number
   readonly services?: bigint
-  /** What it sends for a block; nothing for `undefined`. */
+  /** The block to send in place of the requested one; `undefined` for no answer. */
   readonly serve?: (block: Block, height: number) => Block | undefined
   /** Whether it answers `getheaders`. */
   readonly headers?: boolean
@@ -60,7 +60,7 @@ export interface FakePeerOptions {
 
 let connections = 0
 
-/** A peer in memory, which answers from a chain. What it was sent is kept. */
+/** A peer in memory that answers from a chain and records received messages. */
 export class FakePeer implements Peer {
   readonly id = connections++
   readonly type: ConnectionType
@@ -83,9 +83,9 @@ export class FakePeer implements Peer {
   readonly latency = { last: undefined, best: undefined, waiting: undefined }
   readonly memory = ampleAccount()
   readonly sent: Array<Message> = []
-  /** Milliseconds that it was charged for. */
+  /** Milliseconds charged to it. */
   charged = 0
-  /** What it was told of blocks that it was asked for. */
+  /** Verdicts on blocks that were requested from it. */
   readonly verdicts: Array<boolean> = []
   disconnection: Disconnection | undefined
   readonly served: ServedBlocks
@@ -138,12 +138,12 @@ export class FakePeer implements Peer {
     this.inbox.unsafeOffer({ type: "verack" })
   }
 
-  /** What it was sent of one kind. */
+  /** The messages of one type sent to it. */
   got<C extends MessageCommand>(type: C): ReadonlyArray<MessageOf<C>> {
     return this.sent.filter((message): message is MessageOf<C> => message.type === type)
   }
 
-  /** Hashes of the blocks that it was asked for, in hex. */
+  /** Hashes of the blocks requested from it, in hex. */
   get askedBlocks(): ReadonlyArray<string> {
     return this.got("getdata").flatMap(({ items }) => [...items].filter(isBlockItem).map(({ hash }) => toHex(hash)))
   }
@@ -162,7 +162,7 @@ export class FakePeer implements Peer {
     })
   }
 
-  /** Lives until somebody disconnects it. */
+  /** Runs until the peer is disconnected. */
   readonly live = (handler: PeerHandler): Effect.Effect<void> =>
     Effect.gen(this, function*() {
       yield* handler.connected(this)

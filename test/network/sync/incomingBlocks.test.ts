@@ -31,7 +31,7 @@ const item = (block: Block, peer: number, id: number, compact = false): Received
   unrequested: false
 })
 
-/** What the chain said of blocks, which took it 12 milliseconds. */
+/** The chain's result for blocks, which took 12 milliseconds. */
 const written = (
   batch: ReadonlyArray<ReceivedBlock>,
   refused: ReadonlyArray<Reject | undefined>,
@@ -39,7 +39,7 @@ const written = (
 ): Written => ({ batch, delivery: { refused, judged }, settled: true, milliseconds: 12 })
 
 describe("Verdicts", () => {
-  it.scopedLive("charges what a refused block took, and what was on trust", () =>
+  it.scopedLive("a refused block charges its time, and the time on trust", () =>
     withContext((context) =>
       Effect.sync(() => {
         const verdicts = new Verdicts(context)
@@ -60,7 +60,7 @@ describe("Verdicts", () => {
       })
     ))
 
-  it.scopedLive("holds a refusal against who sent the block, as far as it could know", () =>
+  it.scopedLive("a refused block is misbehaviour of its peer only if the peer could know", () =>
     withContext((context) =>
       Effect.sync(() => {
         const verdicts = new Verdicts(context)
@@ -90,7 +90,7 @@ describe("Verdicts", () => {
       })
     ))
 
-  it.scopedLive("drops what other peers gave of a block that is stored, and not of one that is refused", () =>
+  it.scopedLive("other requests and reconstructions end for a stored block, and not for a refused one", () =>
     withContext((context) =>
       Effect.gen(function*() {
         const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
@@ -112,7 +112,7 @@ describe("Verdicts", () => {
       })
     ))
 
-  it.scopedLive("gives back what blocks held that a defect met", () =>
+  it.scopedLive("blocks hit by a defect release their slots", () =>
     withContext((context) =>
       Effect.gen(function*() {
         const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])

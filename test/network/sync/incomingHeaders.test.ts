@@ -10,7 +10,7 @@ import { mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, ServedBlocks } from "./fakePeers.ts"
 import { join, makeContext } from "./makeContext.ts"
 
-/** What a node with an empty data directory syncs with. */
+/** The sync context of a node with an empty data directory. */
 const onNewChain = Effect.flatMap(temporaryDirectory, (directory) =>
   makeContext.pipe(Effect.provide(Layer.mergeAll(
     SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
@@ -18,7 +18,7 @@ const onNewChain = Effect.flatMap(temporaryDirectory, (directory) =>
   ))))
 
 describe("askAll", () => {
-  it.scopedLive("goes on where the first pass over a chain of little work was", () =>
+  it.scopedLive("the request continues the first pass over a low-work chain", () =>
     Effect.gen(function*() {
       const source = emptyChain(1)
       const genesis = source.blockAt(0)
@@ -37,7 +37,7 @@ describe("askAll", () => {
       assert.isTrue(state.presync.take([source.blockAt(1)], true).more)
       askAll(context, state)
       assert.deepStrictEqual(peer.got("getheaders")[0]?.locator, [source.blockAt(1).hash, genesis.hash])
-      // Without a first pass it is asked from our best header on.
+      // Without a first pass, the request starts from our best header.
       state.presync = undefined
       context.headers.answered(peer.id)
       askAll(context, state)
@@ -46,7 +46,7 @@ describe("askAll", () => {
 })
 
 describe("takeHeaders", () => {
-  it.scopedLive("takes headers of which none is new at the cost of who sent them", () =>
+  it.scopedLive("a peer is charged for headers of which none is new", () =>
     Effect.gen(function*() {
       const source = emptyChain(2_000)
       const context = yield* onNewChain
@@ -57,13 +57,13 @@ describe("takeHeaders", () => {
       yield* takeHeaders(context, state, headers)
       yield* takeHeaders(context, state, headers.slice(0, 20))
       assert.deepStrictEqual(peer.verdicts, [true, false, false])
-      // Few headers announce blocks, and may name known ones.
+      // Short messages announce blocks, and may contain known ones.
       yield* takeHeaders(context, state, headers.slice(0, 2))
       assert.lengthOf(peer.verdicts, 3)
       assert.isFalse(peer.closed)
     }))
 
-  it.scopedLive("takes headers that connect to nothing at the cost of their peer, however often it was asked", () =>
+  it.scopedLive("a peer is charged for headers that do not connect, however often it was asked", () =>
     Effect.gen(function*() {
       const source = emptyChain(2_000)
       const context = yield* onNewChain

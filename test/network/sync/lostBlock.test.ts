@@ -16,7 +16,7 @@ import { FakePeer, ServedBlocks } from "./fakePeers.ts"
 const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
 const missing = short.blockAt(12)
 
-/** Turns of the event loop, up to ten seconds, until something is so. */
+/** Runs turns of the event loop for up to ten seconds, until a condition is true. */
 const until = (what: string, test: Effect.Effect<boolean>) =>
   Effect.gen(function*() {
     const end = performance.now() + 10_000
@@ -26,9 +26,9 @@ const until = (what: string, test: Effect.Effect<boolean>) =>
     }
   })
 
-describe("a reorganisation over a block that was lost", () => {
+describe("a reorg over a lost block", () => {
   it.scopedLive(
-    "is given up when enough peers do not have it, and done when one comes that has",
+    "a reorg is given up when enough peers lack the block, and done when a peer sends it",
     () =>
       Effect.gen(function*() {
         const layer = Layer.mergeAll(

@@ -11,7 +11,7 @@ import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
 import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
 import type { FakePeer } from "./fakePeers.ts"
 
-/** What the parts of the loop share, without a loop. The clock stands at 0. */
+/** The shared state of the sync loop, without a loop. The clock stands at 0. */
 export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus | Mempool> = Effect.gen(function*() {
   const chain = yield* Chain
   const { params, tree } = chain
@@ -39,7 +39,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus |
   }
 })
 
-/** Makes a peer known. */
+/** Adds a peer. */
 export const join = (context: SyncContext, peer: FakePeer): SyncPeer => {
   const state = makeSyncPeer(peer)
   context.peers.set(peer.id, state)

@@ -7,7 +7,7 @@ import { BranchTree } from "./branchTree.ts"
 
 const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
 
-/** What the chain says of its losses. */
+/** The chain's losses. */
 class FakeLosses {
   readonly lost: Set<number>
   readonly needed = new Set<number>()
@@ -22,7 +22,7 @@ class FakeLosses {
   readonly refusedBy = (id: number): void => void this.refused.push(id)
 }
 
-/** A stored chain of which some heights are missing, a longer branch from height 2 on, and peers on either. */
+/** A stored chain with missing heights, a longer branch from height 2 on, and peers on either. */
 const setting = (
   { blocks = 20, missing, on = ["own"], sources = [] }: {
     readonly blocks?: number
@@ -50,26 +50,26 @@ const setting = (
 }
 
 describe("MissingBlocks", () => {
-  it("asks a peer on the own chain, each block once while it is under way", () => {
+  it("a peer on our chain is asked, once per block in flight", () => {
     const { asked, download, idAt } = setting({ missing: [3, 9], on: ["own", "own"] })
     const first = asked(0)
     assert.deepStrictEqual(first.map(([, height]) => height), [3, 9])
     assert.deepStrictEqual(asked(1), [])
     download.received(first[0]?.[0] ?? -1, idAt(3), 500, 2)
     assert.deepStrictEqual(asked(3), [], "it waits for the chain")
-    // Whoever has it not is not asked again, the other is.
+    // The peer that does not have the block is not asked again, but the other is.
     const [peer = -1] = first[1] ?? []
     download.lacks(peer, idAt(9))
     assert.deepStrictEqual(asked(4), [[1 - peer, 9]])
   })
 
-  it("asks each peer for as much as it can be expected to give", () => {
+  it("a peer is asked for no more blocks than its limit", () => {
     const heights = Array.from({ length: 40 }, (_, i) => i + 3)
     const { asked } = setting({ blocks: 60, missing: heights })
     assert.strictEqual(asked(0).length, START_LIMIT)
   })
 
-  it("asks neither peers on another branch nor those that do not serve the height", () => {
+  it("peers on another branch, and those that do not serve the height, are not asked", () => {
     const sources: ReadonlyArray<Partial<BlockSource>> = [{}, { below: 5 }, { limited: true }]
     const { asked } = setting({ blocks: 400, missing: [9], on: ["branch", "own", "own"], sources })
     assert.deepStrictEqual(asked(0), [])
@@ -77,7 +77,7 @@ describe("MissingBlocks", () => {
     assert.deepStrictEqual(late.asked(0), [[2, 399]])
   })
 
-  it("asks all peers in turn for a block that a reorganisation needs, again after a while, and holds nothing against them", () => {
+  it("all peers are asked in turn for a block that a reorg needs, repeatedly and without penalty", () => {
     const { asked, download, idAt, losses, plan } = setting({ missing: [9], on: ["branch", "branch"] })
     assert.deepStrictEqual(asked(0), [])
     losses.needed.add(idAt(9))
@@ -93,7 +93,7 @@ describe("MissingBlocks", () => {
     assert.deepStrictEqual(asked(120_000), [[0, 9]])
     assert.deepStrictEqual([download.inFlight(0), download.inFlight(1), download.overdue(1e9)], [[], [], []])
     for (const peer of [0, 1]) assert.strictEqual(download.scoreOf(peer)?.failures, 0)
-    // A peer that comes is asked at once, where nobody else is.
+    // A new peer is asked at once if no other request is open.
     plan.refused(0, idAt(9))
     download.add(2, CHOSEN)
     download.setBest(2, 2)
@@ -102,7 +102,7 @@ describe("MissingBlocks", () => {
     assert.deepStrictEqual(asked(130_001), [[1, 9]])
   })
 
-  it("asks a peer on the own chain first, and nobody for what is there", () => {
+  it("a peer on our chain is asked first, and no peer for a stored block", () => {
     const { asked, idAt, losses, tree } = setting({ missing: [9], on: ["branch", "own"] })
     losses.needed.add(idAt(9))
     assert.deepStrictEqual(asked(0), [[1, 9]])

@@ -29,7 +29,7 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
 const startOf = (block: Block): BlockStart => ({ header: block, transactions: block.transactions.length })
 
 describe("screen", () => {
-  it.scopedLive("does not look at a block of more transactions than any valid one has", () =>
+  it.scopedLive("a block with more transactions than valid is dropped without decoding", () =>
     withContext((context) =>
       Effect.sync(() => {
         for (const type of ["block", "cmpctblock"] as const) {
@@ -45,7 +45,7 @@ describe("screen", () => {
       })
     ))
 
-  it.scopedLive("lets a block be decoded only where its header says that it is wanted", () =>
+  it.scopedLive("a block is decoded only if its header makes it wanted", () =>
     withContext((context) =>
       Effect.sync(() => {
         const first = source.blockAt(1)
@@ -54,7 +54,7 @@ describe("screen", () => {
         assert.strictEqual(screen(context, fresh, "block", startOf(first)), "decode")
         assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(first)), "decode")
         assert.strictEqual(screen(context, fresh, "block", startOf(source.blockAt(0))), "announced")
-        // A compact block that connects to nothing is a reason to ask for headers; a whole one is an offence.
+        // A compact block without a known parent leads to a headers request. A whole one is misbehaviour.
         assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(source.blockAt(3))), "announced")
         assert.isFalse(fresh.peer.closed)
         const orphan = peer()
@@ -81,7 +81,7 @@ describe("PartialBlocks", () => {
   const blank = source.blockAt(1)
   const partial = { header: blank, transactions: new Array<undefined>(1_000).fill(undefined), missing: [0] }
 
-  it("count what they hold, and give it back", () => {
+  it("partial blocks count their memory, and release it", () => {
     const budget = new MemoryBudget(2_000_000)
     const account = budget.open({ owner: "a", share: 0.25, evictable: true, evict: () => {} })
     const blocks = new PartialBlocks(account)
@@ -98,7 +98,7 @@ describe("PartialBlocks", () => {
     assert.strictEqual(blocks.oldest, 1)
   })
 
-  it("are put together once for each block", () => {
+  it("a block is reconstructed once", () => {
     const blocks = new PartialBlocks(
       new MemoryBudget(1).open({ owner: "a", share: 1, evictable: true, evict: () => {} })
     )

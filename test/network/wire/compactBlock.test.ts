@@ -11,7 +11,7 @@ import { merkleRoot } from "../../../src/protocol/merkle.ts"
 import { makeTransaction, NO_WITNESS, type Transaction } from "../../../src/protocol/transaction.ts"
 import { transactions } from "../../support/wireMessages.ts"
 
-/** A transaction without witness, told from others by its lock time. */
+/** A transaction without witness, distinguished by its lock time. */
 const plain = (lockTime: number, prevout = new Uint8Array(36).fill(1), scriptSig = EMPTY): Transaction =>
   makeTransaction({
     version: 2,
@@ -44,9 +44,9 @@ const startOf = (compact: CmpctBlock, candidates: ReadonlyArray<Transaction>) =>
 }
 
 describe("reconstruction (BIP 152)", () => {
-  it("of any block, over the wire, from any part of its transactions and others", () => {
+  it("any block is reconstructed over the wire from any part of its transactions and others", () => {
     const parts = FastCheck.record({
-      // Different transactions: the same one twice would be a collision.
+      // Different transactions: a duplicate would be a collision.
       list: FastCheck.uniqueArray(transactions, {
         minLength: 1,
         maxLength: 8,
@@ -67,13 +67,13 @@ describe("reconstruction (BIP 152)", () => {
       assert.isTrue(missing.every((transaction) => !known.includes(transaction)))
       const witnesses = block.transactions.some(({ hasWitness }) => hasWitness)
       const done = finishReconstruction(partial, missing, true)
-      // Witnesses need a commitment in the coinbase, which has none.
+      // Witnesses need a commitment, which this coinbase does not have.
       if (witnesses) return assert.strictEqual(done.type, "collision")
       assert.strictEqual(done.type === "ok" ? toHex(done.block.bytes) : done.type, toHex(block.bytes))
     }))
   })
 
-  it("asks for a transaction that two candidates might be", () => {
+  it("a transaction that matches two candidates is requested", () => {
     const header = makeHeader({
       version: 4,
       prevHash: new Uint8Array(32),
@@ -82,7 +82,7 @@ describe("reconstruction (BIP 152)", () => {
       bits: 0x207fffff,
       nonce: 0
     })
-    // Found by trying 36 million lock times: both have this short id under this header and nonce.
+    // Found by a search over 36 million lock times: both have this short id under this header and nonce.
     const [one, other, id] = [plain(19_361_911), plain(22_430_146), 29_006_867_491_759]
     const compact: CmpctBlock = {
       type: "cmpctblock",
@@ -93,13 +93,13 @@ describe("reconstruction (BIP 152)", () => {
     }
     assert.deepStrictEqual(startOf(compact, [one]).missing, [2])
     assert.deepStrictEqual(startOf(compact, [other]).missing, [2])
-    // The same one twice, as from two pools, is no dispute.
+    // The same transaction twice, as from two pools, is not disputed.
     assert.deepStrictEqual(startOf(compact, [one, one]).missing, [2])
     assert.deepStrictEqual(startOf(compact, [one, other]).missing, [1, 2])
     assert.deepStrictEqual(startOf(compact, [one, other, one]).missing, [1, 2])
   })
 
-  it("takes prefilled transactions anywhere", () => {
+  it("prefilled transactions are accepted anywhere", () => {
     const whole = makeCompactBlock(five, 7n)
     const compact: CmpctBlock = {
       ...whole,
@@ -140,17 +140,17 @@ describe("reconstruction (BIP 152)", () => {
         }
       }
     ]
-  ])("finds an offence in %s", (reason, change) => {
+  ])("a compact block is invalid: %s", (reason, change) => {
     const start = startReconstruction({ ...makeCompactBlock(five, 7n), ...change }, [])
     assert.deepStrictEqual(start, { type: "invalid", reason })
   })
 
-  it("takes a prefilled transaction in the last place", () => {
+  it("a prefilled transaction is accepted in the last place", () => {
     const compact = { ...makeCompactBlock(five, 7n), prefilled: [{ index: 4, transaction: coinbase }] }
     assert.deepStrictEqual(startOf(compact, []).missing, [0, 1, 2, 3])
   })
 
-  it("needs the whole block where two short ids are the same", () => {
+  it("two equal short ids require the whole block", () => {
     const compact = makeCompactBlock(five, 7n)
     const [first = 0, ...rest] = compact.shortIds
     assert.strictEqual(
@@ -159,14 +159,14 @@ describe("reconstruction (BIP 152)", () => {
     )
   })
 
-  it("needs the whole block where the transactions are not those of the header", () => {
+  it("transactions that do not match the header require the whole block", () => {
     const partial = startOf(makeCompactBlock(five, 7n), [plain(1), plain(2), plain(3)])
     assert.deepStrictEqual(partial.missing, [4])
     assert.strictEqual(finishReconstruction(partial, [plain(5)], false).type, "collision")
     assert.strictEqual(finishReconstruction(partial, [plain(4)], false).type, "ok")
   })
 
-  it("finds the places of short ids in whatever order they come, around what is prefilled", () => {
+  it("the places of short ids are found in any order, around prefilled transactions", () => {
     const transactions = Array.from({ length: 200 }, (_, i) => plain(1_000 + i))
     const [first, ...rest] = transactions
     if (first === undefined) return assert.fail("no transactions")
@@ -186,14 +186,14 @@ describe("reconstruction (BIP 152)", () => {
     )
   })
 
-  it("finds an offence in too few and too many transactions", () => {
+  it("too few and too many transactions are invalid", () => {
     const partial = startOf(makeCompactBlock(five, 7n), [plain(1), plain(2), plain(3)])
     assert.strictEqual(finishReconstruction(partial, [], false).type, "invalid")
     assert.strictEqual(finishReconstruction(partial, [plain(4), plain(4)], false).type, "invalid")
   })
 
-  it("is not slow for short ids that a peer chose", () => {
-    // Multiples of 2^32 fall on each other in a table that looks at the low bits.
+  it("short ids chosen by a peer do not make the search slow", () => {
+    // Multiples of 2^32 collide in a hash table that uses the low bits.
     const shortIds = Array.from({ length: 60_000 }, (_, i) => i * 2 ** 32)
     const start = performance.now()
     assert.strictEqual(startReconstruction({ ...makeCompactBlock(five, 7n), shortIds }, [plain(1)]).type, "ok")
@@ -209,7 +209,7 @@ describe("isMutated (upstream IsBlockMutated)", () => {
     lockTime: 0
   })
 
-  /** Version, input, one output without script, lock time are 60 bytes. */
+  /** Version, input, one output without script, and lock time are 60 bytes. */
   const sized = (size: number): Transaction => plain(9, undefined, new Uint8Array(size - 60))
 
   it.each<readonly [string, Block, boolean, boolean]>([

@@ -16,7 +16,7 @@ const { magic } = regtest
 
 const parser = (maxPayload?: number): FrameParser => new FrameParser(magic, maxPayload)
 
-/** A frame header that announces a length; the checksum is that of nothing. */
+/** A frame header with a length and the checksum of an empty payload. */
 const header = (command: string, length: number): Uint8Array => {
   const frame = encodeFrame(magic, command, [])
   new DataView(frame.buffer).setUint32(16, length, true)
@@ -32,7 +32,7 @@ const fatal = (found: ReadonlyArray<Framed>): FramingError => {
 }
 
 describe("a frame", () => {
-  it("is magic, command, length, checksum and payload", () => {
+  it("a frame is magic, command, length, checksum and payload", () => {
     // 5df6e0e2 is the checksum of every empty payload.
     assert.strictEqual(
       toHex(encodeFrame(mainnet.magic, "verack", [])),
@@ -40,18 +40,21 @@ describe("a frame", () => {
     )
   })
 
-  it("takes a payload in parts, in their order", () => {
+  it("a frame is built from a payload in parts, in order", () => {
     assert.strictEqual(
       toHex(encodeFrame(magic, "x", [hex("01"), hex(""), hex("0203")])),
       toHex(encodeFrame(magic, "x", [hex("010203")]))
     )
   })
 
-  it.each(["", "thirteenchars", "tab\t", "ünder"])("is refused for the command %j", (command) => {
-    assert.throws(() => encodeFrame(magic, command, []), RangeError)
-  })
+  it.each(["", "thirteenchars", "tab\t", "ünder"])(
+    "a frame is refused for the command %j",
+    (command) => {
+      assert.throws(() => encodeFrame(magic, command, []), RangeError)
+    }
+  )
 
-  it("is refused for more than 32 MiB", () => {
+  it("a frame is refused for more than 32 MiB", () => {
     const half = new Uint8Array(MAX_PAYLOAD / 2)
     assert.throws(() => encodeFrame(magic, "x", [half, half, Uint8Array.of(1)]), RangeError)
   })
@@ -70,7 +73,7 @@ describe("FrameParser", () => {
     { maxLength: 8 }
   )
 
-  it.prop("gives the same frames however TCP cut the bytes", {
+  it.prop("the parser returns the same frames for any chunk sizes", {
     frames,
     cuts: FastCheck.array(FastCheck.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 20 })
   }, ({ cuts, frames }) => {
@@ -87,7 +90,7 @@ describe("FrameParser", () => {
     assert.strictEqual(parse.held, 0)
   })
 
-  it("gives payloads that are no views of what came in, also where that is Node's", () => {
+  it("payloads are not views of the chunks, even of Node's buffers", () => {
     const chunk = Buffer.from(encodeFrame(magic, "x", [hex("0102")]))
     const [found] = parser().push(chunk)
     chunk.fill(0xff)
@@ -97,8 +100,8 @@ describe("FrameParser", () => {
     assert.notInstanceOf(found.payload, Buffer)
   })
 
-  it("drops a frame with a wrong checksum and goes on with the next", () => {
-    // The frame that the reference node got in the session bad-checksum.
+  it("a frame with a wrong checksum is dropped, and the next one is parsed", () => {
+    // The frame that the reference node received in the session bad-checksum.
     const bad = hex("fabfb5da70696e67000000000000000008000000deadbeef0102030405060708")
     const [dropped, next, ...more] = parser().push(concat(bad, encodeFrame(magic, "ping", [hex("00")])))
     assert.deepStrictEqual(dropped, { type: "dropped", command: "ping", reason: "checksum", size: 8 })
@@ -107,24 +110,24 @@ describe("FrameParser", () => {
   })
 
   it.each([
-    ["a character behind the end", "70696e670078000000000000", "ping"],
+    ["a character after the end", "70696e670078000000000000", "ping"],
     ["a control character", "70696e670a00000000000000", "ping"],
     ["a byte above ASCII", "70696e67ff00000000000000", "ping"],
     ["a delete character", "70696e677f00000000000000", "ping"]
-  ])("drops a frame whose command has %s, and shows only what can be shown", (_, command, shown) => {
+  ])("a frame whose command has %s is dropped, and only printable characters are shown", (_, command, shown) => {
     const frame = encodeFrame(magic, "ping", [])
     frame.set(hex(command), 4)
     assert.deepStrictEqual(parser().push(frame), [{ type: "dropped", command: shown, reason: "command", size: 0 }])
   })
 
-  it("takes a command of twelve characters, and an empty one", () => {
+  it("a command of twelve characters, and an empty one, are accepted", () => {
     assert.deepStrictEqual(payloadsOf(parser().push(encodeFrame(magic, "twelve_chars", []))), ["twelve_chars:"])
     const unnamed = encodeFrame(magic, "x", [])
     unnamed[4] = 0
     assert.deepStrictEqual(payloadsOf(parser().push(unnamed)), [":"])
   })
 
-  it("ends at the first wrong byte of the magic, and gives what came before", () => {
+  it("the parser fails at the first wrong byte of the magic, after the frames before it", () => {
     const good = encodeFrame(magic, "verack", [])
     for (let i = 0; i < 4; i++) {
       const wrong = magic.slice()
@@ -140,7 +143,7 @@ describe("FrameParser", () => {
     assert.lengthOf(parser().push(magic), 0)
   })
 
-  it("ends at a length above the limit, on both sides", () => {
+  it("the parser fails at a length above the limit", () => {
     assert.lengthOf(parser(100).push(header("x", 100)), 0)
     const error = fatal(parser(100).push(header("x", 101)))
     assert.strictEqual(error.reason, "length")
@@ -150,7 +153,7 @@ describe("FrameParser", () => {
     assert.strictEqual(fatal(parser().push(header("x", 0xffffffff))).reason, "length")
   })
 
-  it("skips a payload that is too long for its command without holding it", () => {
+  it("a payload that is too long for its command is skipped without being stored", () => {
     const parse = new FrameParser(magic, MAX_PAYLOAD, (command) => command === "big" ? 1000 : 10)
     const eleven = encodeFrame(magic, "small", [new Uint8Array(11)])
     const found: Array<Framed> = []
@@ -164,7 +167,7 @@ describe("FrameParser", () => {
     assert.deepStrictEqual(found[0], { type: "dropped", command: "small", reason: "length", size: 11 })
   })
 
-  it("holds memory for what arrived and not for what was announced", () => {
+  it("memory grows with the received bytes, not with the announced length", () => {
     const parse = parser()
     parse.push(header("block", MAX_PAYLOAD))
     assert.strictEqual(parse.held, 0)
@@ -177,7 +180,7 @@ describe("FrameParser", () => {
     }
   })
 
-  it("holds exactly the payload in the end, and is not slow for a payload in single bytes", () => {
+  it("the memory finally equals the payload, and single bytes are not slow", () => {
     const payload = new Uint8Array(1_000_001).map((_, i) => i)
     const frame = encodeFrame(magic, "block", [payload])
     const parse = parser()

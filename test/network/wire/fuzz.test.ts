@@ -14,13 +14,13 @@ import { regtest } from "../../../src/protocol/networks.ts"
 import { DecodeError } from "../../../src/protocol/Reader.ts"
 import { messages } from "../../support/wireMessages.ts"
 
-/** How many frames are mutated; more where there is time. */
+/** Number of mutated frames; more if there is time. */
 const FRAMES = Number(process.env["FUZZ_FRAMES"] ?? 20_000)
 
-/** Where the run starts: the same mutations for the same number. */
+/** Start of the run: the same seed gives the same mutations. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? 1)
 
-/** Numbers below a limit, the same for the same seed: a linear congruence in the middle of its bits. */
+/** Reproducible numbers below a limit: the middle bits of a linear congruential generator. */
 class Chance {
   private state: number
 
@@ -34,7 +34,7 @@ class Chance {
   }
 }
 
-/** What a length may be changed to: the ends of every form of CompactSize, and what is announced but not there. */
+/** Lengths for mutations: the limits of every CompactSize form, and lengths beyond the data. */
 const LENGTHS = [
   [0xff],
   [0xfd, 0xff, 0xff],
@@ -73,7 +73,7 @@ const mutate = (bytes: Uint8Array, chance: Chance): Uint8Array => {
   return mutant
 }
 
-it(`${FRAMES} mutated messages give a message or a DecodeError, and what was read can be written`, () => {
+it(`${FRAMES} mutated messages give a message or a DecodeError, and decoded ones can be encoded`, () => {
   const chance = new Chance(SEED)
   const seeds = MESSAGE_COMMANDS.flatMap((command) =>
     FastCheck.sample<Message>(messages[command], { numRuns: 20, seed: SEED })
@@ -86,7 +86,7 @@ it(`${FRAMES} mutated messages give a message or a DecodeError, and what was rea
     try {
       const message = decodeMessage(command, mutant)
       const written = encodePayload(message).reduce((size, part) => size + part.length, 0)
-      // Never more than came in: nothing that is announced and not there takes memory.
+      // Never more than the input: announced but missing data takes no memory.
       assert.isAtMost(written, mutant.length)
       read++
     } catch (cause) {
@@ -95,7 +95,7 @@ it(`${FRAMES} mutated messages give a message or a DecodeError, and what was rea
       }
     }
   }
-  // Both happen, or the mutations are too weak or too strong to show anything.
+  // Both occur, or the mutations are too weak or too strong.
   assert.isAbove(read, FRAMES / 20)
   assert.isBelow(read, FRAMES)
 })
@@ -119,7 +119,7 @@ it(`${FRAMES} mutated frames never make a parser throw, or hold more than a fram
       over ||= framed.type === "fatal"
     }
     assert.isAtMost(parser.held, Math.max(0x10000, 2 * arrived))
-    // A stream that waits for a long payload would see nothing else.
+    // A stream that waits for a long payload would test nothing else.
     if (over || chance.below(24) === 0) {
       parser = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit)
       arrived = 0

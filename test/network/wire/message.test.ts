@@ -40,7 +40,7 @@ import { blockHeaders, blocks, messages } from "../../support/wireMessages.ts"
 
 const payloadOf = (message: Message): Uint8Array => concat(...encodePayload(message))
 
-/** What a payload costs its sender; undefined where it is read. */
+/** The penalty for a payload; undefined if it is valid. */
 const costOf = (command: string, payload: Bytes): "nothing" | ProtocolViolation["consequence"] | undefined => {
   try {
     decodeMessage(command, payload)
@@ -51,10 +51,10 @@ const costOf = (command: string, payload: Bytes): "nothing" | ProtocolViolation[
   }
 }
 
-/** A message whose items, where it has any, are an array: what is read of an inventory is one buffer. */
+/** The message with its items as an array; decoded inventories are one buffer. */
 const unpacked = (message: Message): Message => "items" in message ? { ...message, items: [...message.items] } : message
 
-/** A count and so many copies of an entry. */
+/** A count and this many copies of an entry. */
 const repeated = (count: number, entry: Bytes): Uint8Array => {
   const writer = new Writer(16 + count * entry.length).compactSize(count)
   for (let i = 0; i < count; i++) writer.bytes(entry)
@@ -64,20 +64,20 @@ const repeated = (count: number, entry: Bytes): Uint8Array => {
 describe.each(MESSAGE_COMMANDS)("%s", (command) => {
   const arbitrary: FastCheck.Arbitrary<Message> = messages[command]
 
-  it("reads back what it writes, and tolerates bytes behind it", () => {
+  it("the message round-trips, and trailing bytes are tolerated", () => {
     FastCheck.assert(FastCheck.property(arbitrary, bytesOf(1, 20), (message, behind) => {
       const payload = payloadOf(message)
       const read = decodeMessage(command, payload)
       assert.deepStrictEqual(unpacked(read), message)
       assert.strictEqual(toHex(payloadOf(read)), toHex(payload))
-      // The fields that may be missing from the end take what follows for themselves.
+      // Optional fields at the end would consume the trailing bytes.
       if (command !== "version" && command !== "ping") {
         assert.deepStrictEqual(unpacked(decodeMessage(command, concat(payload, behind))), message)
       }
     }))
   })
 
-  it("travels in a frame", () => {
+  it("the message round-trips in a frame", () => {
     FastCheck.assert(
       FastCheck.property(arbitrary, (message) => {
         const [framed] = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit).push(
@@ -91,7 +91,7 @@ describe.each(MESSAGE_COMMANDS)("%s", (command) => {
     )
   })
 
-  it("fails with DecodeError, and costs nothing, wherever it is cut", () => {
+  it("any truncation fails with DecodeError, without penalty", () => {
     FastCheck.assert(
       FastCheck.property(arbitrary, (message) => {
         const payload = payloadOf(message)
@@ -107,7 +107,7 @@ describe.each(MESSAGE_COMMANDS)("%s", (command) => {
   })
 })
 
-/** Where a message may end early: in front of its optional fields. */
+/** Lengths at which a message may end early: in front of its optional fields. */
 const optionalFrom = (message: Message): ReadonlySet<number> => {
   if (message.type === "ping") return new Set([0])
   if (message.type !== "version") return new Set()
@@ -124,7 +124,7 @@ const optionalFrom = (message: Message): ReadonlySet<number> => {
 
 describe("commands", () => {
   it.each(["", "xyzzy", "constructor", "toString", "__proto__", "hasOwnProperty", "VERSION", "unknown"])(
-    "%j is unknown, and is kept as it is",
+    "%j is unknown, and its payload is kept",
     (command) => {
       const payload = hex("0102")
       const message = decodeMessage(command, payload)
@@ -135,12 +135,12 @@ describe("commands", () => {
     }
   )
 
-  it("are those of reference/protocol.md 6.6", () => {
+  it("the commands are those of reference/protocol.md 6.6", () => {
     assert.strictEqual(MESSAGE_COMMANDS.length, 36)
     for (const command of MESSAGE_COMMANDS) assert.match(command, /^[a-z0-9]{2,12}$/)
   })
 
-  it("have limits above what the protocol allows, so that too much can be seen", () => {
+  it("payload limits are above the protocol's limits, so that violations are detected", () => {
     const more: ReadonlyArray<readonly [MessageCommand, number]> = [
       ["inv", 9 + 36 * (MAX_INVENTORY + 1)],
       ["getdata", 9 + 36 * (MAX_INVENTORY + 1)],
@@ -180,24 +180,30 @@ describe("counts (reference/protocol.md 6.6, 6.11)", () => {
     assert.strictEqual(costOf(command, repeated(limit + 1, one)), "misbehaving")
   })
 
-  it.each(["addr", "inv", "getdata"])("a lie about how many %s there are is a malformed payload", (command) => {
-    assert.strictEqual(costOf(command, new Writer().compactSize(60_000).bytes(item).toBytes()), "nothing")
-    assert.strictEqual(costOf(command, new Writer().compactSize(0x2000001).bytes(item).toBytes()), "nothing")
-  })
+  it.each(["addr", "inv", "getdata"])(
+    "a wrong count of %s is an invalid payload",
+    (command) => {
+      assert.strictEqual(costOf(command, new Writer().compactSize(60_000).bytes(item).toBytes()), "nothing")
+      assert.strictEqual(costOf(command, new Writer().compactSize(0x2000001).bytes(item).toBytes()), "nothing")
+    }
+  )
 
-  it("headers are counted before they are looked for", () => {
+  it("headers are counted before they are decoded", () => {
     assert.strictEqual(costOf("headers", hex("fdd107")), "misbehaving")
     assert.strictEqual(costOf("headers", hex("fdd007")), "nothing")
   })
 
-  it.each(["getheaders", "getblocks"])("a locator of %s may have 101 hashes; more disconnect", (command) => {
-    const question = (count: number): Uint8Array =>
-      concat(new Uint8Array(4), repeated(count, new Uint8Array(32)), new Uint8Array(32))
-    assert.strictEqual(costOf(command, question(MAX_LOCATOR)), undefined)
-    assert.strictEqual(costOf(command, question(MAX_LOCATOR + 1)), "disconnect")
-  })
+  it.each(["getheaders", "getblocks"])(
+    "a locator of %s may have 101 hashes; more disconnect",
+    (command) => {
+      const question = (count: number): Uint8Array =>
+        concat(new Uint8Array(4), repeated(count, new Uint8Array(32)), new Uint8Array(32))
+      assert.strictEqual(costOf(command, question(MAX_LOCATOR)), undefined)
+      assert.strictEqual(costOf(command, question(MAX_LOCATOR + 1)), "disconnect")
+    }
+  )
 
-  it("notfound may have any number", () => {
+  it("notfound may have any number of items", () => {
     assert.strictEqual(costOf("notfound", repeated(MAX_INVENTORY + 1, item)), undefined)
   })
 
@@ -252,7 +258,7 @@ describe("counts (reference/protocol.md 6.6, 6.11)", () => {
     assert.strictEqual(costOf("cmpctblock", compact(4_499, 2)), "nothing")
   })
 
-  it("filters have limits that matter only to who offers them", () => {
+  it("filters have limits that matter only to nodes with bloom filters", () => {
     const load = { type: "filterload", tweak: 0, flags: 0 } as const
     const within = (size: number, hashFunctions: number): boolean =>
       isWithinFilterLimits({ ...load, filter: new Uint8Array(size), hashFunctions })
@@ -263,7 +269,7 @@ describe("counts (reference/protocol.md 6.6, 6.11)", () => {
 })
 
 describe("headers by bytes (reference/protocol.md 6.7)", () => {
-  it("are counted with their proofs and without what stands between them", () => {
+  it("headers are counted with their proofs and without the transaction counts", () => {
     FastCheck.assert(FastCheck.property(FastCheck.array(blockHeaders, { maxLength: 4 }), (headers) => {
       assert.strictEqual(headersSize(headers), concat(...headers.map(encodeBlockHeader)).length)
       assert.strictEqual(payloadOf({ type: "headers", headers }).length, headersSize(headers) + headers.length + 1)
@@ -273,9 +279,9 @@ describe("headers by bytes (reference/protocol.md 6.7)", () => {
   it.each([
     [1999, FULL_HEADERS_SIZE - 1, 110_000, false, "neither limit is reached"],
     [2000, 1, 110_000, true, "the count"],
-    [2000, 1, 70_016, true, "the count, for everybody"],
+    [2000, 1, 70_016, true, "the count, for all versions"],
     [1, FULL_HEADERS_SIZE, 110_000, true, "4 MiB"],
-    [1, FULL_HEADERS_SIZE, 109_999, false, "an old peer knows no limit of bytes"],
+    [1, FULL_HEADERS_SIZE, 109_999, false, "an old peer has no byte limit"],
     [0, 0, 110_016, false, "nothing"]
   ])("%d of %d bytes of version %d are full: %s, %s", (count, size, version, full) => {
     assert.strictEqual(isFullHeaders(count, size, version), full)
@@ -289,14 +295,14 @@ describe("headers by bytes (reference/protocol.md 6.7)", () => {
     assert.strictEqual(isTooLongHeaders(size, version), tooLong)
   })
 
-  it("need no zero behind them", () => {
+  it("headers need no zero after them", () => {
     const read = decodeMessage("headers", concat(Uint8Array.of(1), new Uint8Array(HEADER_SIZE), hex("fd0010")))
     assert.strictEqual(read.type === "headers" ? read.headers.length : -1, 1)
   })
 })
 
 describe("block", () => {
-  it("goes without witnesses to who did not ask for them, the proof unchanged", () => {
+  it("a block without witnesses keeps its proof unchanged", () => {
     FastCheck.assert(FastCheck.property(blocks, (block) => {
       const stripped = decodeBlock(concat(...withoutWitnesses(block)))
       assert.strictEqual(stripped.size, block.strippedSize)
@@ -309,20 +315,20 @@ describe("block", () => {
     }))
   })
 
-  it("is not copied before it goes into its frame", () => {
+  it("a block is not copied before it is framed", () => {
     const [block] = FastCheck.sample(blocks, 1)
     if (block === undefined) return assert.fail("no block")
     assert.strictEqual(encodePayload({ type: "block", block })[0], block.bytes)
   })
 
-  it("shows its hash before it is read", () => {
+  it("the header of a block is decoded before the rest", () => {
     const { genesisBlock, genesisHash } = regtest
     assert.strictEqual(toHex(peekBlock("block", genesisBlock).header.header.hash), toHex(genesisHash))
     assert.strictEqual(peekBlock("block", genesisBlock).transactions, 1)
     everyTruncationFails(genesisBlock.subarray(0, HEADER_SIZE + 1), (bytes) => peekBlock("block", bytes))
   })
 
-  it("is read in steps as it is read at once, with the hashes of its transactions", () => {
+  it("a block decoded in steps equals one decoded at once, and has the hashes of its transactions", () => {
     const large = decodeBlock(regtest.genesisBlock)
     const [coinbase] = large.transactions
     if (coinbase === undefined) return assert.fail("there is a coinbase")
@@ -356,7 +362,7 @@ describe("inventory", () => {
     [ItemType.witnessBlock, "block"],
     [0, "nothing"],
     [6, "nothing"],
-    // BIP 144 reserved it; nobody uses it.
+    // Reserved by BIP 144, and unused.
     [0x40000003, "nothing"],
     [0x80000001, "nothing"]
   ])("type %d is a %s", (type, what) => {
@@ -367,14 +373,14 @@ describe("inventory", () => {
 })
 
 describe("version", () => {
-  it("takes any byte but zero for a yes to relay, as upstream does", () => {
+  it("any non-zero relay byte means true, as upstream", () => {
     const read = (byte: string) => decodeMessage("version", concat(new Uint8Array(80), hex(`00 00000000 ${byte}`)))
     assert.include(read("00"), { relay: false })
     assert.include(read("01"), { relay: true })
     assert.include(read("02"), { relay: true })
   })
 
-  it("shows a user agent without characters that could do harm", () => {
+  it("a user agent is shown without dangerous characters", () => {
     assert.strictEqual(
       cleanUserAgent("/Satoshi:31.1.0(a_b; c@d)/\n\u001b[31m<b>\"'\u00ff"),
       "/Satoshi:31.1.0(a_b; c@d)/31mb"

@@ -75,7 +75,7 @@ describe("BIP 155", () => {
   })
 
   it.each([
-    ["03 0a f1f2f3f4f5f6f7f8f9fa", 3, "Tor's second version, no longer in use"],
+    ["03 0a f1f2f3f4f5f6f7f8f9fa", 3, "Tor version 2, obsolete"],
     ["07 10 02000000000000000000000000000001", 7, "Yggdrasil"],
     ["aa 04 01020304", 0xaa, "a network of the future"],
     ["aa 00", 0xaa, "without a byte"],
@@ -93,11 +93,11 @@ describe("BIP 155", () => {
     ["02 10 fd6b88c08724ca978112ca1bbdcafac2", "the reference node's own marks"],
     ["02 10 00000000000000000000000000000000", "no address"],
     ["06 10 aa000001000200030004000500060007", "CJDNS without its prefix"]
-  ])("%s parses and is nobody's: %s", (bytes) => {
+  ])("%s parses and is invalid: %s", (bytes) => {
     assert.isFalse(isValid(read(bytes)))
   })
 
-  it("has services as a number of 64 bits in its shortest form", () => {
+  it("services are a 64-bit number in its shortest form", () => {
     const gossip = (services: string) => decodeMessage("addrv2", hex(`01 61bc6649 ${services} 01 04 01020304 208d`))
     for (
       const [bytes, services] of [
@@ -123,7 +123,7 @@ describe("BIP 155", () => {
 })
 
 describe("addr", () => {
-  it("carries IPv4 within IPv6, and zeros for what does not fit", () => {
+  it("addr has IPv4 mapped into IPv6, and zeros for addresses that do not fit", () => {
     const bytes = hex("00000000000000000000ffff01020304")
     assert.deepStrictEqual(fromIpv6(bytes), { network: "ipv4", bytes: hex("01020304") })
     assert.strictEqual(toHex(toIpv6(address("1.2.3.4"))), toHex(bytes))
@@ -135,7 +135,7 @@ describe("addr", () => {
     )
   })
 
-  it("has its port in the other order", () => {
+  it("the port is big endian", () => {
     const read = decodeMessage("addr", hex(`01 61bc6649 0100000000000000 00000000000000000000ffff01020304 208d`))
     assert.strictEqual(read.type === "addr" ? read.addresses[0]?.port : -1, 8333)
   })
@@ -149,7 +149,7 @@ describe("text", () => {
     ["::1", "::1"],
     ["1::", "1::"],
     ["1122:3344:5566:7788:9900:AABB:CCDD:EEFF", "1122:3344:5566:7788:9900:aabb:ccdd:eeff"],
-    // RFC 5952: no leading zeros, the longest run, the first of equal ones, and never a single group.
+    // RFC 5952: no leading zeros; the longest run, the first of equal ones, and never a single group.
     ["2001:0db8:0000:0000:0000:0000:0002:0001", "2001:db8::2:1"],
     ["2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"],
     ["2001:0:0:1:0:0:0:1", "2001:0:0:1::1"],
@@ -161,7 +161,7 @@ describe("text", () => {
     ["::FFFF:0102:0304", "1.2.3.4"],
     [ONION.toUpperCase(), ONION],
     [I2P, I2P]
-  ])("%s is read and shown as %s", (text, shown) => {
+  ])("%s is parsed and formatted as %s", (text, shown) => {
     assert.strictEqual(formatNetAddress(address(text)), shown)
   })
 
@@ -190,7 +190,7 @@ describe("text", () => {
     "1:".repeat(30),
     ".onion",
     ".b32.i2p",
-    // A wrong character, the wrong checksum, the wrong version, a second version's name.
+    // A wrong character, a wrong checksum, a wrong version, a name of version 2.
     ONION.replace("pg6", "pg1"),
     ONION.replace("pg6", "pg7"),
     ONION.replace("yd.onion", "yc.onion"),
@@ -202,8 +202,8 @@ describe("text", () => {
     assert.isUndefined(parseNetAddress(text))
   })
 
-  it.prop("is read back", { one: netAddresses }, ({ one }) => {
-    // An IPv6 address that stands for IPv4 becomes what it stands for; CJDNS looks like IPv6.
+  it.prop("an address round-trips as text", { one: netAddresses }, ({ one }) => {
+    // IPv4-mapped IPv6 becomes IPv4, and CJDNS is parsed as IPv6.
     const plain = one.network === "ipv6" || one.network === "cjdns" ? fromIpv6(one.bytes) : one
     assert.deepStrictEqual(parseNetAddress(formatNetAddress(one)), plain)
     assert.deepStrictEqual(parseEndpoint(formatEndpoint(one, 8334), 1), { address: plain, port: 8334 })
@@ -240,7 +240,7 @@ describe("text", () => {
     }
   )
 
-  it("keys tell apart what is not the same", () => {
+  it("keys of different endpoints differ", () => {
     const keys = [
       endpointKey(address("1.2.3.4"), 1),
       endpointKey(address("1.2.3.4"), 2),
@@ -274,7 +274,7 @@ describe("networkGroup (upstream netgroup.cpp)", () => {
     assert.strictEqual(networkGroup(address(text)), group)
   })
 
-  it("of CJDNS is 4 bits behind the prefix that all have", () => {
+  it("the group of CJDNS is the 4 bits after the common prefix", () => {
     const group = (bytes: string): string => networkGroup({ network: "cjdns", bytes: hex(bytes) })
     assert.strictEqual(group("fc120001000200030004000500060007"), "cjdns:fc1f")
     assert.strictEqual(group("fc1f0001000200030004000500060007"), "cjdns:fc1f")
@@ -283,7 +283,7 @@ describe("networkGroup (upstream netgroup.cpp)", () => {
   })
 })
 
-describe("what kind of place an address is (upstream netaddress.cpp)", () => {
+describe("types of addresses (upstream netaddress.cpp)", () => {
   it.each([
     ["9.255.255.255", true],
     ["10.0.0.0", false],
@@ -352,20 +352,20 @@ describe("what kind of place an address is (upstream netaddress.cpp)", () => {
     "2001:db8::1",
     false
   ]])(
-    "%s can be somebody's: %s",
+    "%s is valid: %s",
     (text, valid) => {
       assert.strictEqual(isValid(address(text)), valid)
     }
   )
 
-  it("links only what can be reached", () => {
+  it("only routable addresses have a linked IPv4 address", () => {
     assert.isUndefined(linkedIpv4(address("10.0.0.1")))
     assert.isUndefined(linkedIpv4(address("2001:2001::1")))
     assert.isUndefined(linkedIpv4(address(ONION)))
     assert.deepStrictEqual(linkedIpv4(address("1.2.3.4")), hex("01020304"))
   })
 
-  it("every routable address is valid, and only those have a group of their own", () => {
+  it("every routable address is valid, and only unroutable ones share a group", () => {
     FastCheck.assert(FastCheck.property(netAddresses, (one) => {
       if (isRoutable(one)) assert.isTrue(isValid(one))
       assert.strictEqual(networkGroup(one) === "unroutable", !isRoutable(one))

@@ -21,7 +21,7 @@ import { decodeError, hex } from "../../support/bytes.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { fixtureText, hasShared } from "../../support/fixtures.ts"
 
-/** What was said in the recorded sessions with the reference node (fixtures/p2p-transcript). */
+/** The recorded sessions with the reference node (fixtures/p2p-transcript). */
 
 interface Line {
   readonly direction: "send" | "recv" | "event"
@@ -42,7 +42,7 @@ interface Recorded {
 
 const SESSIONS = ["serve", "relay", "sync", "old-protocol", "misbehaviour"]
 
-/** A payload that is cut in the recording was one entry over and over. */
+/** A payload that is truncated in the recording repeats one entry. */
 const wholePayload = ({ payloadHex, payloadLength }: Line): Uint8Array => {
   if (!payloadHex.endsWith("...")) return hex(payloadHex)
   const payload = new Uint8Array(payloadLength ?? assert.fail("no length")).fill(1)
@@ -57,14 +57,14 @@ const readSession = (name: string): ReadonlyArray<Recorded> =>
     return direction === "event" ? [] : [{ command, direction, payload: wholePayload(line), session, peer }]
   })
 
-/** The two faults of the sessions that show when a payload is read. */
+/** The two violations of the sessions that are detected when decoding a payload. */
 const isOffence = ({ command, session }: Recorded): boolean =>
   (session === "headers-too-many" && command === "headers") || (session === "inv-too-many" && command === "inv")
 
 const decode = ({ command, payload }: Recorded): Message => decodeMessage(command, payload)
 
 describe.skipIf(!hasShared)("the recorded sessions", () => {
-  it.each(SESSIONS)("%s: every message is read and written back byte for byte", (name) => {
+  it.each(SESSIONS)("%s: every message round-trips byte for byte", (name) => {
     const session = readSession(name)
     assert.isAbove(session.length, 10)
     for (const recorded of session) {
@@ -76,7 +76,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
     }
   })
 
-  it("say what the node took as an offence, and nothing else is one", () => {
+  it("the node's misbehaviour verdicts are found, and no others", () => {
     const offences = readSession("misbehaviour").filter(isOffence)
     assert.lengthOf(offences, 2)
     for (const offence of offences) {
@@ -86,7 +86,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
     }
   })
 
-  it.each(SESSIONS)("%s: the streams give the same frames, cut anywhere", (name) => {
+  it.each(SESSIONS)("%s: the streams give the same frames for any chunk sizes", (name) => {
     const session = readSession(name)
     for (const direction of ["send", "recv"]) {
       const said = session.filter((each) => each.direction === direction)
@@ -109,7 +109,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
     }
   })
 
-  it("show the versions as reference/protocol.md 6.2 and 6.3 have them", () => {
+  it("the versions are those of reference/protocol.md 6.2 and 6.3", () => {
     const versions = readSession("serve").filter(({ command }) => command === "version").map(decode)
     const [ours, theirs] = versions
     if (ours?.type !== "version" || theirs?.type !== "version") return assert.fail("no versions")
@@ -122,7 +122,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
     assert.isTrue(theirs.relay)
   })
 
-  it.each(["serve", "old-protocol"])("%s: shows the addresses that were invented for it", (name) => {
+  it.each(["serve", "old-protocol"])("%s: the generated addresses are decoded", (name) => {
     const [message] = readSession(name).filter(({ command }) => command.startsWith("addr")).map(decode)
     assert.strictEqual(message?.type, name === "serve" ? "addrv2" : "addr")
     if (message?.type !== "addrv2" && message?.type !== "addr") return
@@ -144,7 +144,7 @@ describe.skipIf(!hasShared)("the recorded compact blocks", () => {
   const compactOf = (message: Message | undefined): CmpctBlock =>
     message?.type === "cmpctblock" ? message : assert.fail("no compact block")
 
-  it("have the short ids that we compute, for headers with and without a merged-mining proof", () => {
+  it("the short ids match ours, for headers with and without a merged-mining proof", () => {
     const blocks = chain()
     const compacts = ofType("serve", "cmpctblock").map(compactOf)
     assert.deepStrictEqual(compacts.map(({ header }) => header.auxpow !== undefined), [false, false, true, true])
@@ -160,7 +160,7 @@ describe.skipIf(!hasShared)("the recorded compact blocks", () => {
     }
   })
 
-  it("become the blocks of the chain when all transactions are known", () => {
+  it("compact blocks become the blocks of the chain when all transactions are known", () => {
     const blocks = chain()
     const known = [...blocks.values()].flatMap(({ transactions }) => transactions)
     for (const compact of ofType("serve", "cmpctblock").map(compactOf)) {
@@ -174,7 +174,7 @@ describe.skipIf(!hasShared)("the recorded compact blocks", () => {
     }
   })
 
-  it("are completed with the transactions of blocktxn, and then make the node's own complete", () => {
+  it("compact blocks are completed with blocktxn, and the node's own are complete then", () => {
     const answers = ofType("relay", "blocktxn")
     const fromUs = ofType("relay", "cmpctblock", "A").map(compactOf)
     const fromNode = ofType("relay", "cmpctblock", "B").map(compactOf)
@@ -185,7 +185,8 @@ describe.skipIf(!hasShared)("the recorded compact blocks", () => {
       if (answer?.type !== "blocktxn") return assert.fail("no answer")
       const prefilled = new Set(compact.prefilled.map(({ index }) => index))
       const all = compact.shortIds.length + compact.prefilled.length
-      // Whatever the node had, it asked for the rest: with that as candidates, nothing may be missing but what it had.
+      // The node requested all transactions that it lacked. With these as candidates, only those that it had are
+      // missing.
       const start = startReconstruction(compact, answer.transactions)
       if (start.type !== "ok") return assert.fail(start.type)
       assert.strictEqual(start.partial.missing.length, all - prefilled.size - answer.transactions.length)

@@ -76,7 +76,7 @@ const flags = (port: number): ReadonlyArray<string> => [
 const failed = (code: number, stderr: string) => ({ code, stdout: "", stderr })
 
 describe("svcd-cli", () => {
-  it.scopedLive("prints text bare, null not at all and the rest as JSON", () =>
+  it.scopedLive("prints text without quotes, null not at all, and other values as JSON", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       const printed = (...args: ReadonlyArray<string>) => cli([...flags(port), ...args])
@@ -119,7 +119,7 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.scopedLive("takes named parameters and some from standard input", () =>
+  it.scopedLive("accepts named parameters, and parameters from standard input", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       const named = yield* cli([...flags(port), "-named", "getblockhash", "height=0"])
@@ -132,7 +132,7 @@ describe("svcd-cli", () => {
       assert.deepStrictEqual(JSON.parse((yield* cli([...flags(port), "-rpcwallet=w", "whoami"])).stdout).wallet, "w")
     }))
 
-  it.scopedLive("says which argument is not JSON", () =>
+  it.scopedLive("reports the argument that is not JSON", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       assert.deepStrictEqual(
@@ -141,7 +141,7 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.scopedLive("tells wrong credentials from none, and both from a daemon that is not there", () =>
+  it.scopedLive("distinguishes wrong credentials, missing credentials and an unreachable daemon", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       const at = ["-rpcaddr", `127.0.0.1:${port}`]
@@ -153,7 +153,7 @@ describe("svcd-cli", () => {
       assert.notInclude(wrong.stderr, "guess")
     }))
 
-  it.live("names the address that has no listener", () =>
+  it.live("reports the address without a listener", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
       const { code, stderr } = yield* cli(["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"])
@@ -161,7 +161,7 @@ describe("svcd-cli", () => {
       assert.match(stderr, new RegExp(`^error: cannot reach a daemon at 127\\.0\\.0\\.1:${port}: connection refused\n`))
     }))
 
-  it.scopedLive("takes the connection from the environment and from svcd.conf; flags win", () =>
+  it.scopedLive("reads the connection from the environment and from svcd.conf; flags win", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       const at = ["-rpcaddr", `127.0.0.1:${port}`]
@@ -190,7 +190,7 @@ describe("svcd-cli", () => {
       assert.include((yield* cli([...flags(port), "statsu"])).stderr, "Did you mean status?")
     }))
 
-  it.scopedLive("reads the password from standard input, and parameters behind it", () =>
+  it.scopedLive("reads the password from standard input, and parameters after it", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       const at = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcuser=cli", "-stdinrpcpass"]
@@ -203,7 +203,7 @@ describe("svcd-cli", () => {
   describe("with a cookie of Namecoin Core", () => {
     const COOKIE = "cli:s3cret"
 
-    it.scopedLive("takes the file that is named", () =>
+    it.scopedLive("reads the given file", () =>
       Effect.gen(function*() {
         const { port } = yield* server
         const at = ["-rpcaddr", `127.0.0.1:${port}`]
@@ -222,7 +222,7 @@ describe("svcd-cli", () => {
         assert.notInclude(wrong.stderr, "cli:other")
       }))
 
-    it.scopedLive("finds the one of the network where nothing else is given and the daemon asks", () =>
+    it.scopedLive("finds the cookie of the network if no credentials are set and the daemon requires them", () =>
       Effect.gen(function*() {
         const { port } = yield* server
         const at = ["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"]
@@ -265,7 +265,7 @@ describe("svcd-cli", () => {
         })
     )
 
-    it.effect("is not given beside a user name", () =>
+    it.effect("is refused together with a user name", () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(
           yield* cli(["-rpccookiefile=/c", "-rpcuser=a", "-rpcpassword=b", "getblockcount"]),
@@ -278,7 +278,7 @@ describe("svcd-cli", () => {
       }))
   })
 
-  it.scopedLive("escapes what a daemon sends on a terminal, and only there", () =>
+  it.scopedLive("escapes a daemon's output on a terminal, and only there", () =>
     Effect.gen(function*() {
       const evil = method({
         name: "evil",
@@ -295,12 +295,12 @@ describe("svcd-cli", () => {
       assert.strictEqual((yield* cli(at, { terminal: true })).stdout, "a\\u001b[31m\nb\n")
     }))
 
-  it.scopedLive("carries out its own commands, and says what is missing for them", () =>
+  it.scopedLive("runs its own commands, and reports what they lack", () =>
     Effect.gen(function*() {
       const { port } = yield* server
       assert.deepStrictEqual(
         yield* cli([...flags(port), "names"]),
-        failed(1, "error: the daemon has no wallet; \"svcd-cli name_scan\" lists the names of everybody\n")
+        failed(1, "error: the daemon has no wallet; \"svcd-cli name_scan\" lists all names\n")
       )
       assert.strictEqual((yield* cli([...flags(port), "status"])).code, 89)
       assert.deepStrictEqual(
@@ -317,7 +317,7 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.live("stops waiting when its time is over", () =>
+  it.live("stops waiting at its timeout", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
       const { code, stderr } = yield* cli([
@@ -331,7 +331,7 @@ describe("svcd-cli", () => {
       assert.include(stderr, "It is from -rpcaddr: is svcd running")
     }))
 
-  it.scopedLive("counts the time that a try takes as waiting", () =>
+  it.scopedLive("counts the duration of a try as waiting", () =>
     Effect.gen(function*() {
       let tries = 0
       const slow = method({
@@ -356,7 +356,7 @@ describe("svcd-cli", () => {
       assert.strictEqual(tries, 1)
     }))
 
-  it.effect("prints the script for a shell, and names those that there are", () =>
+  it.effect("prints the script for a shell, and lists the supported shells", () =>
     Effect.gen(function*() {
       assert.match((yield* cli(["--completions", "bash"])).stdout, /complete .* svcd-cli\n$/)
       assert.deepStrictEqual(
@@ -365,7 +365,7 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.scopedLive("waits for a daemon that starts, where it is told to", () =>
+  it.scopedLive("waits for a starting daemon, if requested", () =>
     Effect.gen(function*() {
       const { lifecycle, port } = yield* testServer({ warmUp: true })
       const at = ["-rpcaddr", `127.0.0.1:${port}`]
@@ -376,7 +376,7 @@ describe("svcd-cli", () => {
       assert.strictEqual((yield* Fiber.join(waiting)).stdout, "0\n")
     }))
 
-  it.effect("explains itself and tells its version, whatever the configuration", () =>
+  it.effect("prints help and version, whatever the configuration", () =>
     Effect.gen(function*() {
       const broken = {
         env: { SVCD_NETWORK: "nowhere", SVCD_DATA_DIR: "/data" },
@@ -392,7 +392,7 @@ describe("svcd-cli", () => {
       }
     }))
 
-  it.effect("mentions every flag in its help", () =>
+  it.effect("lists every flag in its help", () =>
     Effect.gen(function*() {
       const { stdout } = yield* cli(["-help"])
       for (

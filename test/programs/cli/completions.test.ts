@@ -10,7 +10,7 @@ import { withDirectory } from "../../support/temporary.ts"
 
 const BASH = "/bin/bash"
 
-/** What bash offers for the last of some words. */
+/** The completions that bash offers for the last of some words. */
 const offers = (script: string, lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<ReadonlyArray<string>> =>
   withDirectory((directory) => {
     const file = join(directory, "completions")

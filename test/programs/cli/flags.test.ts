@@ -7,7 +7,7 @@ const read = (...argv: ReadonlyArray<string>) => {
 }
 
 describe("readCommandLine", () => {
-  it("takes nothing behind a method as a flag", () => {
+  it("reads no flags after a method", () => {
     assert.deepStrictEqual(read("-named", "send", "-json", "names"), {
       command: undefined,
       given: { named: ["1"] },
@@ -16,7 +16,7 @@ describe("readCommandLine", () => {
     })
   })
 
-  it("takes flags before and behind a command", () => {
+  it("reads flags before and after a command", () => {
     assert.deepStrictEqual(read("-rpcwallet=w", "--json", "names", "d/", "-expiring", "100", "--network=regtest"), {
       command: "names",
       given: { rpcwallet: ["w"], json: ["1"], expiring: ["100"], network: ["regtest"] },
@@ -31,7 +31,7 @@ describe("readCommandLine", () => {
     })
   })
 
-  it("takes the name of a command as a parameter where one is due", () => {
+  it("reads the name of a command as a parameter if one is expected", () => {
     assert.deepStrictEqual(read("help", "status").words, ["help", "status"])
     assert.deepStrictEqual(read("names", "names").words, ["names"])
   })
@@ -56,7 +56,7 @@ describe("readCommandLine", () => {
 })
 
 describe("countOf", () => {
-  it("reads whole numbers and says what is none", () => {
+  it("reads whole numbers and reports other text", () => {
     const problems: Array<string> = []
     assert.deepStrictEqual(
       [countOf("x", undefined, 7, problems), countOf("x", "0", 7, problems), countOf("x", "9999999", 7, problems)],

@@ -55,7 +55,7 @@ const shown = (
   )
 
 describe("svcd-cli names", () => {
-  it.effect("lists what has to be renewed first, what waits, and what is being registered", () =>
+  it.effect("lists names to renew first, unconfirmed operations, and registrations", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* shown(ANSWERS),
@@ -89,7 +89,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.notInclude(text, "Not shown")
     }))
 
-  it.effect("takes a prefix, and a number of blocks with its bound", () =>
+  it.effect("accepts a prefix, and a bounded number of blocks", () =>
     Effect.gen(function*() {
       const text = yield* shown(ANSWERS, { prefix: "id/" })
       assert.include(text, "id/now")
@@ -103,7 +103,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.strictEqual(yield* shown(ANSWERS, { prefix: "x/" }), "The wallet has no names that begin so.\n")
     }))
 
-  it.effect("has no dates on a chain without a rhythm, and goes without what Namecoin Core has not", () =>
+  it.effect("shows no dates on a chain without regular blocks, and works without methods that Core lacks", () =>
     Effect.gen(function*() {
       const text = yield* shown({ getblockchaininfo: { chain: "regtest" }, name_list: [owned("d/a", 20)] })
       assert.match(text, /^NAME {2}EXPIRES IN {2}VALUE\nd\/a +20 blocks {2}value of d\/a\n/)
@@ -112,7 +112,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.strictEqual(none, "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one.\n")
     }))
 
-  it.effect("cannot be used to write to the terminal, and fits it", () =>
+  it.effect("escapes control characters, and fits the terminal", () =>
     Effect.gen(function*() {
       const evil = "d/\u001b]0;title\u0007\u202e\n名前"
       const text = yield* shown(
@@ -125,7 +125,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.include(text, "0xff00")
     }))
 
-  it.effect("marks what is urgent on a screen with colours", () =>
+  it.effect("marks urgent names on a screen with colours", () =>
     Effect.gen(function*() {
       const list = { name_list: [owned("d/a", 1_008), owned("d/b", 1_009), owned("d/c", 4_033)] }
       const text = yield* shown(list, {}, { terminal: true, columns: 100, colours: true })
@@ -134,7 +134,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.match(text, /^d\/c/m)
     }))
 
-  it.effect("is JSON for programs", () =>
+  it.effect("prints JSON for programs", () =>
     Effect.gen(function*() {
       const text = yield* shown({ ...ANSWERS, name_list: [{ ...owned("d/a", 10), value: "ff" }] }, { json: true })
       const { names, pending, registrations } = JSON.parse(text)

@@ -6,7 +6,7 @@ describe("quantities", () => {
     assert.strictEqual(grouped(value), text)
   })
 
-  it("has one of a kind and several", () => {
+  it("has a singular and a plural", () => {
     assert.deepStrictEqual([
       quantityOf(1, "peer"),
       quantityOf(0, "peer"),
@@ -44,7 +44,7 @@ describe("quantities", () => {
     assert.strictEqual(shortNumber(value), text)
   })
 
-  it("has no day for a time beyond every calendar", () => {
+  it("has no date for a time beyond the calendar", () => {
     assert.deepStrictEqual([dayText(0), dayText(1_700_000_000), dayText(1e300)], ["1970-01-01", "2023-11-14", ""])
   })
 })

@@ -78,7 +78,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       )
     }))
 
-  it.effect("shows the progress of a node that synchronises, never rounded up", () =>
+  it.effect("shows the progress of a syncing node, never rounded up", () =>
     Effect.gen(function*() {
       const chain = { ...CHAIN, blocks: 400_000, verificationprogress: 0.99999, initialblockdownload: true }
       const text = yield* shown({ getblockchaininfo: chain })
@@ -87,7 +87,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.include(lineOf(behind, "Chain"), "synchronising")
     }))
 
-  it.effect("leaves out what a daemon does not report", () =>
+  it.effect("omits facts that a daemon does not report", () =>
     Effect.gen(function*() {
       const text = yield* shown({ getblockchaininfo: CHAIN })
       assert.match(text, /^a daemon on mainnet at 127\.0\.0\.1:8336\n/)
@@ -97,12 +97,12 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
   it.effect.each([
     { listwallets: [], line: "none is loaded" },
     { listwallets: ["a", "b"], line: "2 are loaded; -rpcwallet NAME tells of one" }
-  ])("says of wallets $listwallets: $line", ({ line, listwallets }) =>
+  ])("shows wallets $listwallets as: $line", ({ line, listwallets }) =>
     Effect.gen(function*() {
       assert.strictEqual(lineOf(yield* shown({ getblockchaininfo: CHAIN, listwallets }), "Wallet"), line)
     }))
 
-  it.effect("repeats each warning once, whole and safe", () =>
+  it.effect("shows each warning once, complete and escaped", () =>
     Effect.gen(function*() {
       const warnings = ["the clock is wrong\u001b[31m", "w".repeat(200)]
       const text = yield* shown({
@@ -124,7 +124,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.strictEqual(yield* of({ networkactive: false }), "networking is switched off")
     }))
 
-  it.effect("is JSON for programs, amounts as they were spelled", () =>
+  it.effect("prints JSON for programs, with amounts in their spelling", () =>
     Effect.gen(function*() {
       const text = yield* shown(WHOLE, true)
       assert.include(text, "\"balance\": 12.50000000")
@@ -149,7 +149,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.isNull(JSON.parse(yield* shown({ getblockchaininfo: CHAIN }, true)).wallet)
     }))
 
-  it.effect("fails as the daemon does that is still starting", () =>
+  it.effect("fails with the error of a daemon that is still starting", () =>
     Effect.gen(function*() {
       const starting = new RpcFailure({ code: -28, message: "Loading block index…" })
       const error = yield* Effect.flip(shown({ getblockchaininfo: starting }))

@@ -13,7 +13,7 @@ const COLUMNS = [{ title: "NAME", atLeast: 6 }, { title: "IN", align: "right" as
 }]
 
 describe("table", () => {
-  it("lines columns up, wide characters included", () => {
+  it("aligns columns, also with wide characters", () => {
     const rows = [["d/a", "5", "x"], ["d/名前", "36000", "{}"]].map((row) => row.map((text) => ({ text })))
     assert.deepStrictEqual(table(COLUMNS, rows, PIPE), [
       "NAME       IN  VALUE",
@@ -22,7 +22,7 @@ describe("table", () => {
     ])
   })
 
-  it("cuts the longest where the terminal ends, and nothing in a pipe", () => {
+  it("cuts the longest column at the width of the terminal, and nothing in a pipe", () => {
     const rows = [[{ text: "d/example" }, { text: "5" }, { text: "v".repeat(60) }]]
     assert.deepStrictEqual(table(COLUMNS, rows, screen(30)), [
       "NAME       IN  VALUE",
@@ -31,18 +31,18 @@ describe("table", () => {
     assert.include(table(COLUMNS, rows, PIPE)[1], "v".repeat(60))
   })
 
-  it("leaves what is enough to recognise a cell, on however small a terminal", () => {
+  it("leaves a recognisable part of a cell on any terminal", () => {
     const rows = [[{ text: "d/example" }, { text: "36000" }, { text: "value" }]]
     assert.deepStrictEqual(table(COLUMNS, rows, screen(1)), ["NAME       IN  VAL…", "d/exa…  36000  val…"])
   })
 
-  it("has colours where the screen has, and they take no room", () => {
+  it("has colours if the screen has them, and they take no width", () => {
     const rows = [[{ text: "a", colour: "red" as const }, { text: "b" }]]
     const coloured = table([{ title: "X" }, { title: "Y" }], rows, { terminal: true, columns: 80, colours: true })
     assert.deepStrictEqual(coloured, ["\u001b[1mX\u001b[0m  \u001b[1mY\u001b[0m", "\u001b[31ma\u001b[0m  b"])
   })
 
-  it.prop("stays within the terminal and on its lines, whatever is in it", {
+  it.prop("stays within the terminal and its lines for any content", {
     rows: FastCheck.array(
       FastCheck.tuple(FastCheck.fullUnicodeString(), FastCheck.nat().map(String), FastCheck.fullUnicodeString())
     ),
@@ -58,7 +58,7 @@ describe("table", () => {
 })
 
 describe("labelled", () => {
-  it("cuts values to the terminal and makes them safe", () => {
+  it("cuts values to the terminal and escapes them", () => {
     assert.deepStrictEqual(labelled([["A", "1\u001b"], ["Long", "x".repeat(40)]], screen(20)), [
       "A     1\\u001b",
       `Long  ${"x".repeat(13)}…`
@@ -67,7 +67,7 @@ describe("labelled", () => {
 })
 
 describe("screenOf", () => {
-  it("distinguishes terminals from files, and has colours unless NO_COLOR switches them off", () => {
+  it("distinguishes terminals from files, and has colours without NO_COLOR", () => {
     assert.deepStrictEqual(screenOf({ isTTY: true, columns: 99 }, {}), { terminal: true, columns: 99, colours: true })
     assert.isFalse(screenOf({ isTTY: true, columns: 99 }, { NO_COLOR: "1" }).colours)
     assert.isTrue(screenOf({ isTTY: true, columns: 99 }, { NO_COLOR: "" }).colours)

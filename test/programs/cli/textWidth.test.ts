@@ -21,17 +21,17 @@ describe("widthOf", () => {
 })
 
 describe("shownText", () => {
-  it("escapes what moves the cursor, hides, or turns the direction", () => {
+  it("escapes characters that move the cursor, hide text, or change its direction", () => {
     assert.strictEqual(shownText("a\u001b[2Jb"), "a\\u001b[2Jb")
     assert.strictEqual(shownText("a\nb\r\u009b1m\u202e\u200b\u0007"), "a\\u000ab\\u000d\\u009b1m\\u202e\\u200b\\u0007")
   })
 
-  it("cuts a pile of accents down", () => {
+  it("limits stacked accents", () => {
     assert.strictEqual(shownText(`a${"\u0301".repeat(50)}b`), "a\u0301\u0301b")
   })
 
   it.prop(
-    "leaves no control or format character, whatever the text",
+    "leaves no control or format character in any text",
     { text: FastCheck.fullUnicodeString() },
     ({ text }) => {
       assert.isFalse(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(shownText(text)))
@@ -40,7 +40,7 @@ describe("shownText", () => {
 })
 
 describe("shownLines", () => {
-  it("leaves ends of lines and tabs", () => {
+  it("keeps line ends and tabs", () => {
     assert.strictEqual(shownLines("a\u001b\n\tb\u009b\n"), "a\\u001b\n\tb\\u009b\n")
   })
 
@@ -66,7 +66,7 @@ describe("cutTo and padTo", () => {
   const shown = FastCheck.fullUnicodeString({ maxLength: 30 }).map(shownText)
 
   it.prop(
-    "give exactly the width",
+    "return exactly the width",
     { text: shown, width: FastCheck.integer({ min: 1, max: 40 }) },
     ({ text, width }) => {
       assert.isAtMost(widthOf(cutTo(text, width)), width)

@@ -10,7 +10,7 @@ import { inputOf } from "../../config/input.ts"
 
 const unused = () => Effect.dieMessage("a lookup only resolves")
 
-/** A client that knows these names; other calls are mistakes. */
+/** A client that has these names; other calls are defects. */
 const clientOf = (records: ReadonlyArray<NameRecord>) =>
   Layer.effect(
     NameClient,
@@ -99,7 +99,7 @@ describe("the arguments of svcd-mail", () => {
       })
   )
 
-  it.effect("prints its version, whatever else is wrong", () =>
+  it.effect("prints its version despite other errors", () =>
     Effect.map(tool(["serve", "--listen", "nowhere", "-version"]), (outcome) => {
       assert.deepStrictEqual(outcome, { code: 0, stdout: "svcd-mail 9.9.9\n", stderr: "" })
     }))
@@ -149,20 +149,20 @@ describe("the arguments of svcd-mail", () => {
       (outcome) => refused(outcome, 2, message)
     ))
 
-  it.effect("does not repeat what may be a part of a password", () =>
+  it.effect("does not print text that may be part of a password", () =>
     Effect.map(tool(words("serve --upstream host --smtpuser me --smtppass s3cret hunter2")), (outcome) => {
       refused(outcome, 2, /too many arguments/)
       assert.notInclude(outcome.stderr, "hunter2")
     }))
 
-  it.effect("reports everything that is wrong with the flags of serve", () =>
+  it.effect("reports all errors in the flags of serve", () =>
     Effect.map(tool(words("serve --upstream a:b --upstreamport x --domain ä --maxsize y")), ({ stderr }) => {
       assert.deepStrictEqual(stderr.match(/--\w+/g), ["--upstream", "--upstreamport", "--domain", "--maxsize"])
     }))
 })
 
 describe("svcd-mail register and update", () => {
-  it.effect("print the value, and the calls in their order", () =>
+  it.effect("print the value, and the calls in order", () =>
     Effect.gen(function*() {
       const text = done(yield* tool(words("register Alice --forward alice@example.org")))
       const value = "{\"email\":\"alice@example.org\",\"backup\":[],\"pubkey\":\"\"}"
@@ -180,7 +180,7 @@ describe("svcd-mail register and update", () => {
       ])
     }))
 
-  it.effect("take flags in any spelling and place", () =>
+  it.effect("accept flags in any spelling and position", () =>
     Effect.gen(function*() {
       const spellings = [
         "update alice --forward a@example.org --backup b@example.net --backup c@example.net --namespace d",
@@ -196,7 +196,7 @@ describe("svcd-mail register and update", () => {
       )
     }))
 
-  it.effect("lead to the same daemon, without its password", () =>
+  it.effect("print commands for the same daemon, without its password", () =>
     Effect.gen(function*() {
       const flags = "-network regtest -rpcaddr 127.0.0.1:5 -rpcuser me -rpcpassword s3cret"
       const text = done(yield* tool(words(`update alice --forward a@example.org ${flags}`)))
@@ -223,7 +223,7 @@ describe("svcd-mail register and update", () => {
 })
 
 describe("svcd-mail lookup", () => {
-  it.effect("prints where mail goes", () =>
+  it.effect("prints the destination of mail", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         done(yield* tool(["lookup", "ALICE"])),
@@ -267,7 +267,7 @@ describe("svcd-mail lookup", () => {
     ([label, message]) => Effect.map(tool(["lookup", label]), (outcome) => refused(outcome, 1, message))
   )
 
-  it.effect("fails where there is no daemon, or one of another network", () =>
+  it.effect("fails without a daemon, and with a daemon of another network", () =>
     Effect.gen(function*() {
       const unreachable = new DaemonUnreachable({ address: "127.0.0.1:5", reason: "connection refused" })
       refused(yield* tool(["lookup", "alice"], { names: () => Layer.fail(unreachable) }), 1, /127\.0\.0\.1:5/)
@@ -275,7 +275,7 @@ describe("svcd-mail lookup", () => {
       refused(yield* tool(["lookup", "alice"], { names: () => Layer.fail(other) }), 1, /regtest, not mainnet/)
     }))
 
-  it.effect("knows whether the user named a network", () =>
+  it.effect("distinguishes a network that the user set from the default", () =>
     Effect.gen(function*() {
       const given: Array<readonly [string, boolean]> = []
       const names = (connection: NamesConnection) => {

@@ -61,7 +61,7 @@ const settingsIn = (port: number, upstreamPort: number, more: Partial<MailSettin
     ...more
   }))
 
-/** A session with the relay, as soon as it listens. */
+/** A session with the relay, opened as soon as the relay listens. */
 const session = (port: number) =>
   Effect.promise(() => SmtpClient.open(port)).pipe(
     Effect.filterOrFail(({ greeting }) => greeting.code === 220),
@@ -71,7 +71,7 @@ const session = (port: number) =>
 const send = (port: number, to: string) =>
   Effect.promise(() => sendMail(port, { to: [to], text: "Subject: x\r\n\r\nHello\r\n" }))
 
-/** The names of a daemon that comes and goes, and how often a client tried to open it. */
+/** The names of an intermittent daemon, and how often a client tried to open it. */
 class Daemon {
   tries = 0
   closed = 0
@@ -91,7 +91,7 @@ class Daemon {
 }
 
 describe("svcd-mail serve", () => {
-  it.scopedLive("begins without a daemon, and finds it when it comes", () =>
+  it.scopedLive("starts without a daemon, and uses it once it is available", () =>
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const port = yield* freePort
@@ -120,7 +120,7 @@ describe("svcd-mail serve", () => {
       assert.strictEqual(after.greeting.code, 0)
     }))
 
-  it.scopedLive("shows its metrics", () =>
+  it.scopedLive("serves its metrics", () =>
     Effect.gen(function*() {
       const [port, metricsPort] = [yield* freePort, yield* freePort]
       const daemon = new Daemon()
@@ -137,7 +137,7 @@ describe("svcd-mail serve", () => {
       connected.end()
     }))
 
-  it.scopedLive("ends where an address is taken", () =>
+  it.scopedLive("exits if an address is in use", () =>
     Effect.gen(function*() {
       const taken = yield* Effect.acquireRelease(
         Effect.promise(() => {

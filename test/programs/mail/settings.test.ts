@@ -16,7 +16,7 @@ const settings = (
   )
 
 describe("the settings of svcd-mail serve", () => {
-  it("have defaults for everything but the upstream server", () => {
+  it("have defaults for all but the upstream server", () => {
     const { connection, log, metrics, namespace, relay } = settings("--upstream mx.example.net")
     assert.deepInclude(relay, {
       listen: { host: "127.0.0.1", port: 2525 },
@@ -38,7 +38,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.strictEqual(connection.rpc.port, 8336)
   })
 
-  it("can all be given", () => {
+  it("can all be set by flags", () => {
     const flags =
       "--listen :25 --upstream ::1 --upstreamport 587 --upstreamtls required --domain Bit --domain mail.example " +
       "--hostname mx.example --senderdomain srs.example --postmaster me@example.org --spool var/spool --namespace mail " +
@@ -72,7 +72,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.deepStrictEqual(log, { format: "json", level: "debug", debugSubsystems: ["mail"] })
   })
 
-  it("take the password from the flag, the environment or a file", () => {
+  it("read the password from the flag, the environment or a file", () => {
     const env = { SVCD_MAIL_SMTP_PASSWORD: "of the environment" }
     const files = { "/place/pass": "of the file\r\nsomething else\n" }
     const password = (line: string, sources: Parameters<typeof settings>[1]) => {
@@ -84,7 +84,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.deepStrictEqual(password("--smtppassfile pass", { env, files }), ["me", "of the file"])
   })
 
-  it("know the port for TLS from the first byte", () => {
+  it("use implicit TLS on port 465", () => {
     assert.strictEqual(settings("--upstream mx.example.net --upstreamport 465").relay.upstreamTls, "implicit")
     assert.strictEqual(
       settings("--upstream mx.example.net --upstreamport 465 --upstreamtls opportunistic").relay.upstreamTls,
@@ -92,7 +92,7 @@ describe("the settings of svcd-mail serve", () => {
     )
   })
 
-  it("put the spool into the data directory, wherever that was named", () => {
+  it("put the spool into the data directory, whatever its source", () => {
     assert.strictEqual(settings("--upstream a -datadir /var/svcd").relay.spoolDirectory, "/var/svcd/mail")
     assert.strictEqual(
       settings("--upstream a", { env: { SVCD_DATA_DIR: "/env/svcd" } }).relay.spoolDirectory,
@@ -101,7 +101,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.strictEqual(settings("--upstream a --spool ~/spool").relay.spoolDirectory, "/home/me/spool")
   })
 
-  it("read the daemon's file for connection and log, and not for its metrics", () => {
+  it("use connection and log of the daemon's file, but not its metrics", () => {
     const file = "rpcaddr = \"127.0.0.1:5\"\nlogformat = \"json\"\nmetricsaddr = \"127.0.0.1:9100\"\n"
     const { connection, log, metrics } = settings("--upstream a", { files: { "/home/me/.svcd/svcd.conf": file } })
     assert.strictEqual(connection.rpc.port, 5)

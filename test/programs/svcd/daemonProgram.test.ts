@@ -6,7 +6,7 @@ import { TsProcess } from "../../support/tsProcess.ts"
 const PROGRAM = new URL("../../../src/bin/svcd.ts", import.meta.url)
 
 describe("svcd", () => {
-  it.live("outlives SIGHUP from before it is loaded", () =>
+  it.live("survives a SIGHUP that arrives before it is loaded", () =>
     Effect.promise(async () => {
       // Sends the signal as soon as the program listens for it, before it does anything else.
       const program = new TsProcess(new URL("hangUp.ts", import.meta.url), [fileURLToPath(PROGRAM), "-version"])

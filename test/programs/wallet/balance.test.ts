@@ -60,7 +60,7 @@ const scriptsOf = (ring: KeyRing, count: number): ReadonlyArray<Bytes> =>
   Array.from({ length: count }, () => Either.getOrThrow(ring.next("legacy", false)).own.script)
 
 describe("storedBalance", () => {
-  it.effect("adds up what is the wallet's: mature, immature, names apart", () =>
+  it.effect("sums the wallet's coins: mature, immature and names separately", () =>
     inDirectory((directory) =>
       Effect.gen(function*() {
         const made = yield* document
@@ -98,7 +98,7 @@ describe("storedBalance", () => {
       }).pipe(Effect.orDie)
     ))
 
-  it.effect("knows nothing where no chain is stored", () =>
+  it.effect("has no result without a stored chain", () =>
     inDirectory((directory) =>
       Effect.gen(function*() {
         const ring = yield* KeyRing.make(yield* document, 1)

@@ -12,7 +12,7 @@ import { withoutChecksum } from "../../support/walletText.ts"
 const PHRASE = `${"abandon ".repeat(11)}about`
 const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
 
-/** A place without a terminal. */
+/** An environment without a terminal. */
 const NO_TERMINAL: Prompt = { secret: () => Effect.succeed(undefined), line: () => Effect.succeed(undefined) }
 
 /** A terminal at which the user types these answers. */
@@ -71,7 +71,7 @@ describe("the arguments of svcd-wallet", () => {
       assert.deepStrictEqual(outcome, { code: 0, stdout: "svcd-wallet 9.9.9\n", stderr: "" })
     }))
 
-  it.effect("are refused where they are wrong, without what may be a secret", () =>
+  it.effect("are refused if they are invalid, without printing a possible secret", () =>
     inPlace(({ call, dataDir }) =>
       Effect.gen(function*() {
         for (
@@ -103,7 +103,7 @@ describe("the arguments of svcd-wallet", () => {
 })
 
 describe("svcd-wallet", () => {
-  it.effect("recovers the wallet of a phrase, once", () =>
+  it.effect("recovers the wallet of a phrase, but only once", () =>
     inPlace(({ call, dataDir, file }) =>
       Effect.gen(function*() {
         refused(yield* call("recover", "--mnemonic", PHRASE.replace("about", "aboutx")), 2, /word 12 "aboutx"/)
@@ -132,7 +132,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("gives no address whose coins anyone could spend", () =>
+  it.effect("shows no address whose coins a third party could spend", () =>
     inPlace(({ dataDir }) =>
       Effect.gen(function*() {
         for (const network of ["mainnet", "testnet"]) {
@@ -191,7 +191,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("imports a key, into a new wallet where there is none", () =>
+  it.effect("imports a key, and creates a wallet if there is none", () =>
     inPlace(({ at, call, file }) =>
       Effect.gen(function*() {
         refused(yield* call("import-key", "not-a-key"), 2, /no private key/)
@@ -211,7 +211,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("takes a link to a file that is away for a wallet", () =>
+  it.effect("treats a link to a missing file as a wallet", () =>
     inPlace(({ call, dataDir, file }) =>
       Effect.gen(function*() {
         mkdirSync(dataDir)
@@ -226,7 +226,7 @@ describe("svcd-wallet", () => {
     ))
 
   it.live(
-    "encrypts, and asks for the passphrase from then on",
+    "encrypts the wallet, and then requires the passphrase",
     () =>
       inPlace(({ at, call, file }) =>
         Effect.gen(function*() {
@@ -252,7 +252,7 @@ describe("svcd-wallet", () => {
   )
 
   it.live(
-    "writes no secret unsealed where a passphrase is given from the start",
+    "writes no unencrypted secret if a passphrase is set from the start",
     () =>
       inPlace(({ call, dataDir }) =>
         Effect.gen(function*() {
@@ -265,7 +265,7 @@ describe("svcd-wallet", () => {
     60_000
   )
 
-  it.effect("leaves the directory of a running node alone, and that of another network", () =>
+  it.effect("refuses the directory of a running node, and of another network", () =>
     inPlace(({ call, dataDir, file }) =>
       Effect.gen(function*() {
         done(yield* call("recover", "--mnemonic", PHRASE))
@@ -278,7 +278,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("knows no balance before a node has stored a chain", () =>
+  it.effect("has no balance before a node has stored a chain", () =>
     inPlace(({ call, dataDir }) =>
       Effect.gen(function*() {
         refused(yield* call("balance"), 1, /there is no .*wallet\.json/)

@@ -33,7 +33,7 @@ const answerTo = (question: "secret" | "line", ...typed: ReadonlyArray<string>) 
     yield* Effect.yieldNow()
     for (const chunk of typed) keys.write(chunk)
     const answer = yield* Fiber.join(fiber)
-    // The terminal is as it was before.
+    // The terminal is restored.
     assert.deepStrictEqual(modes, [true, false])
     assert.strictEqual(keys.listenerCount("data"), 0)
     return { answer, shown: screen.text }
@@ -46,26 +46,26 @@ describe("a prompt", () => {
       assert.deepStrictEqual(found, { answer: "password", shown: "What? \n" })
     }))
 
-  it.live("shows an answer that is no secret, and lets the user correct it", () =>
+  it.live("shows an answer that is not secret, and lets the user correct it", () =>
     Effect.gen(function*() {
       const found = yield* answerTo("line", "yess\u007f\n")
       assert.deepStrictEqual(found, { answer: "yes", shown: "What? yess\b \b\n" })
     }))
 
-  it.live("takes an empty answer, letters of any language, and no control characters", () =>
+  it.live("accepts an empty answer and letters of any language, but no control characters", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* answerTo("secret", "\r")).answer, "")
       assert.strictEqual((yield* answerTo("secret", "\u007f\u001bé\u0001本\r")).answer, "é本")
       assert.strictEqual((yield* answerTo("secret", `${"x".repeat(5_000)}\r`)).answer?.length, 4_000)
     }))
 
-  it.live("has no answer where the user aborts", () =>
+  it.live("has no answer if the user aborts", () =>
     Effect.gen(function*() {
       assert.isUndefined((yield* answerTo("secret", "abc\u0003")).answer)
       assert.isUndefined((yield* answerTo("secret", "\u0004")).answer)
     }))
 
-  it.live("gives the terminal back where it is interrupted", () =>
+  it.live("restores the terminal when it is interrupted", () =>
     Effect.gen(function*() {
       const { keys, modes, prompt } = terminalOf(true)
       const fiber = yield* Effect.fork(prompt.secret("What? "))
@@ -75,7 +75,7 @@ describe("a prompt", () => {
       assert.strictEqual(keys.listenerCount("data"), 0)
     }))
 
-  it.live("asks nothing without a terminal", () =>
+  it.live("asks no question without a terminal", () =>
     Effect.gen(function*() {
       const { modes, prompt, screen } = terminalOf(false)
       assert.isUndefined(yield* prompt.secret("What? "))

@@ -9,7 +9,7 @@ const KEY_2 = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee
 const X_ONLY = KEY.slice(2)
 const UNCOMPRESSED = `04${X_ONLY}483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8`
 const HYBRID = `06${UNCOMPRESSED.slice(2)}`
-/** No point of the curve has this x (BIP 340, test vector 5). */
+/** This x is not on the curve (BIP 340, test vector 5). */
 const OFF_CURVE = "eefdea4cdb677750a420fee807eacf21eb9898ae79b9768766e4faa04a2d4a34"
 const NAME = "53016101626d75"
 const P2PKH = "76a914751e76e8199196d454941c45d1b3a323f1433bd688ac"
@@ -22,13 +22,13 @@ describe("checksums", () => {
     ["raw(5303642f62056d6f7665646d7576a914d932a2ed0af4782b6769f6059d3fb16ad8826b7688ac)", "ukj4rk4j"],
     // BIP 380.
     ["raw(deadbeef)", "89f8spxm"]
-  ])("%s", (descriptor, checksum) => assert.strictEqual(descriptorChecksum(descriptor), checksum))
+  ])("%s has the checksum %s", (descriptor, checksum) => assert.strictEqual(descriptorChecksum(descriptor), checksum))
 
-  it.each(["raw(deadbeef\u00e4)", "\n", "raw(\u0000)", "\u007f"])("none for %j", (text) => {
+  it.each(["raw(deadbeef\u00e4)", "\n", "raw(\u0000)", "\u007f"])("%j has no checksum", (text) => {
     assert.isUndefined(descriptorChecksum(text))
   })
 
-  it("tell every change of one character", () => {
+  it("the checksum detects every change of one character", () => {
     const characters = [
       ..."0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#\"\\ "
     ]
@@ -71,15 +71,18 @@ describe("descriptors of output scripts", () => {
     ["a name held by taproot off the curve", `${NAME}5120${OFF_CURVE}`, `raw(${NAME}5120${OFF_CURVE})`]
   ])("%s", (_, script, expected) => assert.strictEqual(without(descriptorOf(regtest, hex(script))), expected))
 
-  it.each([OFF_CURVE, "ff".repeat(32)])("taproot without a point has an address like any witness program: %s", (x) => {
-    assert.match(without(descriptorOf(regtest, hex(`5120${x}`))), /^addr\(ncrt1p[a-z0-9]{58}\)$/)
-  })
+  it.each([OFF_CURVE, "ff".repeat(32)])(
+    "taproot without a point has an address as any witness program: %s",
+    (x) => {
+      assert.match(without(descriptorOf(regtest, hex(`5120${x}`))), /^addr\(ncrt1p[a-z0-9]{58}\)$/)
+    }
+  )
 
-  it("addresses are those of the network", () => {
+  it("an address is that of the network", () => {
     assert.strictEqual(without(descriptorOf(mainnet, hex(P2PKH))), "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)")
   })
 
-  it("there is one for any bytes", () => {
+  it("any bytes have a descriptor", () => {
     FastCheck.assert(FastCheck.property(bytesOf(0, 100), (script) => {
       assert.match(without(descriptorOf(regtest, script)), /^(?:raw|addr|pk|multi|rawtr)\(.*\)$/)
     }))
@@ -101,5 +104,5 @@ describe("descriptors of witness scripts", () => {
     ["a script without a signature", "51"],
     ["a script that is no miniscript", "74"],
     ["a script of nothing", ""]
-  ])("none for %s", (_, script) => assert.isUndefined(witnessDescriptorOf(hex(script))))
+  ])("no witness descriptor for %s", (_, script) => assert.isUndefined(witnessDescriptorOf(hex(script))))
 })

@@ -8,7 +8,7 @@ import { mainnet, regtest } from "../../../src/protocol/networks.ts"
 import { encodeWif } from "../../../src/protocol/wif.ts"
 import { pubkeyOf } from "../../support/keys.ts"
 
-/** The point G, whose secret is 1. */
+/** The point G, with the secret key 1. */
 const X = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 const KEY = `02${X}`
 const LONG = `04${X}483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8`

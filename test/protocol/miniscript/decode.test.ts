@@ -15,11 +15,11 @@ const SHORT_DIGEST = "ee".repeat(20)
 const sane = (text: string): string | undefined => miniscriptText(compileMiniscript(text))
 const understood = (text: string): string | undefined => decodeMiniscript(compileMiniscript(text))?.expression.text
 
-/** Text without key and digests, for names of tests. */
+/** Text without key and digests, for test names. */
 const short = (text: string): string => text.replace(/(02)?0{62}(..)/g, "key$2").replace(/(dd|ee){20,}/g, "hash")
 const cases = (...texts: ReadonlyArray<string>) => texts.map((text) => [short(text), text] as const)
 
-describe("scripts that stand for a safe miniscript", () => {
+describe("scripts of a safe miniscript", () => {
   it.each(cases(
     `pk(${A})`,
     `multi(2,${A},${B},${C})`,
@@ -64,7 +64,7 @@ describe("scripts that stand for a safe miniscript", () => {
   ])("%s", (_, text, expected) => assert.strictEqual(sane(text), expected))
 })
 
-describe("scripts that stand for a miniscript which is not safe", () => {
+describe("scripts of a miniscript that is not safe", () => {
   it.each(cases(
     // Without a signature.
     "1",
@@ -87,7 +87,7 @@ describe("scripts that stand for a miniscript which is not safe", () => {
   })
 })
 
-describe("scripts that stand for none", () => {
+describe("scripts without a miniscript", () => {
   it.each(cases(
     "and_v(1,1)",
     `and_v(pk(${A}),1)`,
@@ -138,26 +138,26 @@ describe("scripts that stand for none", () => {
     ["thresh of nothing", "5187"],
     ["OP_TOALTSTACK without its counterpart", `21${A}ac6b21${B}ac9a`],
     ["OP_NUMEQUAL", `21${A}ac519c`]
-  ])("%s", (_, script) => assert.isUndefined(decodeMiniscript(hex(script))))
+  ])("no miniscript: %s", (_, script) => assert.isUndefined(decodeMiniscript(hex(script))))
 })
 
 describe("limits of scripts", () => {
   const locks = (count: number): string => "and_v(v:older(1),".repeat(count) + `pk(${A})` + ")".repeat(count)
 
-  it("201 opcodes", () => {
-    // Two opcodes a lock (OP_CHECKSEQUENCEVERIFY, OP_VERIFY), and OP_CHECKSIG.
+  it("a script has at most 201 opcodes", () => {
+    // Two opcodes per lock (OP_CHECKSEQUENCEVERIFY, OP_VERIFY), and OP_CHECKSIG.
     assert.isDefined(sane(locks(100)))
     assert.isUndefined(sane(locks(101)))
     assert.isDefined(understood(locks(101)))
   })
 
-  it("3,600 bytes", () => {
-    // Three bytes a lock, 35 for the key.
+  it("a script has at most 3,600 bytes", () => {
+    // Three bytes per lock, 35 for the key.
     assert.isDefined(understood(locks(1188)))
     assert.isUndefined(understood(locks(1189)))
   })
 
-  it("100 elements of a witness", () => {
+  it("a witness has at most 100 elements", () => {
     // Each multisig takes a dummy beside its signatures.
     const all = (from: number, count: number): string =>
       `multi(${[count, ...Array.from({ length: count }, (_, n) => key(from + n))].join(",")})`
@@ -168,14 +168,14 @@ describe("limits of scripts", () => {
     assert.strictEqual(understood(checks(16)), checks(16))
   })
 
-  it("a script may be as deep as it is long", () => {
+  it("a script may be nested as deep as it is long", () => {
     assert.isDefined(decodeMiniscript(hex(`51${"92".repeat(3599)}`)))
     assert.isUndefined(decodeMiniscript(hex("68".repeat(3600))))
     assert.isUndefined(decodeMiniscript(hex("9b".repeat(3600))))
   })
 })
 
-/** Miniscripts that are well typed, by their base type. */
+/** Correctly typed miniscripts, by their base type. */
 const { base } = FastCheck.letrec((tie) => {
   const keys = FastCheck.nat(50).map(key)
   const check = FastCheck.oneof(
@@ -227,7 +227,7 @@ const { base } = FastCheck.letrec((tie) => {
   }
 })
 
-it("what was compiled is understood, and compiles to the same script again", () => {
+it("a compiled miniscript is decoded, and compiles to the same script again", () => {
   FastCheck.assert(
     FastCheck.property(base.map(String), (text) => {
       const script = compileMiniscript(text)
@@ -239,7 +239,7 @@ it("what was compiled is understood, and compiles to the same script again", () 
   )
 })
 
-it("no bytes make it fail; what is understood compiles to them", () => {
+it("any bytes are decoded without an error; a decoded miniscript compiles to the same bytes", () => {
   const opcodes = FastCheck.constantFrom(..."00515263646768696b6c73747c7682879193929a9bacaeb1b2".match(/../g) ?? [])
   const parts = FastCheck.oneof(opcodes, opcodes, FastCheck.constant(`21${A}`), bytesOf(0, 3).map(toHex))
   FastCheck.assert(

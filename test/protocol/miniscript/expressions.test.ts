@@ -12,7 +12,7 @@ const NO = -Infinity
  * Opcodes; keys checked by multisig opcodes, and witness elements of the whole script less one, each to satisfy and to
  * dissatisfy it. Counted by hand.
  */
-describe("what expressions cost", () => {
+describe("the cost of expressions", () => {
   it.each<[string, number, readonly [number, number], readonly [number, number]]>([
     ["0", 0, [NO, 0], [NO, -1]],
     ["1", 0, [0, NO], [-1, NO]],

@@ -13,13 +13,13 @@ const B = `02${"02".repeat(32)}`
 const DIGEST = "dd".repeat(32)
 
 describe("sets of letters", () => {
-  it("hold what they were made of", () => {
+  it("a set contains its letters", () => {
     assert.strictEqual(letters(type("")), "")
     assert.strictEqual(letters(type("kB")), "Bk")
     assert.strictEqual(letters(type(ALL)), ALL)
   })
 
-  it("contain their subsets", () => {
+  it("a set contains its subsets", () => {
     assert.isTrue(has(type("Bdu"), type("Bu")))
     assert.isFalse(has(type("Bu"), type("Bdu")))
     assert.isTrue(has(type(""), type("")))

@@ -24,7 +24,7 @@ const errorOf = (bytes: Uint8Array): string | undefined => {
 const encodedHex = (psbt: Psbt): string => toHex(encodePsbt(psbt))
 
 describe("PSBTs", () => {
-  it("lead back from their bytes", () => {
+  it("an encoded PSBT is decoded again", () => {
     FastCheck.assert(
       FastCheck.property(psbts, (psbt) => {
         const bytes = encodePsbt(psbt)
@@ -47,7 +47,7 @@ describe("PSBTs", () => {
     )
   })
 
-  it("are none when they are cut short, or longer", () => {
+  it("a truncated or longer PSBT is refused", () => {
     FastCheck.assert(
       FastCheck.property(psbts, FastCheck.nat(), (psbt, seed) => {
         const bytes = encodePsbt(psbt)
@@ -58,7 +58,7 @@ describe("PSBTs", () => {
     )
   })
 
-  it("never make the reader fail otherwise than with an error", () => {
+  it("any bytes are decoded or refused with an error", () => {
     FastCheck.assert(
       FastCheck.property(psbts, FastCheck.nat(), FastCheck.nat({ max: 255 }), (psbt, at, byte) => {
         const bytes = encodePsbt(psbt)
@@ -70,7 +70,7 @@ describe("PSBTs", () => {
     )
   })
 
-  it("combined with themselves stay what they are, and in either order know the same", () => {
+  it("a PSBT combined with itself does not change, and the order of a combination has no effect", () => {
     FastCheck.assert(
       FastCheck.property(psbts, (psbt) => {
         const bare = psbtOf(psbt.transaction)
@@ -82,7 +82,7 @@ describe("PSBTs", () => {
     )
   })
 
-  it("of different transactions cannot be combined, but joined", () => {
+  it("PSBTs of different transactions cannot be combined, but joined", () => {
     const made = [1, 2].map((n) =>
       psbtOf(makeTransaction({
         version: n,
@@ -107,7 +107,7 @@ describe("PSBTs", () => {
 })
 
 describe("trees of leaves", () => {
-  it("are whole, or not", () => {
+  it("a tree is complete or not", () => {
     for (const depths of [[0], [1, 1], [1, 2, 2], [2, 2, 1], [2, 2, 2, 2], [1, 2, 3, 3], [3, 3, 2, 1]]) {
       assert.isTrue(isWholeTree(depths), depths.join())
     }

@@ -63,14 +63,14 @@ describe("parseFixedPoint", () => {
     }
   )
 
-  it("takes other numbers of decimals", () => {
+  it("accepts other numbers of decimals", () => {
     assert.strictEqual(parseFixedPoint("1.234", 3), 1234)
     assert.isUndefined(parseFixedPoint("1.2345", 3))
   })
 })
 
 describe("decodeAmount", () => {
-  it("takes numbers and text", () => {
+  it("accepts numbers and text", () => {
     assert.strictEqual(decodeAmount(new JsonNumber("0.1")), 10_000_000)
     assert.strictEqual(decodeAmount("0.1"), 10_000_000)
     assert.strictEqual(decodeAmount("21000000"), 2_100_000_000_000_000)

@@ -36,7 +36,7 @@ describe("formatAmount", () => {
     assert.strictEqual(Number(text.replace(".", "")), units)
   })
 
-  it("refuses a number that is no integer", () => {
+  it("refuses a number that is not an integer", () => {
     assert.throws(() => formatAmount(0.5), RangeError)
     assert.throws(() => formatAmount(Number.NaN), RangeError)
   })
@@ -108,7 +108,7 @@ describe("encodeString", () => {
 })
 
 describe("encodeJson", () => {
-  it.prop("writes what JSON.stringify writes, numbers apart", {
+  it.prop("writes the same text as JSON.stringify, except numbers", {
     value: FastCheck.jsonValue({ noUnicodeString: false }).filter((value) =>
       !/\d\.|e[-+]|\u007f/.test(JSON.stringify(value))
     )
@@ -139,11 +139,11 @@ describe("encodeJson", () => {
     )
   })
 
-  it("writes empty containers, and objects whose members are all left out", () => {
+  it("writes empty containers, and objects whose members are all undefined", () => {
     assert.strictEqual(encodeJson([[], {}, { a: undefined }, new Map()]), "[[],{},{},{}]")
   })
 
-  it("keeps repeated members and the order of what was read", () => {
+  it("keeps repeated members and their order", () => {
     const text = "{\"b\":1,\"a\":2,\"b\":3,\"1\":4}"
     assert.strictEqual(encodeJson(parseJson(text) ?? null), text)
   })

@@ -211,7 +211,7 @@ describe("integerWithin", () => {
 describe("a long text", () => {
   const BIG = Number.MAX_SAFE_INTEGER
 
-  it("has a string of hundreds of thousands of escapes read in parts, as in one", () => {
+  it("has the same string of hundreds of thousands of escapes in parts as in one", () => {
     // Of different lengths, so that parts end before, within and behind escapes and pairs.
     const texts = ["\\n", "\\ud83d\\ude00", "a\\\\b", "plain \\u0041 text\\t"].map((text) =>
       `"${text.repeat(100_001)}"`

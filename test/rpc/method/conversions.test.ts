@@ -100,8 +100,8 @@ describe("the table of the command line", () => {
         const value = "_tag" in values ? undefined : values[position]
         const named = byName(method, [`${name}=1`])
         const whole = `${method} ${position} ${name}`
-        // Of a method that is not in the table, every argument is JSON where it can be. A member of an options object
-        // has no position of its own.
+        // For a method that is not in the table, every argument is JSON if it parses. A member of an options object has
+        // no position of its own.
         if (!(options?.membersByName === true && name in (options.members ?? {}))) {
           assert.strictEqual(encodeJson(value ?? null), expected, whole)
         }

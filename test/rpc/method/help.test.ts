@@ -83,7 +83,7 @@ describe("synopsis", () => {
 })
 
 describe("helpIndex", () => {
-  it("groups synopses under headings, hidden methods left out", () => {
+  it("groups synopses under headings, without hidden methods", () => {
     assert.strictEqual(
       helpIndex(table),
       [
@@ -97,7 +97,7 @@ describe("helpIndex", () => {
     )
   })
 
-  it("begins every line that is no heading with the name of a method (reference/rpc.md 3.1)", () => {
+  it("begins every line except headings with the name of a method (reference/rpc.md 3.1)", () => {
     for (const line of helpIndex(table).split("\n")) {
       if (line !== "" && !line.startsWith("== ")) assert.isTrue(table.has(line.split(" ")[0] ?? ""), line)
     }
@@ -105,7 +105,7 @@ describe("helpIndex", () => {
 })
 
 describe("helpText", () => {
-  it("explains a method", () => {
+  it("describes a method", () => {
     assert.strictEqual(
       methodHelp(nameShow),
       `name_show "name" ( {"nameEncoding":"str","allowExpired":bool} )

@@ -18,7 +18,7 @@ const CONTEXT: CallContext = {
   running: () => []
 }
 
-/** Calls a method with params as JSON text; gives the result as JSON text, or code and message of the error. */
+/** Calls a method with params as JSON text; returns the result as JSON text, or code and message of the error. */
 const call = (target: Method, params: string): string | ReadonlyArray<number | string> => {
   const given = parseJson(params)
   if (given === undefined || given === null || typeof given !== "object" || "text" in given) {
@@ -101,14 +101,14 @@ describe("params by position", () => {
     ])
   })
 
-  it("takes a null for a required parameter as one of the wrong type", () => {
+  it("treats a null for a required parameter as a wrong type", () => {
     assert.deepStrictEqual(call(getblockhash, "[null]"), [
       -3,
       "Wrong type passed:\n{\n    \"Position 1 (height)\": \"JSON value of type null is not of expected type number\"\n}"
     ])
   })
 
-  it("takes a null for the options of a name method as an error, by position and by name", () => {
+  it("refuses a null for the options of a name method, by position and by name", () => {
     const error = [-3, "JSON value of type null is not of expected type object"]
     assert.deepStrictEqual(call(nameScan, "[\"\",1,null]"), error)
     assert.deepStrictEqual(call(nameScan, "{\"options\":null}"), error)
@@ -170,7 +170,7 @@ describe("params by name", () => {
 })
 
 describe("methodTable", () => {
-  it("joins groups, and refuses two methods of one name", () => {
+  it("joins groups, and refuses two methods with one name", () => {
     assert.deepStrictEqual([...methodTable([getblock], [nameScan]).keys()], ["getblock", "name_scan"])
     assert.throws(() => methodTable([getblock], [getblock]), /two methods have the name getblock/)
   })

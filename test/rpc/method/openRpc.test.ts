@@ -55,7 +55,7 @@ const concealed = method({
 const table = methodTable([nameShow, getblock, concealed])
 
 describe("openRpc", () => {
-  it("describes methods for programs", () => {
+  it("describes methods in machine-readable form", () => {
     const document = JSON.parse(encodeJson(openRpc(table, "1.2.3")))
     assert.deepStrictEqual([document.openrpc, document.info], ["1.3.2", { title: "svcd", version: "1.2.3" }])
     assert.deepStrictEqual(document.methods.map(({ name }: { name: string }) => name), ["name_show", "getblock"])
@@ -99,7 +99,7 @@ describe("openRpc", () => {
     })
   })
 
-  it("offers one schema for each form of a result", () => {
+  it("has one schema for each form of a result", () => {
     const document = JSON.parse(encodeJson(openRpc(methodTable([getblock]), "1")))
     assert.deepStrictEqual(
       document.methods[0].result.schema.oneOf.map(({ title, type }: { title: string; type: string }) => [title, type]),

@@ -72,7 +72,7 @@ describe("hash", () => {
     assert.deepStrictEqual(read(Param.hash(""), text), [-8, message])
   })
 
-  it("has another name in messages where it is given one", () => {
+  it("uses a label in messages if it has one", () => {
     assert.deepStrictEqual(read(Param.hash("", "parameter 1"), "\"\""), [
       -8,
       "parameter 1 must be of length 64 (not 0, for '')"
@@ -102,7 +102,7 @@ describe("other kinds", () => {
     assert.deepStrictEqual(read(param, text), expected)
   })
 
-  it("refines what another kind reads", () => {
+  it("refines the values of another kind", () => {
     const even = Param.refined(Param.int32(""), (value) => {
       if (value % 2 === 0) return value / 2
       throw RpcError.invalidParameter("odd")
@@ -112,7 +112,7 @@ describe("other kinds", () => {
     assert.deepStrictEqual(read(even, "\"4\""), [-3, "JSON value of type string is not of expected type number"])
   })
 
-  it("reads values with a rule of their own", () => {
+  it("reads values with a custom rule", () => {
     const heightOrHash = Param.custom({
       words: "string or numeric",
       description: "",
@@ -171,14 +171,14 @@ describe("object", () => {
     assert.deepStrictEqual(read(outpoint, `{"txid":"x","vout":0}`), [-8, "txid must be of length 64 (not 1, for 'x')"])
   })
 
-  it("refuses unknown members where it is strict", () => {
+  it("refuses unknown members in strict mode", () => {
     const strict = Param.object({ a: Param.optional(Param.int32("")) }, "", { unknown: "refuse" })
     assert.deepStrictEqual(read(strict, "{\"a\":1,\"b\":2}"), [-3, "Unexpected key b"])
     assert.deepStrictEqual(read(strict, "{\"__proto__\":2}"), [-3, "Unexpected key __proto__"])
     assert.deepStrictEqual(read(strict, "{\"a\":1}"), { a: 1 })
   })
 
-  it("is read as an empty one where it may be left out", () => {
+  it("defaults to an empty object if it is optional", () => {
     assert.deepStrictEqual(Param.orEmpty(options).fallback?.value, {
       nameEncoding: undefined,
       minConf: 1,
@@ -186,7 +186,7 @@ describe("object", () => {
     })
   })
 
-  it("gives the handler typed values", () => {
+  it("passes typed values to the handler", () => {
     const decoded = Param.decodeRecord(
       { height: Param.int32(""), tip: Param.optional(Param.hash("")) },
       ["height", "tip"],

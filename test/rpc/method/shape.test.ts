@@ -31,7 +31,7 @@ describe("mismatch", () => {
     assert.strictEqual(Shape.mismatch(block, value), expected)
   })
 
-  it("looks into objects whose names are data", () => {
+  it("checks objects whose names are data", () => {
     const map = Shape.map("txid", Shape.integer("Its size"))
     assert.isUndefined(Shape.mismatch(map, new Map([["aa", 1]])))
     assert.isUndefined(Shape.mismatch(map, { aa: 1 }))
@@ -49,13 +49,13 @@ describe("mismatch", () => {
     [Shape.number(""), 0.5],
     [Shape.integer(""), 5n],
     [Shape.any(""), []]
-  ])("knows scalars: case %#", (shape, value) => {
+  ])("checks scalars: case %#", (shape, value) => {
     assert.isUndefined(Shape.mismatch(shape, value))
   })
 })
 
 describe("the lines of the help", () => {
-  it("shows one member a line", () => {
+  it("shows one member on each line", () => {
     assert.deepStrictEqual(Shape.describe(block), [
       ["{", "(json object) A block"],
       ["  \"hash\": \"hex\",", "(string) The hash"],

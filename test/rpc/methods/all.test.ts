@@ -6,7 +6,7 @@ import type { Shape } from "../../../src/rpc/method/shape.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 
-/** All there are. */
+/** All methods. */
 const METHODS = [
   "abandontransaction",
   "addconnection",
@@ -196,16 +196,16 @@ const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["loadwallet", [RPC_CODE.walletNotFound]]
 ])
 
-/** Results that can be anything: what a caller sent, and a document with a schema of its own. */
+/** Results that can be anything: a caller's values, and a document with a schema of its own. */
 const OPEN = new Set(["echo", "echojson", "help", "rpc.discover"])
 
-/** Parts of results that hold values of several types, as in the reference node. */
+/** Parts of results with values of several types, as in the reference node. */
 const MIXED: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["getwalletinfo", ["result.scanning"]],
   ["listaddressgroupings", ["result[][][]"]]
 ])
 
-/** Examples that come after all others, in this order, as they change which wallets there are and what is open. */
+/** Examples that run after all others, in this order, because they change the wallets and their locks. */
 const LAST = [
   "encryptwallet",
   "walletpassphrase",
@@ -216,7 +216,7 @@ const LAST = [
   "unloadwallet"
 ]
 
-/** Examples with files outside of the directory of the test. */
+/** Examples with files outside the directory of the test. */
 const ELSEWHERE = new Set(["backupwallet", "restorewallet"])
 
 const vagueParts = (shape: Shape, path = "result"): ReadonlyArray<string> => {
@@ -253,7 +253,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
       }
     }))
 
-  it.effect("give examples that work", () =>
+  it.effect("have working examples", () =>
     Effect.gen(function*() {
       const { call, lifecycle, methods } = yield* MethodNode
       const inOrder = [...methods.values()].sort((a, b) => LAST.indexOf(a.name) - LAST.indexOf(b.name))
@@ -264,7 +264,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
             onSuccess: () => 0,
             onFailure: (error) => error.code
           })
-          // Examples are of the main network: here their blocks and names do not exist.
+          // Examples are for the main network: here their blocks and names do not exist.
           const allowed = REFUSED.get(name) ?? [0, RPC_CODE.invalidAddressOrKey, RPC_CODE.wallet]
           assert.include(allowed, code, `${name} ${JSON.stringify(params)}`)
         }
@@ -272,7 +272,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
       assert.strictEqual(lifecycle.phase()._tag, "Stopping", "after the example of stop")
     }), 60_000)
 
-  it.effect("explain themselves, beginning with the synopsis", () =>
+  it.effect("have a help text that begins with the synopsis", () =>
     Effect.gen(function*() {
       const { call, methods } = yield* MethodNode
       for (const name of methods.keys()) {
@@ -329,7 +329,7 @@ const value: FastCheck.Arbitrary<unknown> = FastCheck.oneof(
   FastCheck.jsonValue()
 )
 
-/** Methods that consume nothing of the others; `stop` waits as long as its argument says. */
+/** Methods with no effect on the others; `stop` waits as long as its argument sets. */
 const HARMLESS = METHODS.filter((name) =>
   !["stop", "invalidateblock", "reconsiderblock", ...LAST, ...ELSEWHERE].includes(name)
 )
@@ -345,7 +345,7 @@ const neverBreaks = (callText: Calls["callText"]) => {
   )
   return FastCheck.asyncProperty(FastCheck.constantFrom(...HARMLESS), given, async (name, params) => {
     const text = JSON.stringify(params)
-    // Half a surrogate pair is no JSON to our reader: the dispatcher refuses it before a method is called.
+    // Half a surrogate pair is not JSON for our reader: the dispatcher refuses it before a method is called.
     FastCheck.pre(!/\\ud[89a-f]/i.test(text))
     const code = await Effect.runPromise(Effect.match(callText(name, text), {
       onSuccess: () => 0,
@@ -357,7 +357,7 @@ const neverBreaks = (callText: Calls["callText"]) => {
 
 layer(methodNode({ txIndex: true, wallets: true }))("whatever they are given", (it) => {
   it.effect(
-    "the methods answer as documented, or refuse it with a code that blames the caller",
+    "the methods answer as documented, or refuse the call with a caller's error code",
     () =>
       Effect.gen(function*() {
         const { callText } = yield* MethodNode

@@ -18,11 +18,11 @@ const NOBODYS = "ab".repeat(32)
 
 const hashAt = (height: number): string => displayHash(blocks[height]?.hash ?? assert.fail("no such block"))
 
-/** A block with transactions that spend something. */
+/** A block with transactions that spend coins. */
 const FULL = hashAt(600)
 
 layer(methodNode())("getblock and getblockheader", (it) => {
-  it.effect("print what the reference node printed", () =>
+  it.effect("return the same results as the reference node", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual(recorded.length, 24)
@@ -44,7 +44,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
       }
     }))
 
-  it.effect("take every number for a verbosity, and words for 0 and 1", () =>
+  it.effect("accept every number as a verbosity, and booleans for 0 and 1", () =>
     Effect.gen(function*() {
       const { call, callText } = yield* MethodNode
       const text = (verbosity: unknown) => Effect.map(call("getblock", FULL, verbosity), ({ text }) => text)
@@ -59,7 +59,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
       assert.strictEqual((yield* callText("getblock", `{"blockhash":"${FULL}","verbose":3}`)).text, coins)
     }))
 
-  it.effect("show the coin beside each input at verbosity 3, and the fee that comes of it", () =>
+  it.effect("show the coin of each input at verbosity 3, and the resulting fee", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const { json, when } = yield* call("getblock", FULL, 3)
@@ -91,7 +91,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
       )
     }))
 
-  it.effect("take upper case", () =>
+  it.effect("accept upper case", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("getblock", FULL.toUpperCase())).text, (yield* call("getblock", FULL)).text)
@@ -133,7 +133,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
 })
 
 layer(methodNode())("blocks off the best chain", (it) => {
-  it.effect("of which the header alone is known", () =>
+  it.effect("of which only the header is known", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* MethodNode
       assert.isUndefined((yield* chain.acceptHeaders(branch)).reject)
@@ -153,7 +153,7 @@ layer(methodNode())("blocks off the best chain", (it) => {
       }
     }))
 
-  it.effect("that were stored and never connected: without fees and coins", () =>
+  it.effect("that were stored and never connected, without fees and coins", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
       for (const block of branch) assert.strictEqual((yield* chain.submit(block)).type, "inconclusive")

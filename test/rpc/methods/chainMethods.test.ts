@@ -43,7 +43,7 @@ layer(methodNode())("the chain as a whole", (it) => {
       assert.strictEqual((yield* refusal("getblockhash", null)).code, -3)
     }))
 
-  it.effect("getdifficulty prints the double of regtest", () =>
+  it.effect("getdifficulty returns regtest's difficulty as a double", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("getdifficulty")).text, "4.656542373906925e-10")
@@ -86,7 +86,7 @@ layer(methodNode())("the chain as a whole", (it) => {
 layer(methodNode({ blocks: false, params: withOverrides(regtestParams, { activation: { csv: 3, segwit: 2 } }) }))(
   "getdeploymentinfo before a rule holds",
   (it) => {
-    it.effect("says from which height, and counts the next block", () =>
+    it.effect("reports the height of activation, and the state for the next block", () =>
       Effect.gen(function*() {
         const { call } = yield* MethodNode
         const { json } = yield* call("getdeploymentinfo")
@@ -111,7 +111,7 @@ layer(methodNode())("branches", (it) => {
   const [first, second] = stale.slice(-2)
   const [one, two] = [first, second].map((block) => displayHash(block?.hash ?? assert.fail()))
 
-  it.effect("come, are invalidated and reconsidered", () =>
+  it.effect("are added, invalidated and reconsidered", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
       const active = branchTo(600, TIP, 0, "active")
@@ -131,7 +131,7 @@ layer(methodNode())("branches", (it) => {
       assert.deepStrictEqual(yield* tips, [active, branchTo(592, two ?? "", 2, "valid-fork")])
     }))
 
-  it.effect("change nothing where there is nothing to change", () =>
+  it.effect("change nothing without a cause", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       for (const method of ["invalidateblock", "reconsiderblock"]) {
@@ -143,7 +143,7 @@ layer(methodNode())("branches", (it) => {
     }))
 })
 
-/** The block as from a miner that leaves the reserved value to the node. */
+/** The block from a miner that leaves the reserved value to the node. */
 const withoutReservedValue = (block: Block): Block => {
   const [coinbase, ...others] = block.transactions
   const [input] = coinbase?.inputs ?? []
@@ -156,7 +156,7 @@ const withoutReservedValue = (block: Block): Block => {
 layer(methodNode({ blocks: false }))("submitblock", (it) => {
   const hexOf = (height: number): string => toHex(blockAt(height).bytes)
 
-  it.effect("takes blocks in their order, once", () =>
+  it.effect("accepts blocks in order, once", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const submit = (hex: string) => Effect.map(call("submitblock", hex), ({ value }) => value)
@@ -212,7 +212,7 @@ layer(methodNode({ blocks: false }))("submitblock", (it) => {
       assert.isNull((yield* call("submitblock", hexOf(5))).value)
     }))
 
-  it.effect("adds the reserved value that a miner left out", () =>
+  it.effect("adds the reserved value that a miner omitted", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
       const isZero = ({ transactions: [coinbase] }: Block): boolean =>

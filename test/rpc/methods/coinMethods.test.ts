@@ -18,7 +18,7 @@ const coinbaseAt = (height: number): Transaction => blocks[height]?.transactions
 const NOBODYS = "00".repeat(32)
 
 layer(methodNode())("gettxout", (it) => {
-  it.effect("finds the coin of every name that is alive, and of none that expired", () =>
+  it.effect("finds the coin of every unexpired name, and of no expired one", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       let alive = 0
@@ -27,7 +27,7 @@ layer(methodNode())("gettxout", (it) => {
         const { json, when } = yield* call("gettxout", stringAt(show, "txid"), Number(recordedText(at(show, "vout"))))
         if (at(show, "expired") === true) {
           assert.isNull(json)
-          assert.strictEqual(when, "there is none")
+          assert.strictEqual(when, "it is spent or unknown")
           continue
         }
         alive++
@@ -42,7 +42,7 @@ layer(methodNode())("gettxout", (it) => {
       assert.strictEqual(alive, 67)
     }))
 
-  it.effect("knows coinbases, and the depth of the tip's own", () =>
+  it.effect("reports coinbases, and one confirmation for the tip's", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const { value } = yield* call("gettxout", displayHash(coinbaseAt(600).txid), 0)
@@ -53,7 +53,7 @@ layer(methodNode())("gettxout", (it) => {
       })
     }))
 
-  it.effect("answers null for coins that are spent, unknown, or of the first block", () =>
+  it.effect("returns null for coins that are spent, unknown, or of the first block", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const spent = blocks.flatMap(({ transactions }) => transactions.slice(1)).find(({ outputs }) =>
@@ -102,7 +102,7 @@ layer(methodNode())("gettxoutsetinfo", (it) => {
     }${member("transactions")}"disk_size":`
   }
 
-  it.effect("agrees with the reference node, whichever hash is asked for", () =>
+  it.effect("agrees with the reference node for each kind of hash", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const infoOf = (...params: ReadonlyArray<unknown>) =>

@@ -31,7 +31,7 @@ const setUp = (options: Partial<Control.ControlOptions> = {}) =>
   })
 
 describe("help", () => {
-  it.scoped("lists the methods under headings, hidden ones left out", () =>
+  it.scoped("lists the methods under headings, without hidden ones", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       const { result } = yield* call("help")
@@ -41,7 +41,7 @@ describe("help", () => {
       assert.notMatch(result, /^echo/m)
     }))
 
-  it.scoped("explains one, a hidden one too", () =>
+  it.scoped("describes one method, also a hidden one", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       assert.match((yield* call("help", "[\"getblockhash\"]")).result, /^getblockhash height\n\nReturns the hash/)
@@ -49,7 +49,7 @@ describe("help", () => {
       assert.strictEqual((yield* call("help", "{\"command\":\"help\"}")).result.split("\n")[0], "help ( \"command\" )")
     }))
 
-  it.scoped("does not fail for a method that is unknown", () =>
+  it.scoped("does not fail for an unknown method", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       assert.strictEqual((yield* call("help", "[\"nosuch\"]")).result, "help: unknown command: nosuch")
@@ -66,7 +66,7 @@ describe("help", () => {
 })
 
 describe("stop", () => {
-  it.scoped("begins to stop and reports it", () =>
+  it.scoped("begins the stop and reports it", () =>
     Effect.gen(function*() {
       const { call, lifecycle } = yield* setUp()
       assert.strictEqual((yield* call("stop")).result, "svcd stopping")
@@ -100,7 +100,7 @@ describe("getrpcinfo", () => {
 })
 
 describe("getmemoryinfo", () => {
-  it.scoped("knows stats alone", () =>
+  it.scoped("supports only stats", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       const zeros = { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 }
@@ -125,7 +125,7 @@ describe("logging", () => {
     }
   }
 
-  it.scoped("reads and changes categories; what is included and excluded is off", () =>
+  it.scoped("reads and changes categories; a category both included and excluded is off", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp({ logging: categories() })
       assert.deepStrictEqual((yield* call("logging")).result, { rpc: false, network: true })
@@ -137,7 +137,7 @@ describe("logging", () => {
       assert.deepStrictEqual((yield* call("logging", "{\"exclude\":[\"all\"]}")).result, { rpc: false, network: false })
     }))
 
-  it.scoped("changes nothing where a category is unknown", () =>
+  it.scoped("changes nothing if a category is unknown", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp({ logging: categories() })
       assert.deepStrictEqual((yield* call("logging", "[[\"rpc\",\"x\"]]")).error, {
@@ -147,7 +147,7 @@ describe("logging", () => {
       assert.deepStrictEqual((yield* call("logging")).result, { rpc: false, network: true })
     }))
 
-  it.scoped("is there only where categories can be switched", () =>
+  it.scoped("exists only if categories can be switched", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       assert.strictEqual((yield* call("logging")).error.code, -32601)

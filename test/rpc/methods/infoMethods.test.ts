@@ -5,7 +5,7 @@ import { version } from "../../../src/version.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 layer(methodNode({ loading: true }))("getinfo", (it) => {
-  it.effect("sums the node up (reference/rpc.md 3.1)", () =>
+  it.effect("summarizes the node (reference/rpc.md 3.1)", () =>
     Effect.gen(function*() {
       const { call, status } = yield* MethodNode
       const text = (downloading: boolean) =>
@@ -19,7 +19,7 @@ layer(methodNode({ loading: true }))("getinfo", (it) => {
       assert.include((yield* call("getblockchaininfo")).value, { initialblockdownload: false })
     }))
 
-  it.effect("counts no peers where there is no network yet", () =>
+  it.effect("counts no peers before there is a network", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("getconnectioncount")).text, "0")

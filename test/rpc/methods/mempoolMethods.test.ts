@@ -31,7 +31,7 @@ describe("an empty mempool", () => {
         assert.strictEqual((yield* call("getmempoolfeeratediagram")).text, "[{\"weight\":0,\"fee\":0.00000000}]")
       }))
 
-    it.effect("has no transaction to show", () =>
+    it.effect("has no transaction", () =>
       Effect.gen(function*() {
         const { refusal } = yield* MethodNode
         for (
@@ -71,7 +71,7 @@ const stranger = pay([reward(2)], { fee: 2 * FEE, sequence: 0xfffffffd })
 const weights = { parent: parent.weight, child: child.weight, stranger: stranger.weight }
 
 layer(spendableNode)("a mempool with a family and a stranger", (it) => {
-  it.effect("lists, shows and relates them", () =>
+  it.effect("lists transactions with their details and relations", () =>
     Effect.gen(function*() {
       const { call, pool } = yield* MethodNode
       const before = pool.info().sequence
@@ -181,11 +181,11 @@ layer(spendableNode)("a mempool with a family and a stranger", (it) => {
       assert.deepStrictEqual(unknown, { code: -3, message: "Unexpected key x" })
     }))
 
-  it.effect("shows in gettxout and getrawtransaction", () =>
+  it.effect("is visible to gettxout and getrawtransaction", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* MethodNode
       const tip = displayHash((yield* chain.tip).hash)
-      // Spent in the mempool, and there in it.
+      // Spent in the mempool, and unspent in it.
       assert.isNull((yield* call("gettxout", idOf(reward(1).transaction), 0)).value)
       assert.include((yield* call("gettxout", idOf(reward(1).transaction), 0, false)).value, { confirmations: 139 })
       assert.isNull((yield* call("gettxout", idOf(parent), 0)).value)
@@ -207,7 +207,7 @@ layer(spendableNode)("a mempool with a family and a stranger", (it) => {
       assert.strictEqual((yield* refusal("getrawtransaction", idOf(child), 0, tip)).code, -5)
     }))
 
-  it.effect("loses what a block holds, and is saved", () =>
+  it.effect("loses the transactions of a block, and is saved", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       yield* mine(parent, child)
@@ -219,7 +219,7 @@ layer(spendableNode)("a mempool with a family and a stranger", (it) => {
 })
 
 describe("savemempool", () => {
-  it.effect("reports only that it could not be written to disk", () =>
+  it.effect("reports only that the file could not be written", () =>
     Effect.gen(function*() {
       const { pool } = yield* MethodNode
       const reason = "no space left"

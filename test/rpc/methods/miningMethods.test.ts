@@ -33,7 +33,7 @@ interface Node extends Calls {
 /** Leaves the clock of the tests alone. */
 const noClock = Layer.succeed(NodeClock.MockTime, { set: () => Effect.void, current: Effect.succeed(undefined) })
 
-/** Runs a test on the methods of a node of its own, with so many peers. */
+/** Runs a test on the methods of a new node with that many peers. */
 const withNode = <A, E>(
   use: (node: Node) => Effect.Effect<A, E>,
   { clock = NodeClock.layer(), params = regtestParams, peers = 0 } = {}
@@ -74,7 +74,7 @@ const proofHex = (hash: string, good: boolean): string => {
 }
 
 describe("merged mining", () => {
-  it.scopedLive("makes a candidate and takes the proof of it", () =>
+  it.scopedLive("makes a candidate and accepts its proof", () =>
     withNode(({ call, chain, refusal }) =>
       Effect.gen(function*() {
         const { text, value } = yield* call("createauxblock", ADDRESS)
@@ -148,7 +148,7 @@ describe("merged mining", () => {
 
 describe("getblocktemplate", () => {
   it.scopedLive(
-    "gives what a block can be made of, and judges proposals",
+    "returns a template, and validates proposals",
     () =>
       withNode(({ call, chain, pool, refusal }) =>
         Effect.gen(function*() {
@@ -160,7 +160,7 @@ describe("getblocktemplate", () => {
           pool.hold(chunkOf(entryOf(parent, { fee: 1_000, sigopCost: 4 }), entryOf(child, { fee: 2_000 })))
           pool.changes = 7
           const { text, when } = yield* call("getblocktemplate", SEGWIT)
-          assert.strictEqual(when, "a template is asked for")
+          assert.strictEqual(when, "mode is template")
           const template = JSON.parse(text)
           assert.deepInclude(template, {
             version: 65540,
@@ -243,7 +243,7 @@ describe("getblocktemplate", () => {
   )
 
   it.scoped(
-    "waits for changed fees, looked after from a minute on",
+    "waits for changed fees, checked from a minute on",
     () =>
       withNode(({ call, pool }) =>
         Effect.gen(function*() {
@@ -259,7 +259,7 @@ describe("getblocktemplate", () => {
     20_000
   )
 
-  it.scopedLive("waits for another tip where it is told what is known", () =>
+  it.scopedLive("waits for another tip than that of the given longpollid", () =>
     withNode(({ call }) =>
       Effect.gen(function*() {
         const { longpollid } = JSON.parse((yield* call("getblocktemplate", SEGWIT)).text)
@@ -302,7 +302,7 @@ describe("generate", () => {
     ))
 
   it.scopedLive(
-    "mines a block of what it is given",
+    "mines a block of the given transactions",
     () =>
       withNode(({ call, chain, pool, refusal }) =>
         Effect.gen(function*() {
@@ -351,7 +351,7 @@ describe("generate", () => {
 })
 
 describe("figures and headers", () => {
-  it.scopedLive("tells of mining, and takes headers", () =>
+  it.scopedLive("returns mining figures, and accepts headers", () =>
     withNode(({ call, chain, refusal }) =>
       Effect.gen(function*() {
         const before = JSON.parse((yield* call("getmininginfo")).text)
@@ -365,7 +365,7 @@ describe("figures and headers", () => {
         yield* call("setmocktime", time + 100)
         yield* call("generatetoaddress", 1, ADDRESS)
         assert.deepInclude((yield* call("getmininginfo")).value, { currentblockweight: 8_000, currentblocktx: 0 })
-        // Two hashes a block, and a hundred seconds from the first to the second.
+        // Two hashes per block, and a hundred seconds from the first to the second.
         assert.strictEqual((yield* call("getnetworkhashps", 1)).value, 0.02)
         assert.strictEqual((yield* call("getnetworkhashps", 1, 2)).value, 0.02)
         assert.strictEqual((yield* call("getnetworkhashps", 120, 0)).value, 0)
@@ -390,7 +390,7 @@ describe("figures and headers", () => {
       })
     ))
 
-  it.scopedLive("bounds the times of tests", () =>
+  it.scopedLive("limits the mock times", () =>
     withNode(({ call, callText, refusal, refusalOfText }) =>
       Effect.gen(function*() {
         assert.isNull((yield* callText("setmocktime", "[9223372036]")).value)

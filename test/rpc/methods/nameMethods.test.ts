@@ -15,7 +15,7 @@ const SYNCING = { code: -10, message: "Namecoin is downloading blocks..." }
 
 const textOf = (hex: string): string => Buffer.from(hex, "hex").toString("utf8")
 
-/** A name in printable ASCII, alive or expired, and its record in hex. */
+/** A name in printable ASCII, expired or not, and its record in hex. */
 const find = (expired: boolean): { readonly name: string; readonly hex: string; readonly show: Json } => {
   const found =
     names.find((each) =>
@@ -33,7 +33,7 @@ const rowsText = (rows: ReadonlyArray<Json>): string => `[${rows.map(recordedTex
 const namesIn = (json: Json): ReadonlyArray<string> => items(json).map((row) => stringAt(row, "name"))
 
 layer(methodNode())("name_show and name_history", (it) => {
-  it.effect("print what the reference node printed, for every name", () =>
+  it.effect("return the same result as the reference node, for every name", () =>
     Effect.gen(function*() {
       const { call, names: nameDb } = yield* MethodNode
       assert.lengthOf(names, 391)
@@ -51,7 +51,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       }
     }))
 
-  it.effect("print every name in plain text, or refuse it with the same words", () =>
+  it.effect("return every name in plain text, or refuse it with the same words", () =>
     Effect.gen(function*() {
       const { callText } = yield* MethodNode
       for (const name of names) {
@@ -82,7 +82,7 @@ layer(methodNode())("name_show and name_history", (it) => {
         code: -4,
         message: "name not found: 'd/absent'"
       })
-      // No more than this of a name is shown.
+      // An error shows no more than this of a name.
       for (const length of [10_000, 100_000]) {
         assert.deepStrictEqual(yield* refusal("name_show", "x".repeat(length)), {
           code: -4,
@@ -91,7 +91,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       }
     }))
 
-  it.effect("answer for expired names where they are asked to", () =>
+  it.effect("return expired names on request", () =>
     Effect.gen(function*() {
       const { call, refusal, withOptions } = yield* MethodNode
       const gone = { code: -4, message: `name expired: '${expired.name}'` }
@@ -105,7 +105,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       assert.strictEqual((yield* lenient.refusal("name_show", "d/absent")).code, -4)
     }))
 
-  it.effect("write names and values as the call, else the node, wants them (reference/rpc.md 5.1)", () =>
+  it.effect("encode names and values as the call, else the node, specifies (reference/rpc.md 5.1)", () =>
     Effect.gen(function*() {
       const { call, withOptions } = yield* MethodNode
       const value = stringAt(alive.show, "value")
@@ -152,7 +152,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       assert.include(shown.value, { name: "6a8c", value: textOf(stringAt(binary, "show", "value")) })
     }))
 
-  it.effect("omit what cannot be written, and report that", () =>
+  it.effect("omit names that an encoding cannot represent, and report that", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const binary = names.find((each) => /^(8|f)/.test(stringAt(each, "show", "value"))) ?? assert.fail()
@@ -251,7 +251,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       )
     }))
 
-  it.effect("refuse only what the operator switched off", () =>
+  it.effect("refuse only lookups that the operator disabled", () =>
     Effect.gen(function*() {
       const { withOptions } = yield* MethodNode
       const { call, refusal } = yield* withOptions({ nameHistory: false, nameHashIndex: false })
@@ -280,7 +280,7 @@ layer(methodNode())("name_scan", (it) => {
       assert.strictEqual((yield* call("name_scan", null, null)).text, rowsText(items(at(tip, "nameScanAscii"))))
     }))
 
-  it.effect("takes any count", () =>
+  it.effect("accepts any count", () =>
     Effect.gen(function*() {
       const { call, refusalOfText } = yield* MethodNode
       for (const count of [0, -1, -(2 ** 31)]) assert.strictEqual((yield* call("name_scan", "", count)).text, "[]")
@@ -302,7 +302,7 @@ layer(methodNode())("name_scan", (it) => {
       })
     }))
 
-  it.effect("follows pages to the end, each beginning with the last name of the one before", () =>
+  it.effect("returns all pages, each beginning with the last name of the one before", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       for (const size of [2, 7, 50]) {
@@ -318,7 +318,7 @@ layer(methodNode())("name_scan", (it) => {
       }
     }))
 
-  it.effect("begins with names that need not exist", () =>
+  it.effect("begins with start names that need not exist", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const all = scanned.map((row) => stringAt(row, "name"))
@@ -400,7 +400,7 @@ layer(methodNode())("name_scan", (it) => {
       assert.strictEqual((yield* refusalOfText("name_scan", "[\"\",10,{\"minConf\":1.5}]")).code, -1)
     }))
 
-  it.effect("stays quick whatever the expression", () =>
+  it.effect("stays fast for any expression", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       const began = performance.now()
@@ -426,7 +426,7 @@ layer(methodNode())("name_scan", (it) => {
 })
 
 layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
-  it.effect("a known name is answered, and an unknown one may still come", () =>
+  it.effect("a known name is returned, and an unknown one fails with -10", () =>
     Effect.gen(function*() {
       const { call, refusal, status } = yield* MethodNode
       assert.include((yield* call("name_show", alive.name)).value, { name: alive.name })
@@ -456,7 +456,7 @@ layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
 })
 
 layer(methodNode())("name_checkdb", (it) => {
-  it.effect("finds names, claims and coins in agreement, after a way back and forth too", () =>
+  it.effect("finds names, claims and coins in agreement, also after a reorg", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("name_checkdb")).text, "true")

@@ -124,7 +124,7 @@ const peer: PeerInfo = {
 }
 
 describe("getpeerinfo", () => {
-  it.effect("shows all that is known of a peer, in the order of the reference node (reference/rpc.md 3.7)", () =>
+  it.effect("returns the state of a peer, in the order of the reference node (reference/rpc.md 3.7)", () =>
     Effect.gen(function*() {
       const { call } = yield* network({ peers: Effect.succeed([peer]) })
       assert.strictEqual(
@@ -156,7 +156,7 @@ describe("addnode", () => {
     remove: (node) => Effect.as(note("remove")(node), node.startsWith("known"))
   })
 
-  it.effect("adds, removes and calls", () =>
+  it.effect("adds, removes and connects to peers", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* added
       yield* call("addnode", "a:1", "add")
@@ -179,7 +179,7 @@ describe("addnode", () => {
 })
 
 describe("addconnection", () => {
-  it.effect("calls for a purpose", () =>
+  it.effect("opens a connection of a type", () =>
     Effect.gen(function*() {
       const called: Array<unknown> = []
       const { call, refusal } = yield* network({
@@ -217,7 +217,7 @@ describe("getaddednodeinfo", () => {
 })
 
 describe("disconnectnode", () => {
-  it.effect("takes an address or a number, and not both", () =>
+  it.effect("accepts an address or an id, and not both", () =>
     Effect.gen(function*() {
       const gone: Array<unknown> = []
       const { call, refusal } = yield* network({
@@ -246,7 +246,7 @@ describe("disconnectnode", () => {
 })
 
 describe("bans", () => {
-  it.effect("last a day, a given while, or until a time", () =>
+  it.effect("last a day, a given duration, or until a time", () =>
     Effect.gen(function*() {
       const bans: Array<readonly [string, number]> = []
       const { call, refusal } = yield* network({
@@ -283,7 +283,7 @@ describe("bans", () => {
       assert.deepStrictEqual(yield* past("nowhere"), { code: -30, message: "Error: Invalid IP/Subnet" })
     }))
 
-  it.effect("are listed with what is left of them", () =>
+  it.effect("are listed with their remaining time", () =>
     Effect.gen(function*() {
       const { call } = yield* network({
         bans: Effect.succeed([{ subnet: "192.0.2.0/24", created: NOW - 10, until: NOW + 50 }])
@@ -302,7 +302,7 @@ describe("bans", () => {
 describe("addresses", () => {
   const known = { ...endpoint("192.0.2.1:8334"), services: 9n, time: NOW }
 
-  it.effect("are given as many as asked for", () =>
+  it.effect("are returned up to the requested number", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
       const { call, refusal } = yield* network({
@@ -318,7 +318,7 @@ describe("addresses", () => {
       assert.strictEqual((yield* refusal("getnodeaddresses", 1, "moon")).message, "Network not recognized: moon")
     }))
 
-  it.effect("are counted by network and in all", () =>
+  it.effect("are counted by network and in total", () =>
     Effect.gen(function*() {
       const { call } = yield* network({
         addressCounts: Effect.succeed(
@@ -337,7 +337,7 @@ describe("addresses", () => {
 })
 
 describe("the rest", () => {
-  it.effect("sums the network up", () =>
+  it.effect("summarizes the network", () =>
     Effect.gen(function*() {
       const { call } = yield* network({
         count: Effect.succeed({ inbound: 2, outbound: 1 }),

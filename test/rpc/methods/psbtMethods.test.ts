@@ -76,7 +76,7 @@ const withInputs = (text: unknown, change: (input: PsbtInput, n: number) => Psbt
 }
 
 layer(methodNode())("PSBTs", (it) => {
-  it.effect("refuses a text that is no PSBT", () =>
+  it.effect("refuses a text that is not a PSBT", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const cases = [["%", "invalid base64"], ["AAAA", "magic bytes at byte 0: needs 5 bytes, 3 are left"]] as const
@@ -105,7 +105,7 @@ layer(methodNode())("PSBTs", (it) => {
       assert.deepStrictEqual(yield* refusal("converttopsbt", "00"), { code: -22, message: "TX decode failed" })
     }))
 
-  it.effect("are made of transactions, without their signatures if that is allowed", () =>
+  it.effect("are made from transactions, without their signatures if permitted", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const hex = toHex(funding(pkh(first)).bytes)
@@ -118,7 +118,7 @@ layer(methodNode())("PSBTs", (it) => {
       assert.strictEqual(psbt.inputs.length, 1)
     }))
 
-  it.effect("are filled in, signed, finished and extracted, and each step is reported", () =>
+  it.effect("are completed, signed, finalized and extracted, and each step is reported", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const paid = funding(pkh(first), wpkh(second))
@@ -187,7 +187,7 @@ layer(methodNode())("PSBTs", (it) => {
       })
     }))
 
-  it.effect("get the outputs that they spend from the chain", () =>
+  it.effect("get their spent outputs from the chain", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* calls
       const { transactions } = yield* chain.block((yield* chain.tip).hash)

@@ -65,7 +65,7 @@ layer(methodNode())("making transactions", (it) => {
       assert.strictEqual((yield* call("converttopsbt", RAW)).value, PSBT)
     }))
 
-  it.effect("with the sequence numbers, lock time and version that were asked for", () =>
+  it.effect("with the requested sequence numbers, lock time and version", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const made = (...params: ReadonlyArray<unknown>) =>
@@ -83,7 +83,7 @@ layer(methodNode())("making transactions", (it) => {
       assert.strictEqual(sequence(decodeTransaction(fromHex(String(own.value)) ?? assert.fail())), 5)
     }))
 
-  it.effect("refuses what is none of them", () =>
+  it.effect("refuses invalid inputs and outputs", () =>
     Effect.gen(function*() {
       const { refusal } = yield* calls
       const one = [{ txid: TXID, vout: 0 }]
@@ -192,7 +192,7 @@ layer(methodNode())("making transactions", (it) => {
 const own = scriptOf({ kind: "pubkeyhash", hash: hash160(publicKeyOf(key(1))) })
 
 layer(methodNode())("signing transactions", (it) => {
-  it.effect("with given keys, for outputs that the caller describes", () =>
+  it.effect("with given keys, for outputs from the caller", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const raw = (yield* call("createrawtransaction", [{ txid: TXID, vout: 0 }], { [ADDRESS]: 1 })).value
@@ -220,7 +220,7 @@ layer(methodNode())("signing transactions", (it) => {
       assert.strictEqual(unknown.errors[0]?.error, "Input not found or already spent")
     }))
 
-  it.effect("signs a multisig in parts and puts them together in a PSBT", () =>
+  it.effect("signs a multisig in parts and combines them in a PSBT", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const pubkeys = [1, 2, 3].map((n) => toHex(pubkeyOf(n)))
@@ -247,7 +247,7 @@ layer(methodNode())("signing transactions", (it) => {
       }
     }))
 
-  it.effect("refuses invalid keys, outputs and hash types, and names no key", () =>
+  it.effect("refuses invalid keys, outputs and hash types, and shows no key", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const raw = (yield* call("createrawtransaction", [{ txid: TXID, vout: 0 }], { [ADDRESS]: 1 })).value
@@ -281,7 +281,7 @@ layer(methodNode())("signing transactions", (it) => {
       )
     }))
 
-  it.effect("puts copies of a transaction together whose coins are in the chain", () =>
+  it.effect("combines copies of a transaction whose coins are in the chain", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* calls
       const raw = (yield* call("createrawtransaction", [{ txid: TXID, vout: 0 }], { [ADDRESS]: 1 })).value

@@ -36,7 +36,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       pool.broadcastDone(transaction.txidKey)
       assert.strictEqual((yield* call("sendrawtransaction", hexOf(transaction).toUpperCase())).text, text)
       assert.isTrue(pool.isUnbroadcast(transaction.txidKey))
-      // One unspent output of it is enough to detect that.
+      // One unspent output is enough to detect that.
       yield* mine(transaction, pay([output(transaction)]))
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", hexOf(transaction)), {
         code: -27,
@@ -44,7 +44,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       })
     }))
 
-  it.effect("refuses what the mempool does, with its words", () =>
+  it.effect("refuses the transactions that the mempool refuses, with its reason", () =>
     Effect.gen(function*() {
       const { pool, refusal } = yield* MethodNode
       for (const maxfeerate of [undefined, 0]) {
@@ -85,7 +85,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       assert.strictEqual((yield* refusal("sendrawtransaction", 1)).code, -3)
     }))
 
-  it.effect("refuses a fee above the limit, and takes one at it", () =>
+  it.effect("refuses a fee above the limit, and accepts one at it", () =>
     Effect.gen(function*() {
       const { call, pool, refusal } = yield* MethodNode
       const size = pay([reward(3)]).virtualSize
@@ -108,7 +108,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       assert.strictEqual(pool.info().size, 2)
     }))
 
-  it.effect("refuses to burn more than its caller says", () =>
+  it.effect("refuses to burn more than its caller allows", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       const burning = (script: Uint8Array) => hexOf(pay([reward(5)], { more: [{ value: 1000, script }] }))
@@ -116,7 +116,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       const refused = { code: -25, message: BURN_EXCEEDED }
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", nullData), refused)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", nullData, null, "0.00000999"), refused)
-      // These outputs are unspendable too: an opcode without a meaning, a push that is cut off.
+      // These outputs are unspendable too: an unknown opcode, a truncated push.
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", burning(Uint8Array.of(0xff))), refused)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", burning(Uint8Array.of(5, 1))), refused)
       yield* call("sendrawtransaction", nullData, null, "0.00001")
@@ -163,7 +163,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
       }])
     }))
 
-  it.effect("reports the first failure of several transactions, and nothing of the others", () =>
+  it.effect("reports the first failure of several transactions, and no verdict on the later ones", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const parent = pay([reward(2)])
@@ -181,7 +181,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
       const [before, refused] = yield* verdicts(hexOf(parent), LOST)
       assert.deepStrictEqual(before, ids[0])
       assert.deepInclude(refused, { allowed: false, "reject-reason": "missing-inputs" })
-      // A transaction that pays too much ends the list, too; those before it are validated.
+      // A transaction with too high a fee ends the list too; the ones before it are validated.
       const dear = pay([output(parent)], { fee: 3_000_000 })
       const last = pay([output(dear)])
       const [first, second, third] = yield* verdicts(hexOf(parent), hexOf(dear), hexOf(last))
@@ -208,7 +208,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
 })
 
 layer(spendableNode)("prioritisetransaction", (it) => {
-  it.effect("adds to the fee that a transaction counts with, in the mempool or still to come", () =>
+  it.effect("changes the fee with which a transaction counts, in the mempool or not yet", () =>
     Effect.gen(function*() {
       const { call, pool, refusal } = yield* MethodNode
       const here = pay([reward(1)])
@@ -241,7 +241,7 @@ layer(spendableNode)("prioritisetransaction", (it) => {
       assert.deepStrictEqual(yield* refusal("prioritisetransaction", idOf(toCome), 0, -1), tooMuch)
     }))
 
-  it.effect("leaves alone what has dust", () =>
+  it.effect("refuses to change the fee of a transaction with dust", () =>
     Effect.gen(function*() {
       const { pool, refusal } = yield* MethodNode
       const dusty = currency(
@@ -276,7 +276,7 @@ const OPTIONS: typeof NodeOptions.Service = {
 
 describe("estimatesmartfee and estimaterawfee", () => {
   layer(methodNode({ blocks: false }))((it) => {
-    it.effect("report that they have no estimate, on a young node", () =>
+    it.effect("report that they have no estimate on a new node", () =>
       Effect.gen(function*() {
         const { call, refusal } = yield* MethodNode
         const none = "{\"errors\":[\"Insufficient data or no feerate found\"],\"blocks\":0}"

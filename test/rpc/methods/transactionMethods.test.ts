@@ -18,7 +18,7 @@ const txidOf = (height: number, n: number): string =>
   displayHash(blocks[height]?.transactions[n]?.txid ?? assert.fail("no such transaction"))
 const hashAt = (height: number): string => displayHash(blocks[height]?.hash ?? assert.fail("no such block"))
 
-/** A transaction of ordinary coins that are all spent again: without an index only its block finds it. */
+/** A transaction of ordinary coins that are all spent: without an index, only its block leads to it. */
 const FORGOTTEN = (() => {
   const spent = new Set(
     blocks.flatMap(({ transactions }) =>
@@ -35,7 +35,7 @@ const FORGOTTEN = (() => {
 })()
 
 layer(methodNode({ txIndex: true }))("getrawtransaction with an index", (it) => {
-  it.effect("finds every transaction of the chain but the first block's", () =>
+  it.effect("finds every transaction of the chain except the first block's", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       for (const { transactions } of blocks.slice(1)) {
@@ -65,7 +65,7 @@ layer(methodNode({ txIndex: true }))("getrawtransaction with an index", (it) => 
       }
     }))
 
-  it.effect("shows fee and coins from verbosity 2 on, where there are any", () =>
+  it.effect("shows fee and coins from verbosity 2 on, if there are any", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const txid = txidOf(600, 1)
@@ -129,7 +129,7 @@ layer(methodNode({ txIndex: true }))("getrawtransaction with an index", (it) => 
 
 layer(methodNode())("getrawtransaction without an index", (it) => {
   it.effect(
-    "finds what has an output left, what changed a name, and what its block is named of",
+    "finds a transaction with an unspent output or a name change, or by its given block",
     () =>
       Effect.gen(function*() {
         const { call, refusal } = yield* MethodNode
@@ -196,7 +196,7 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       }
     }))
 
-  it.effect("decoderawtransaction refuses the rest", () =>
+  it.effect("decoderawtransaction refuses invalid text", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
       const hex = stringAt(examples[0] ?? null, "hex")
@@ -225,7 +225,7 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       )
     }))
 
-  it.effect("decodes scripts up to ten times the length that can run, and transactions that fit a block", () =>
+  it.effect("decodes scripts up to ten times the executable length, and transactions that fit a block", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       assert.include((yield* call("decodescript", "51".repeat(100_000))).value, { type: "nonstandard" })
@@ -259,7 +259,7 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       })
     }))
 
-  it.effect("decodescript takes the empty script and upper case, and refuses what is not hexadecimal", () =>
+  it.effect("decodescript accepts the empty script and upper case, and refuses text that is not hexadecimal", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       assert.include((yield* call("decodescript", "")).value, { asm: "", type: "nonstandard" })
@@ -276,10 +276,10 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
   const holds = (code: number, call: Effect.Effect<Answer, RpcError>): Promise<boolean> =>
     Effect.runPromise(Effect.match(call, { onSuccess: () => true, onFailure: (error) => error.code === code }))
 
-  it.effect("takes arbitrary bytes", () =>
+  it.effect("handles arbitrary bytes", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
-      // Opcodes and lengths that mean something, more often than chance has them.
+      // Opcodes and lengths with a meaning, more often than by chance.
       const script = FastCheck.array(
         FastCheck.oneof(
           bytesOf(0, 30),

@@ -5,7 +5,7 @@ import { MethodNode, methodNode } from "../../support/methodNode.ts"
 layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(
   "methods about addresses, descriptors and indexes",
   (it) => {
-    it.effect("validateaddress shows what an address stands for (reference/rpc.md 3.8)", () =>
+    it.effect("validateaddress shows the parts of an address (reference/rpc.md 3.8)", () =>
       Effect.gen(function*() {
         const { call } = yield* MethodNode
         assert.strictEqual(
@@ -22,7 +22,7 @@ layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(
         assert.include(value, { isvalid: true, isscript: false, iswitness: true, witness_version: 0 })
       }))
 
-    it.effect("getdescriptorinfo gives the public form and both checksums", () =>
+    it.effect("getdescriptorinfo returns the public form and both checksums", () =>
       Effect.gen(function*() {
         const { call, refusal } = yield* MethodNode
         const key = "02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9"
@@ -36,7 +36,7 @@ layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(
         assert.strictEqual((yield* refusal("getdescriptorinfo", `wpkh(${key})#aaaaaaaa`)).code, -5)
       }))
 
-    it.effect("getindexinfo lists the indexes that are kept", () =>
+    it.effect("getindexinfo lists the enabled indexes", () =>
       Effect.gen(function*() {
         const { call, withOptions } = yield* MethodNode
         assert.strictEqual(

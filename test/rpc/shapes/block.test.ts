@@ -98,7 +98,7 @@ describe("blocks that the reference node printed", () => {
   })
 })
 
-/** A block with a transaction that spends something. */
+/** A block with a transaction that spends a coin. */
 const [spendingEntry = assert.fail("none")] = recorded.filter((entry) => blockAt(entry).transactions.length > 1)
 
 describe("a block at each verbosity", () => {
@@ -166,7 +166,7 @@ describe("headers at the ends of a chain", () => {
     assert.strictEqual(json.versionHex, "fffffffe")
   })
 
-  it("the successor is shown where there is one", () => {
+  it("the successor is shown if there is one", () => {
     assert.strictEqual(shown({ next: hash("cd".repeat(32)) }).nextblockhash, "cd".repeat(32))
   })
 })

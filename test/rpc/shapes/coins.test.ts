@@ -69,7 +69,7 @@ describe("all unspent outputs together", () => {
     diskSize: 0
   }
 
-  it("as the reference node printed them (reference/rpc.md 3.2)", () => {
+  it("match the reference node's (reference/rpc.md 3.2)", () => {
     assert.strictEqual(
       encodeJson(coinStatsJson(stats, place)),
       "{\"height\":195,\"bestblock\":\"fcd48a591dd9f7d6d3831324a8e91f1ec183764e1678603fa7a43e9cff962353\"," +
@@ -80,7 +80,7 @@ describe("all unspent outputs together", () => {
     )
   })
 
-  it("with the other hash, or with none", () => {
+  it("have the other hash, or none", () => {
     const muhash = encodeJson(coinStatsJson({ ...stats, kind: "muhash" }, place))
     assert.include(muhash, "\"bogosize\":15993,\"muhash\":\"46c9")
     assert.notInclude(muhash, "hash_serialized_3")

@@ -59,7 +59,7 @@ describe("descriptors of witness scripts that upstream's rpc_decodescript.py exp
   ])("%s", (script, desc) => assert.strictEqual(decoded(script).segwit.desc, desc))
 })
 
-describe("what stands for a script in a witness output", () => {
+describe("the witness output of a script", () => {
   it.each([
     ["a key", `21${KEY}ac`],
     ["a key hash", `76a914${KEY_HASH}88ac`]
@@ -120,7 +120,7 @@ describe("what stands for a script in a witness output", () => {
   ])("something, for %s", (_, script = "") => assert.property(decoded(script), "segwit"))
 })
 
-it("no script makes it fail", () => {
+it("decodeScript fails for no script", () => {
   FastCheck.assert(FastCheck.property(bytesOf(0, 120), (script) => {
     assert.containsAllKeys(decoded(toHex(script)), ["asm", "desc", "type"])
   }))

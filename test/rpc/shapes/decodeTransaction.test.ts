@@ -14,7 +14,7 @@ interface ToolTest {
   readonly output_cmp?: string
 }
 
-/** What upstream's transaction tool printed for mainnet, as JSON. */
+/** The output of upstream's transaction tool for mainnet, as JSON. */
 const outputs: ReadonlyArray<readonly [string, ShapeContext]> = hasShared
   ? fixtureJson<ReadonlyArray<ToolTest>>("core/util/bitcoin-util-test.json").flatMap(({ args, output_cmp = "" }) =>
     output_cmp.endsWith(".json")
@@ -73,13 +73,13 @@ const withWitness = `01000000 0001 01 ${"11".repeat(36)} 00 ffffffff 01 00000000
 const withoutInputs = "01000000 00 01 0000000000000000 01 51 00000000"
 
 /**
- * Two transactions in one. In the extended format: an input with a script of one byte and a witness, no output. In the
- * other one: no input, an output with a script that is the outpoint's end, a push of that byte, and the rest.
+ * Bytes that are two transactions. In the extended format: an input with a script of one byte and a witness, no output.
+ * In the other format: no input, an output whose script is the end of the outpoint, a push of that byte, and the rest.
  */
 const both = (filler: string, script: string): string =>
   `01000000 0001 01 ${"00".repeat(7)} 26 ${filler.repeat(28)} 01 ${script} 61616161 00 01 01aa 00000000`
 
-describe("which reading of the bytes is taken", () => {
+describe("the chosen reading of the bytes", () => {
   const inputs = (text: string, witness?: boolean): number | undefined =>
     decodeAnyTransaction(hex(text), witness)?.inputs.length
 

@@ -16,7 +16,7 @@ const context: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEn
 
 const SCRIPT = fromHex("0014" + "22".repeat(20)) ?? assert.fail()
 
-/** A transaction with so many inputs and outputs. */
+/** A transaction with that many inputs and outputs. */
 const long = (count: number): Transaction =>
   makeTransaction({
     version: 2,
@@ -45,13 +45,13 @@ describe("long transactions", () => {
     }
   })
 
-  it("keep the marks of change", () => {
+  it("keep the change marks", () => {
     const marked = encodeJson(transactionJson(context, long(300), { isChange: (script) => script === SCRIPT }))
     assert.strictEqual(marked.split("\"ischange\":true").length - 1, 300)
     assert.notInclude(encodeJson(transactionJson(context, long(300), { isChange: () => false })), "ischange")
   })
 
-  it.effect("yield to other fibers once a part while a PSBT is read", () =>
+  it.effect("yield to other fibers after each part while a PSBT is read", () =>
     Effect.gen(function*() {
       const text = psbtText(psbtOf(long(1_000)))
       let turns = 0

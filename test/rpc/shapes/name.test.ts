@@ -15,7 +15,7 @@ import { at, items, recordedJson, recordedText, stringAt } from "../../support/r
 const ascii: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEncoding: "ascii" }
 const inHex: ShapeContext = { network: regtest, nameEncoding: "hex", valueEncoding: "hex" }
 
-/** Every record that ever was in the chain of the fixtures, by outpoint. */
+/** Every record in the history of the fixture chain, by outpoint. */
 const records: ReadonlyMap<string, ConfirmedName> = (() => {
   const found = new Map<string, ConfirmedName>()
   const collect = ({ outputs, txid }: Transaction, height: number): void => {
@@ -119,7 +119,7 @@ describe("a record", () => {
     [30_000, 18_000],
     [48_000, 36_000],
     [800_000, 36_000]
-  ])("ages on mainnet as the tip's height %i has it", (tipHeight, depth) => {
+  ])("expires on mainnet by the rule of the tip's height %i", (tipHeight, depth) => {
     const info = nameInfoJson(ascii, { ...record, height: tipHeight }, { tipHeight, params: mainnetParams })
     assert.strictEqual(info["expires_in"], depth)
   })
@@ -143,7 +143,7 @@ describe("an operation", () => {
     ] as const
   )("%o", (operation, expected) => {
     assert.strictEqual(encodeJson(nameOpJson(operation, ascii)), expected)
-    // As it comes back from a script.
+    // The form that a script returns.
     const parsed = parseNameScript(concat(nameScript(operation, P2PKH)))
     assert.strictEqual(encodeJson(nameOpJson(parsed?.operation ?? assert.fail(), ascii)), expected)
   })

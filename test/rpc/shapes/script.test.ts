@@ -24,7 +24,7 @@ describe("an output script", () => {
     )
   })
 
-  it("shows addresses of the network, and values in the encoding asked for", () => {
+  it("shows addresses of the network, and values in the requested encoding", () => {
     const script = hex(`5303642f6201ff6d75${P2PKH}`)
     const members = scriptJson({ network: mainnet, nameEncoding: "hex", valueEncoding: "hex" }, script)
     assert.strictEqual(members["address"], addressOf(mainnet, hex(P2PKH)))

@@ -39,7 +39,7 @@ const spent: ReadonlyArray<Coin> = [
 ]
 
 describe("what is shown beside a transaction", () => {
-  it("nothing, if nothing is asked for", () => {
+  it("nothing by default", () => {
     const members = JSON.parse(encodeJson(transactionJson(context, transaction)))
     assert.deepStrictEqual(Object.keys(members).at(-1), "vout")
     assert.deepStrictEqual(Object.keys(members.vin[1]), ["txid", "vout", "scriptSig", "txinwitness", "sequence"])
@@ -52,7 +52,7 @@ describe("what is shown beside a transaction", () => {
     assert.notInclude(text, "prevout")
   })
 
-  it("the coins that are spent, between witness and sequence", () => {
+  it("the spent coins, between witness and sequence", () => {
     const { vin } = JSON.parse(encodeJson(transactionJson(context, transaction, { spent, prevouts: true })))
     assert.deepStrictEqual(vin[0].prevout, {
       generated: true,
@@ -65,7 +65,7 @@ describe("what is shown beside a transaction", () => {
     assert.deepStrictEqual(Object.keys(vin[1]), ["txid", "vout", "scriptSig", "txinwitness", "prevout", "sequence"])
   })
 
-  it("no prevouts where the coins are not known", () => {
+  it("no prevouts if the coins are unknown", () => {
     assert.notInclude(encodeJson(transactionJson(context, transaction, { prevouts: true })), "prevout")
   })
 

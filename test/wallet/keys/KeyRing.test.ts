@@ -52,11 +52,11 @@ const imported = (document: WalletDocument, ...requests: ReadonlyArray<ImportReq
 
 const taken = (ring: KeyRing, type: AddressType, change = false) => Either.getOrThrow(ring.next(type, change))
 
-describe("a ring made of a phrase", () => {
+describe("a key ring from a mnemonic", () => {
   it.effect("gives out the addresses of the published paths, in their order", () =>
     Effect.gen(function*() {
       const ring = yield* KeyRing.make(yield* about, 3)
-      // The addresses are those that other wallets show for this phrase on a test network.
+      // The addresses that other wallets show for this mnemonic on a test network.
       const expected = {
         legacy: ["mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV", "m/44h/1h/0h/0/0"],
         "p2sh-segwit": ["2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2", "m/49h/1h/0h/0/0"],
@@ -80,7 +80,7 @@ describe("a ring made of a phrase", () => {
       }
     }))
 
-  it.effect("knows its scripts, behind a name prefix as well, and no others", () =>
+  it.effect("recognizes its scripts, with or without a name prefix, and no others", () =>
     Effect.gen(function*() {
       const ring = yield* KeyRing.make(yield* about, 3)
       assert.strictEqual(ring.size, 4 * 2 * 3)
@@ -97,7 +97,7 @@ describe("a ring made of a phrase", () => {
       assert.isUndefined(ring.own(new Uint8Array()))
     }))
 
-  it.effect("looks ahead from what was given out or used, and starts where it was", () =>
+  it.effect("watches the gap after the last address given out or used, and restarts there", () =>
     Effect.gen(function*() {
       const document = yield* about
       const ring = yield* KeyRing.make(document, 3)
@@ -119,12 +119,12 @@ describe("a ring made of a phrase", () => {
       ]])
       const again = yield* KeyRing.make(saved, 3)
       assert.strictEqual(taken(again, "legacy").own.address, addressOf(regtest, at(4)))
-      // An older ring takes nothing back.
+      // An older ring does not make used addresses unused.
       const older = yield* KeyRing.make(document, 3)
       assert.deepStrictEqual(older.save(saved).accounts, saved.accounts)
     }))
 
-  it.effect("signs with the keys of what it gives out", () =>
+  it.effect("signs with the keys of the addresses that it gives out", () =>
     Effect.gen(function*() {
       const document = yield* about
       const ring = yield* KeyRing.make(document, 3)
@@ -152,7 +152,7 @@ describe("a ring made of a phrase", () => {
       secrets.wipe()
     }))
 
-  it.effect("lists its descriptors, with the master key where secrets are there", () =>
+  it.effect("lists its descriptors, and with secrets also the master key", () =>
     Effect.gen(function*() {
       const document = yield* about
       const ring = yield* KeyRing.make(document, 3)
@@ -171,8 +171,8 @@ describe("a ring made of a phrase", () => {
     }))
 })
 
-describe("a ring with imports", () => {
-  it.effect("owns all that a key can be paid by", () =>
+describe("a key ring with imports", () => {
+  it.effect("owns all scripts that pay to an imported key", () =>
     Effect.gen(function*() {
       const document = imported(yield* about, request(`combo(${WIF})`, { label: "mine" }))
       const ring = yield* KeyRing.make(document, 2)
@@ -196,7 +196,7 @@ describe("a ring with imports", () => {
       assert.notInclude(JSON.stringify(ring.descriptors()), WIF)
     }))
 
-  it.effect("takes addresses from an active one before the seed, and from the later of two", () =>
+  it.effect("gives out addresses of an active import before the seed, and of the later of two imports", () =>
     Effect.gen(function*() {
       const start = yield* about
       const first = request(`wpkh(${MASTER}/5h/*)`, { active: true, range: [2, 4], nextIndex: 3 })
@@ -217,7 +217,7 @@ describe("a ring with imports", () => {
       assert.strictEqual(taken(same, "bech32").own.path, "m/6h/1")
     }))
 
-  it.effect("watches the range, and behind it what comes after what is used", () =>
+  it.effect("watches the range of an import, and the gap after its used addresses", () =>
     Effect.gen(function*() {
       const document = imported(watching, request(`pkh([00000000/1]${MASTER_PUBLIC}/*)`, { range: [5, 7] }))
       const ring = yield* KeyRing.make(document, 2)
@@ -231,7 +231,7 @@ describe("a ring with imports", () => {
       assert.isFalse(ring.canGiveOut)
     }))
 
-  it.effect("knows what is behind the hashes of scripts", () =>
+  it.effect("knows the scripts behind script hashes", () =>
     Effect.gen(function*() {
       const document = imported(watching, request(`sh(wsh(multi(1,${ONE},${TWO})))`))
       const ring = yield* KeyRing.make(document)
@@ -247,7 +247,7 @@ describe("a ring with imports", () => {
       assert.isFalse(own?.spendable)
     }))
 
-  it.effect("can sign a multisig where it has enough of the keys", () =>
+  it.effect("can sign a multisig script if it has enough of the keys", () =>
     Effect.gen(function*() {
       const start = yield* about
       const spendable = (threshold: number) =>
@@ -267,7 +267,7 @@ describe("prepareImport", () => {
       onRight: () => ["", ""]
     })
 
-  it.effect("says what is wrong in the reference node's words", () =>
+  it.effect("refuses invalid requests with the reference node's error texts", () =>
     Effect.gen(function*() {
       const seeded = yield* about
       const ranged = `pkh(${MASTER}/*)`
@@ -313,7 +313,7 @@ describe("prepareImport", () => {
       ) assert.deepStrictEqual(reason(document, each), expected)
     }))
 
-  it.effect("is as long as the file takes at most, with the public keys that are longer than the private ones", () =>
+  it.effect("limits the length of a descriptor, also of its public form, which is longer", () =>
     Effect.gen(function*() {
       const seeded = yield* about
       const key = (steps: number) => `[00000000${"/0".repeat(steps)}]${WIF}`
@@ -327,7 +327,7 @@ describe("prepareImport", () => {
       ])
     }))
 
-  it.effect("warns of what the owner may not know", () =>
+  it.effect("warns about a missing range and missing private keys", () =>
     Effect.gen(function*() {
       const seeded = yield* about
       const warnings = (each: ImportRequest) => Either.getOrThrow(prepareImport(seeded, each, undefined)).warnings
@@ -338,7 +338,7 @@ describe("prepareImport", () => {
       assert.deepStrictEqual(warnings(request(`pkh(${WIF})`)), [])
     }))
 
-  it.effect("takes the place of an earlier import of the same, whose range it has to include", () =>
+  it.effect("replaces an earlier import of the same descriptor, whose range it has to include", () =>
     Effect.gen(function*() {
       const text = `pkh(${MASTER}/*)`
       const once = imported(yield* about, request(text, { range: [2, 5], timestamp: 3 }))
@@ -375,12 +375,12 @@ describe("encryption", () => {
         const key = ring.privateKeyFor(own.script, secrets)
         assert.strictEqual(key && toHex(publicKeyOf(key)), toHex(own.publicKey ?? new Uint8Array()))
       }
-      // What comes later is sealed as well, and only while it is unlocked.
+      // Later secrets are sealed as well, and only while the wallet is unlocked.
       const later = request(`pkh(${secondWif()})`)
       assert.isTrue(Either.isLeft(prepareImport(document, later, undefined)))
       const { entry } = Either.getOrThrow(prepareImport(document, later, secrets.sealingKey))
       assert.notInclude(JSON.stringify(entry), secondWif())
-      // A key that was prepared before the encryption does not get in unsealed.
+      // A key that was prepared before the encryption is not stored unsealed.
       const unsealed = Either.getOrThrow(prepareImport(plain, later, undefined))
       assert.throws(() => unsealed.change(document), TypeError)
       assert.strictEqual((yield* Effect.flip(encryption(document, passphrase))).code, "already-encrypted")
@@ -389,7 +389,7 @@ describe("encryption", () => {
       for (const own of ring.all()) assert.isUndefined(ring.privateKeyFor(own.script, secrets))
     }))
 
-  it.scoped("is refused for a wallet that has nothing to seal", () =>
+  it.scoped("is refused for a wallet without secrets", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(encryption(watching, Redacted.make("x")))).code, "no-keys")
     }))
@@ -398,7 +398,7 @@ describe("encryption", () => {
 const secondWif = (): string => "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87K7XCyj5v"
 
 describe("newDocument", () => {
-  it.effect("has keys of its own, none, or may have none", () =>
+  it.effect("makes wallets with a seed, without keys, and watch-only", () =>
     Effect.gen(function*() {
       const make = (privateKeys: boolean, blank: boolean) =>
         newDocument({ network: "mainnet", now: 9, privateKeys, blank })

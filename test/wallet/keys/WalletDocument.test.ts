@@ -68,7 +68,7 @@ const problemOf = (text: string): string =>
   Either.match(decodeDocument(text), { onLeft: (found) => found, onRight: () => "" })
 
 describe("a wallet's document", () => {
-  it("reads as it was written", () => {
+  it("decodes to the encoded document", () => {
     for (const document of [empty, full]) {
       assert.deepStrictEqual(Either.getOrThrow(decodeDocument(encodeDocument(document))), {
         document,
@@ -78,13 +78,13 @@ describe("a wallet's document", () => {
     }
   })
 
-  it("holds registrations as the wallet shows them", () => {
+  it("holds registrations in the form that the wallet shows", () => {
     const entry: RegistrationEntry | undefined = full.registrations[0]
     const shown: Registration | undefined = entry
     assert.deepStrictEqual(shown, registration)
   })
 
-  it("has an identity of its own", () => {
+  it("has a random id", () => {
     assert.notStrictEqual(emptyDocument({ network: "regtest", createdAt: 0 }).id, empty.id)
   })
 
@@ -100,27 +100,27 @@ describe("a wallet's document", () => {
       "{\"version\":2,\"anything\":1}",
       "it is of format version 2, made by a newer svcd, and this one reads version 1: use the newer one"
     ],
-    ["{\"version\":0}", "version is not what it should be"],
+    ["{\"version\":0}", "version is invalid"],
     [changed((json) => ({ ...json, secrets: 1 })), "secrets is unknown here"],
-    [changed((json) => ({ ...json, network: "moonnet" })), "network is not what it should be"],
+    [changed((json) => ({ ...json, network: "moonnet" })), "network is invalid"],
     [
       changed((json) => ({ ...json, encryption: { ...Object(json["encryption"]), logN: 40 } })),
-      "encryption.logN is not what it should be"
+      "encryption.logN is invalid"
     ],
     [
       changed((json) => ({ ...json, encryption: { ...Object(json["encryption"]), r: 2 ** 40 } })),
-      "encryption.r is not what it should be"
+      "encryption.r is invalid"
     ],
     [
       changed((json) => ({ ...json, seed: { seed: { plain: 5 }, fingerprint: "00" } })),
-      "seed.seed.plain is not what it should be"
+      "seed.seed.plain is invalid"
     ],
-    [changed((json) => ({ ...json, queue: ["xyz"] })), "queue.0 is not what it should be"]
-  ])("says of %j what is wrong, and nothing of what it holds", (text, problem) => {
+    [changed((json) => ({ ...json, queue: ["xyz"] })), "queue.0 is invalid"]
+  ])("names the problem of %j without its content", (text, problem) => {
     assert.strictEqual(problemOf(text), problem)
   })
 
-  it("is not written where it is none, and what it holds is in no message", () => {
+  it("is not written if it is invalid, and no message has its content", () => {
     const secret = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
     const [entry] = full.imports
     if (entry === undefined) return assert.fail("no import")
@@ -129,13 +129,13 @@ describe("a wallet's document", () => {
       encodeDocument({ ...full, imports })
     } catch (error) {
       assert.instanceOf(error, UnfitDocument)
-      assert.match(error.message, /^imports\.0\.secret.* is not what it should be$/)
+      assert.match(error.message, /^imports\.0\.secret.* is invalid$/)
       return
     }
     assert.fail("it was written")
   })
 
-  it("comes from an older format by its upgrades", () => {
+  it("is upgraded from an older format", () => {
     const { version: _, ...rest } = plain(empty)
     const upgrades = new Map([[0, (document: object) => ({ ...document, version: 1 })]])
     const decoded = Either.getOrThrow(decodeDocument(JSON.stringify({ ...rest, version: 0 }), upgrades))

@@ -72,7 +72,7 @@ describe("WalletFile", () => {
             [whole.slice(0, whole.length / 2), /not whole/],
             [whole.replace("\"version\": 1", "\"version\": 7"), /newer svcd/],
             [whole.replace("regtest", "mainnet"), /of mainnet, not of regtest/],
-            [broken, /the key of account 44h is none/]
+            [broken, /the key of account 44h is invalid/]
           ] as const
         ) {
           writeFileSync(path, text)
@@ -145,7 +145,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("survives a write that was cut off", () =>
+  it.effect("survives an interrupted write", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         yield* create(path, empty)
@@ -237,7 +237,7 @@ describe("WalletFile", () => {
         const secret = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
         const failure = yield* Effect.flip(file.update(labelled(secret.repeat(20))))
         assert.strictEqual(failure._tag, "StorageUnavailable")
-        assert.include(failure.message, "labels.0.label is not what it should be")
+        assert.include(failure.message, "labels.0.label is invalid")
         assert.notInclude(JSON.stringify(failure), "cMahea")
         assert.deepStrictEqual(file.document, empty)
       })

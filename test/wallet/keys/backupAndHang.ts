@@ -3,8 +3,8 @@ import { open as openHandle } from "node:fs/promises"
 import { open } from "../../../src/wallet/keys/WalletFile.ts"
 
 /**
- * Copies the wallet of the first argument to the second, and stops at the moment when the draft of the copy is written
- * and not yet in its place: to be killed there.
+ * Copies the wallet of the first argument to the second. It hangs once the draft of the copy is written and not yet
+ * renamed, and waits to be killed there.
  */
 const [path = "", destination = ""] = process.argv.slice(2)
 
@@ -12,7 +12,7 @@ const handle = await openHandle(path)
 const kind: { sync: () => Promise<void> } = Object.getPrototypeOf(handle)
 await handle.close()
 const { sync } = kind
-// A note and its folder are synced before.
+// The note and its folder are synced first.
 let syncs = 0
 kind.sync = async function() {
   if (++syncs <= 2) return sync.call(this)

@@ -39,7 +39,7 @@ const scriptsAt = (text: string, index: number) => {
 }
 
 describe("descriptors", () => {
-  // What the reference node 31.1 says of the same descriptors.
+  // The results of the reference node 31.1 for the same descriptors.
   it.each([
     [`pkh(${MASTER}/44h/1h/0h/0/*)`, "y2laz3qd"],
     [`wsh(multi(1,${MASTER}/0h/*,${TWO}))`, "gl5gt99m"],
@@ -48,7 +48,7 @@ describe("descriptors", () => {
     [`sh(multi(2,${ONE},${TWO}))`, "lew70nes"],
     [`pk(${ONE})`, "gn28ywm7"],
     ["raw(51)", "8lvh9jxk"]
-  ])("%s comes back as it was, with its checksum", (text, checksum) => {
+  ])("%s is printed unchanged, with its checksum", (text, checksum) => {
     assert.strictEqual(descriptorText(regtest, parse(text)), `${text}#${checksum}`)
   })
 
@@ -69,11 +69,11 @@ describe("descriptors", () => {
     assert.deepStrictEqual(privatePositions(publicDescriptor(parse(text))), [])
   })
 
-  it("counts its keys in the order of the text", () => {
+  it("key positions follow the order of the text", () => {
     assert.deepStrictEqual(privatePositions(parse(`sh(wsh(multi(1,${ONE},${WIF},${MASTER}/*)))`)), [1, 2])
   })
 
-  it("puts an origin before the path that it hides", () => {
+  it("an origin contains the hidden part of the path", () => {
     const text = descriptorText(regtest, publicDescriptor(parse(`pkh([aabbccdd/7']${MASTER}/1h/2/*)`)))
     assert.match(text, /^pkh\(\[aabbccdd\/7h\/1h\]tpub\w+\/2\/\*\)#/)
   })
@@ -102,7 +102,7 @@ describe("the scripts of a descriptor", () => {
     assert.deepStrictEqual([third?.type, third?.required], ["p2sh-segwit", 2])
   })
 
-  it("of a combo are four, and two for a key that segwit does not take", () => {
+  it("of a combo descriptor are four, and two for an uncompressed key", () => {
     const shown = (text: string) =>
       scriptsAt(text, 0).map((each) => [addressOf(regtest, each.script), each.type, withChecksum(each.text())])
     assert.deepStrictEqual(shown(`combo(${WIF})`), [
@@ -137,7 +137,7 @@ describe("the scripts of a descriptor", () => {
   })
 })
 
-describe("what is no descriptor", () => {
+describe("an invalid descriptor", () => {
   const reasonOf = (text: string): string =>
     Either.match(Either.flatMap(parseDescriptor(regtest, text), (found) => faultless(() => publicDescriptor(found))), {
       onLeft: ({ reason }) => reason,
@@ -173,7 +173,7 @@ describe("what is no descriptor", () => {
     assert.strictEqual(reasonOf(withChecksum(text)), reason)
   })
 
-  it("has 15 keys in P2SH at most", () => {
+  it("more than 15 keys in P2SH are refused", () => {
     assert.strictEqual(reasonOf(withChecksum(`sh(multi(1${`,${ONE}`.repeat(15)}))`)), "")
   })
 
@@ -187,7 +187,7 @@ describe("what is no descriptor", () => {
     assert.strictEqual(reasonOf(text), reason)
   })
 
-  it("does not show a private key", () => {
+  it("its error does not contain a private key", () => {
     const damaged = `${MASTER.slice(0, -1)}e`
     for (const text of [`pkh(${damaged}/0)`, `pkh(${WIF}x)`, `wpkh(${WIF},1)`, WIF, `frob(${WIF})`, `multi(${WIF})`]) {
       const reason = reasonOf(withChecksum(text))

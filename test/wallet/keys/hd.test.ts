@@ -26,7 +26,10 @@ const bytes = (hex: string): Uint8Array => fromHex(hex) ?? new Uint8Array()
 
 const ABOUT = `${"abandon ".repeat(11)}about`
 
-/** The first receiving key of the published example phrase, by purpose, on Bitcoin: the examples are Bitcoin's. */
+/**
+ * The first receive key of the published example mnemonic, by purpose, on Bitcoin, because the examples are for
+ * Bitcoin.
+ */
 const firstKey = (purpose: number, change: number) =>
   Effect.map(
     seedOf(Either.getOrThrow(parseMnemonic(ABOUT))),
@@ -34,7 +37,7 @@ const firstKey = (purpose: number, change: number) =>
   )
 
 describe("published examples", () => {
-  // The test vectors of the documents themselves; BIP 44 has none, its address is that of other wallets.
+  // The test vectors of the BIPs. BIP 44 has none; its address is from other wallets.
   it.effect.each(
     [
       [44, 0, "pkh", "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"],
@@ -75,7 +78,7 @@ describe("accountPath", () => {
     assert.strictEqual(pathText(accountPath(networks[network], purpose)), path)
   })
 
-  it("writes hardening as asked", () => {
+  it("pathText prints the requested hardening mark", () => {
     assert.strictEqual(pathText([HARDENED, HARDENED - 1], "'"), "/0'/2147483647")
   })
 })
@@ -92,7 +95,7 @@ describe("children", () => {
   const seeds = FastCheck.uint8Array({ minLength: 16, maxLength: 64 })
   const indexes = FastCheck.integer({ min: 0, max: HARDENED - 1 })
 
-  it("are the same by either way", () => {
+  it("are the same by full derivation and by the fast functions", () => {
     FastCheck.assert(
       FastCheck.property(seeds, indexes, (seed, index) => {
         const parent = masterKey(regtest, seed)
@@ -108,7 +111,7 @@ describe("children", () => {
     )
   })
 
-  it("are refused where they are hardened and only the public key is there", () => {
+  it("are refused if they are hardened and only the public key is known", () => {
     const parent = masterKey(regtest, new Uint8Array(32).fill(1))
     assert.throws(() => childPublicKey(parent, HARDENED), RangeError)
     assert.throws(() => childPrivateKey(parent, publicKeyOfExtended(parent), HARDENED), RangeError)
@@ -126,7 +129,7 @@ describe("taprootOutputKey", () => {
     )
   })
 
-  it("refuses what is no x", () => {
+  it("refuses bytes that are not an x coordinate", () => {
     assert.throws(() => taprootOutputKey(new Uint8Array(32).fill(0xff)), RangeError)
     assert.isFalse(secp256k1.utils.isValidPublicKey(new Uint8Array(33).fill(0xff)))
   })

@@ -13,7 +13,7 @@ import { withoutChecksum } from "../../support/walletText.ts"
 
 const hex = (digits: string): Uint8Array => fromHex(digits) ?? assert.fail("not hexadecimal")
 
-/** Of the private key 1. */
+/** Private key 1, and its public key. */
 const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
 const PUBLIC_KEY = hex("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798")
 const script = concat(hex("76a914"), hash160(PUBLIC_KEY), hex("88ac"))
@@ -44,7 +44,7 @@ const blocksOf = ({ chain }: LiveNode): Effect.Effect<ReadonlyArray<Block>> =>
 const submitAll = ({ chain }: LiveNode, blocks: ReadonlyArray<Block>): Effect.Effect<void> =>
   Effect.orDie(Effect.forEach(blocks, (block) => chain.submit(block), { discard: true }))
 
-/** As if the disk had lost the chain, but not the wallet and its index. */
+/** Deletes the chain, but not the wallet and its index. */
 const loseChain = (directory: string): void => {
   rmSync(join(directory, "blocks"), { recursive: true })
   for (const end of ["", "-wal", "-shm"]) rmSync(join(directory, "chainstate", `chainstate.db${end}`), { force: true })
@@ -55,7 +55,7 @@ const documentOf = (directory: string) =>
   JSON.parse(withoutChecksum(readFileSync(join(directory, "wallet.json"), "utf8")))
 
 describe("imports", () => {
-  it.scopedLive("are refused while the chain is behind the wallet, and find all once it is there", () =>
+  it.scopedLive("are refused while the chain is behind the wallet, and find all payments afterwards", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const blocks = yield* withWallets(
@@ -80,7 +80,7 @@ describe("imports", () => {
         }))
     }))
 
-  it.scopedLive("that were cut off are looked for once the chain is there again", () =>
+  it.scopedLive("that were interrupted are rescanned once the chain is restored", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const blocks = yield* withWallets(directory, (node) =>
@@ -100,7 +100,7 @@ describe("imports", () => {
       withIndex((database) =>
         database.exec("DELETE FROM sources WHERE descriptor LIKE 'pkh(%'; DELETE FROM transactions")
       )
-      // They are of what the node wrote.
+      // The checksums belong to the pages that the node wrote.
       rmSync(join(directory, "chainstate", "wallet.db.sums"))
       loseChain(directory)
       const known = () =>
@@ -115,7 +115,7 @@ describe("imports", () => {
         }))
     }))
 
-  it.scopedLive("of a key that was known from a later time on are looked for where the file asks for it", () =>
+  it.scopedLive("of a key with an earlier time are rescanned if the file has rescanFrom", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ mine, wallet }) =>
@@ -124,7 +124,7 @@ describe("imports", () => {
           yield* wallet.importDescriptor({ ...request, timestamp: LATER })
           assert.deepStrictEqual(wallet.transactions(), [])
         }))
-      // As `svcd-wallet import-key` leaves it.
+      // The state that `svcd-wallet import-key` leaves.
       const { imports, ...document } = documentOf(directory)
       const changed = { ...document, rescanFrom: 0, imports: [{ ...imports[0], timestamp: 0 }] }
       writeFileSync(join(directory, "wallet.json"), JSON.stringify(changed))
@@ -133,7 +133,7 @@ describe("imports", () => {
           yield* eventually("found", () => wallet.transactions().length === 1)
           yield* eventually("noted", () => documentOf(directory).rescanFrom === undefined)
         }))
-      // A new index begins where it has to, and needs no search.
+      // A new index starts early enough and needs no rescan.
       writeFileSync(join(directory, "wallet.json"), JSON.stringify(changed))
       rmSync(join(directory, "chainstate", "wallet.db"))
       yield* withWallets(directory, ({ wallet }) =>

@@ -10,7 +10,7 @@ const reasonOf = (text: string): string =>
   Either.match(parseMnemonic(text), { onLeft: ({ reason }) => reason, onRight: () => "" })
 
 describe("parseMnemonic", () => {
-  it("gives back a phrase in its proper form, whatever its case and spaces", () => {
+  it("returns the normal form of a mnemonic, regardless of case and spaces", () => {
     const parsed = Either.getOrThrow(parseMnemonic(`\n  ${ABOUT.toUpperCase().replaceAll(" ", "\t  ")} \n`))
     assert.strictEqual(Redacted.value(parsed), ABOUT)
     assert.notInclude(String(parsed), "abandon")
@@ -20,7 +20,7 @@ describe("parseMnemonic", () => {
     [ABOUT.replace("about", "aboutx"), "word 12 \"aboutx\" is not in the list"],
     [`xx ${ABOUT}`, "word 1 \"xx\" is not in the list"],
     [`a\u202e ${ABOUT}`, "word 1 \"a\\u202e\" is not in the list"],
-    [ABOUT.replace("about", "abandon"), "the checksum of the phrase is wrong: a word is another one, or the order is"],
+    [ABOUT.replace("about", "abandon"), "the checksum of the phrase is wrong: check the words and their order"],
     ["abandon about", "a phrase has 12, 15, 18, 21 or 24 words, not 2 words"],
     ["about", "a phrase has 12, 15, 18, 21 or 24 words, not 1 word"],
     [`${ABOUT} about`, "a phrase has 12, 15, 18, 21 or 24 words, not 13 words"],
@@ -30,14 +30,14 @@ describe("parseMnemonic", () => {
     assert.strictEqual(reasonOf(text), reason)
   })
 
-  it("never repeats words that are in the list", () => {
+  it("does not repeat listed words in errors", () => {
     assert.notInclude(reasonOf(ABOUT.replace("about", "aboutx")), "abandon")
     assert.notInclude(reasonOf(ABOUT.replace("about", "zoo")), "zoo")
   })
 })
 
 describe("createMnemonic", () => {
-  it.each([12, 24] as const)("makes phrases of %d words that read, each another", (words) => {
+  it.each([12, 24] as const)("makes valid mnemonics of %d words, each different", (words) => {
     const phrases = new Set<string>()
     for (let count = 0; count < 20; count++) {
       const phrase = Redacted.value(createMnemonic(words))
@@ -48,7 +48,7 @@ describe("createMnemonic", () => {
     assert.strictEqual(phrases.size, 20)
   })
 
-  it("a phrase with two words exchanged does not read, but for a few", () => {
+  it("nearly every mnemonic with two exchanged words is refused", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.nat(11), FastCheck.nat(11), (a, b) => {
         let caught = 0

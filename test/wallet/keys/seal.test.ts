@@ -18,7 +18,7 @@ const key = new Uint8Array(32).fill(7)
 const pass = (text: string) => Redacted.make(text)
 
 describe("sealSecret", () => {
-  it("opens for the same key and field alone", () => {
+  it("opens only with the same key and field", () => {
     FastCheck.assert(FastCheck.property(FastCheck.fullUnicodeString(), FastCheck.nat(31), (text, at) => {
       const sealed = sealSecret(key, "seed", text)
       assert.strictEqual(openSecret(key, "seed", sealed), text)
@@ -29,7 +29,7 @@ describe("sealSecret", () => {
     }))
   })
 
-  it("notices every changed byte, and what is missing", () => {
+  it("detects every changed byte, and missing bytes", () => {
     const sealed = sealSecret(key, "seed", "word")
     for (let at = 0; at < sealed.length; at++) {
       const changed = sealed.slice(0, at) + (sealed[at] === "0" ? "1" : "0") + sealed.slice(at + 1)
@@ -39,7 +39,7 @@ describe("sealSecret", () => {
     assert.throws(() => openSecret(key, "seed", `${sealed}zz`), TypeError)
   })
 
-  it("is another one each time", () => {
+  it("gives a different result each time", () => {
     assert.notStrictEqual(sealSecret(key, "seed", "word"), sealSecret(key, "seed", "word"))
   })
 
@@ -50,7 +50,7 @@ describe("sealSecret", () => {
 })
 
 describe("passphraseKey", () => {
-  it.effect("is scrypt, as the reference implementation has it", () =>
+  it.effect("matches the reference implementation of scrypt", () =>
     Effect.gen(function*() {
       for (const { logN, p, r } of [{ logN: 10, r: 8, p: 1 }, { logN: 11, r: 1, p: 3 }]) {
         const salt = new Uint8Array([1, 2, 3])
@@ -62,7 +62,7 @@ describe("passphraseKey", () => {
       }
     }))
 
-  it.live("leaves the event loop to others", () =>
+  it.live("does not block the event loop", () =>
     Effect.gen(function*() {
       let turns = 0
       const timer = setInterval(() => turns++, 5)
@@ -71,7 +71,7 @@ describe("passphraseKey", () => {
       assert.isAbove(turns, 5)
     }))
 
-  it.effect("stays within what a file may ask for", () =>
+  it.effect("stays within the limits of a wallet file", () =>
     Effect.gen(function*() {
       assert.isAtMost(128 * 16 * 2 ** MAX_SCRYPT_LOG_N, 2 ** 31)
       assert.strictEqual((yield* passphraseKey(pass(""), { logN: 10, r: 1, p: 1, salt: new Uint8Array() })).length, 32)
@@ -80,7 +80,7 @@ describe("passphraseKey", () => {
 
 describe("makeEncryption", () => {
   it.live(
-    "opens with its passphrase, and with the next one after a change, by the same master key",
+    "opens the same master key with its passphrase, and after a change with the new one",
     () =>
       Effect.gen(function*() {
         const { encryption, masterKey } = yield* makeEncryption(pass("first"))

@@ -18,9 +18,9 @@ import { makeCoinbase, nameNew, saltOf, text } from "../../support/regtest.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
 
 /**
- * Single bits that flip in wallet.json. A file with a checksum takes none of them. In one without, as 0.1.0 wrote it,
- * keys, words, descriptors, salts and transactions are told by what they contradict. `SVCD_ALL_FLIPS=1` tries each bit of
- * the latter as well, which takes some minutes.
+ * Single bit flips in wallet.json. A file with a checksum is refused after any flip. In a file without one, as 0.1.0
+ * wrote it, a damaged key, mnemonic, descriptor, salt or transaction is detected because it contradicts another member.
+ * `SVCD_ALL_FLIPS=1` tries every bit of that file as well, which takes some minutes.
  */
 const ALL = process.env["SVCD_ALL_FLIPS"] === "1"
 const SAMPLE = 400
@@ -48,7 +48,7 @@ const imported = (document: WalletDocument, request: Partial<ImportRequest>): Wa
     ...request
   }, undefined)).change(document)
 
-/** A wallet with something of everything. */
+/** A wallet with content in every member. */
 const fixture: Effect.Effect<WalletDocument> = Effect.gen(function*() {
   const createdAt = 1_700_000_000
   const seeded = yield* seededDocument({ network: "regtest", mnemonic: MNEMONIC, createdAt, birthday: createdAt })
@@ -87,13 +87,13 @@ const flipped = (bytes: Uint8Array, bit: number): Buffer => {
   return other
 }
 
-/** Bits from all over, the same in each run. */
+/** Bits spread over the file, the same in each run. */
 const sample = (bits: number, count: number): ReadonlyArray<number> =>
   count >= bits
     ? Array.from({ length: bits }, (_, bit) => bit)
     : Array.from({ length: count }, (_, at) => Math.floor((at * 0.618_033_988_75 % 1) * bits))
 
-/** What no flip may change. */
+/** The content that no flip may change. */
 const essence = ({ accounts, imports, registrations, seed, transactions }: WalletDocument) => ({
   words: seed?.mnemonic,
   // Digits in upper case are the same seed.
@@ -117,13 +117,13 @@ describe("a wallet.json with a flipped bit", () => {
         const decoded = decodeDocument(flipped(bytes, bit).toString("utf8"))
         if (Either.isLeft(decoded)) continue
         meant++
-        // A flip between members that are white space to JSON; none is known.
+        // A flip between members that is still white space in JSON; none is known.
         assert.deepStrictEqual(decoded.right.document, document, `bit ${bit}`)
       }
       assert.strictEqual(meant, 0)
     }), 60_000)
 
-  it.scoped("is refused by the program, and left as it is", () =>
+  it.scoped("is refused by the program, and the file stays unchanged", () =>
     Effect.gen(function*() {
       const path = yield* temporaryWallet
       const bytes = Buffer.from(encodeDocument(yield* fixture))
@@ -162,7 +162,7 @@ describe("a wallet.json with a flipped bit", () => {
     ALL ? 1_800_000 : 120_000
   )
 
-  it.scoped("is refused at unlock where the bit is in what is sealed", () =>
+  it.scoped("is refused at unlock if the bit is in a sealed secret", () =>
     Effect.gen(function*() {
       const plain = yield* fixture
       const document = (yield* encryption(plain, PASSPHRASE))(plain)
@@ -205,7 +205,7 @@ describe("a wallet that contradicts itself", () => {
 
   const other = Redacted.make("letter advice cage absurd amount doctor acoustic avoid letter advice cage above")
 
-  it.scoped("is refused with what contradicts what, though its checksum is right", () =>
+  it.scoped("is refused with the contradiction, although its checksum is right", () =>
     Effect.gen(function*() {
       const stranger = yield* seededDocument({ network: "regtest", mnemonic: other, createdAt: 0, birthday: 0 })
       const cases: ReadonlyArray<readonly [string, (document: WalletDocument) => WalletDocument]> = [
@@ -242,22 +242,22 @@ describe("a wallet that contradicts itself", () => {
           ...document,
           registrations: firstOf(document.registrations, { firstUpdateTxid: registering.txid })
         })],
-        ["registrations.0: its owner is no address", (document) => ({
+        ["registrations.0: its owner is not an address", (document) => ({
           ...document,
           registrations: firstOf(document.registrations, { destination: Uint8Array.of(1) })
         })],
-        ["labels.0: its address is none of regtest", (document) => ({
+        ["labels.0: its address is not of regtest", (document) => ({
           ...document,
           labels: firstOf(document.labels, { address: `${LABELLED}q` })
         })],
-        ["queue.0 is no transaction", (document) => ({ ...document, queue: ["00"] })],
+        ["queue.0 is not a transaction", (document) => ({ ...document, queue: ["00"] })],
         ["birthday is later than createdAt", (document) => ({ ...document, birthday: document.createdAt + 1 })]
       ]
       assert.isUndefined(yield* problemOf((document) => document))
       for (const [problem, change] of cases) assert.strictEqual(yield* problemOf(change), problem)
     }))
 
-  it.scoped("is refused at unlock where it is encrypted, and stays locked", () =>
+  it.scoped("is refused at unlock if it is encrypted, and stays locked", () =>
     Effect.gen(function*() {
       const path = yield* temporaryWallet
       const plain = withSeed({ fingerprint: Uint8Array.of(1, 2, 3, 4) })(yield* fixture)
@@ -272,7 +272,7 @@ describe("a wallet that contradicts itself", () => {
       assert.strictEqual(vault.encryption(), "locked")
     }))
 
-  it.scoped("but a passphrase along with the words is no contradiction, and is noted of an older file", () =>
+  it.scoped("is not a wallet whose mnemonic has a passphrase, which is recorded for an older file", () =>
     Effect.gen(function*() {
       const path = yield* temporaryWallet
       const options = { network: "regtest", mnemonic: MNEMONIC, createdAt: 0, birthday: 0 } as const
@@ -286,7 +286,7 @@ describe("a wallet that contradicts itself", () => {
         writeFileSync(path, withoutChecksum(encodeDocument({ ...document, seed })))
         const file = yield* WalletFile.open(path, "regtest")
         assert.strictEqual(file.document.seed?.mnemonicPassphrase, mnemonicPassphrase)
-        // The next write puts it down, and the checksum.
+        // The next write stores it, and the checksum.
         assert.notInclude(readFileSync(path, "utf8"), "checksum")
         yield* file.update((now) => ({ ...now, blank: false, lockedCoins: [{ txid: "ab".repeat(32), vout: 0 }] }))
         assert.include(readFileSync(path, "utf8"), `"mnemonicPassphrase": ${mnemonicPassphrase}`)

@@ -11,7 +11,7 @@ const CHILD = new URL("backupAndHang.ts", import.meta.url)
 
 const isDraft = (name: string): boolean => name.endsWith(".new")
 
-/** A wallet with keys, and a folder that its copies go to. */
+/** A wallet with keys, and a folder for its copies. */
 const wallet = Effect.gen(function*() {
   const directory = yield* temporaryDirectory
   const [path, folder] = [join(directory, "wallet.json"), join(directory, "stick")]
@@ -20,7 +20,7 @@ const wallet = Effect.gen(function*() {
   return { directory, path, folder, file: yield* create(path, document) }
 })
 
-/** Kills a process in the middle of a copy; what it leaves has keys. */
+/** Kills a process during a copy; its draft contains keys. */
 const killedCopy = (path: string, folder: string) =>
   Effect.promise(async () => {
     const child = new TsProcess(CHILD, [path, join(folder, "copy.json")])
@@ -36,7 +36,7 @@ const killedCopy = (path: string, folder: string) =>
 const quiet = Logger.remove(Logger.defaultLogger)
 
 describe("drafts of a wallet's file", () => {
-  it.scopedLive("that a killed backup left are gone when the wallet is opened again", () =>
+  it.scopedLive("from a killed backup are deleted when the wallet is opened again", () =>
     Effect.gen(function*() {
       const { directory, folder, path } = yield* wallet
       yield* killedCopy(path, folder)
@@ -46,7 +46,7 @@ describe("drafts of a wallet's file", () => {
     }), 60_000)
 
   it.scopedLive(
-    "in a folder that is away are gone with the first backup that finds it again",
+    "in an unreachable folder are deleted by the first backup that reaches it again",
     () =>
       Effect.gen(function*() {
         const { directory, folder, path } = yield* wallet
@@ -55,7 +55,7 @@ describe("drafts of a wallet's file", () => {
         const messages: Array<unknown> = []
         const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void messages.push(message)))
         const file = yield* Effect.provide(open(path, "regtest"), logger)
-        assert.include(JSON.stringify(messages), "a backup was cut off, and what it left may hold keys")
+        assert.include(JSON.stringify(messages), "wallet backup interrupted: its draft may hold keys")
         assert.include(JSON.stringify(messages), join(folder, "copy.json."))
         renameSync(`${folder}.away`, folder)
         yield* file.backup(join(directory, "other.json"))
@@ -65,7 +65,7 @@ describe("drafts of a wallet's file", () => {
     60_000
   )
 
-  it.scopedLive("are not what a note of something else names", () =>
+  it.scopedLive("are deleted only if the note names a draft", () =>
     Effect.gen(function*() {
       const { directory, folder, path } = yield* wallet
       const [mine, id] = [join(folder, "mine.new"), "0".repeat(32)]
@@ -76,7 +76,7 @@ describe("drafts of a wallet's file", () => {
       assert.deepStrictEqual(readdirSync(directory).sort(), ["stick", "wallet.json"])
     }))
 
-  it.scopedLive("of a wallet that was never finished, or of what is kept of an older one, do not stay", () =>
+  it.scopedLive("of an unfinished wallet, or of a kept older format, are deleted", () =>
     Effect.gen(function*() {
       const { directory, path } = yield* wallet
       const id = "ab".repeat(16)
@@ -91,10 +91,10 @@ describe("drafts of a wallet's file", () => {
       assert.deepStrictEqual(readdirSync(directory).sort(), ["other.json", "stick", "wallet.json"])
     }).pipe(Effect.provide(quiet)))
 
-  it.scopedLive("that a copy which fails made are gone at once, and so is its note", () =>
+  it.scopedLive("from a failed copy are deleted at once with its note", () =>
     Effect.gen(function*() {
       const { directory, file, folder } = yield* wallet
-      // A draft's name is longer than the name of a file may be.
+      // The draft's name exceeds the maximum length of a file name.
       const failure = yield* Effect.flip(file.backup(join(folder, "x".repeat(240))))
       assert.strictEqual(failure._tag, "StorageUnavailable")
       assert.deepStrictEqual(readdirSync(folder), [])

@@ -7,7 +7,7 @@ import { withDirectory } from "../../support/temporary.ts"
 const HASH = new Uint8Array(32).fill(7)
 
 describe("IndexStore", () => {
-  it("writes to its log when it is to be on disk for certain: SQLite syncs no log that it did not write to", () => {
+  it("sync writes to the log, because SQLite syncs only a log that it wrote to", () => {
     withDirectory((directory) => {
       const file = join(directory, "wallet.db")
       const store = new IndexStore(file, 4096)
@@ -21,7 +21,7 @@ describe("IndexStore", () => {
     })
   })
 
-  it("has nothing to make certain before it stands anywhere", () => {
+  it("sync writes nothing before the index has a cursor", () => {
     withDirectory((directory) => {
       const file = join(directory, "wallet.db")
       const store = new IndexStore(file, 4096)

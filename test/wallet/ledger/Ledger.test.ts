@@ -68,7 +68,7 @@ describe("Ledger", () => {
     }
   })
 
-  it("inactive transactions hold what they spend, abandoned ones and conflicted ones do not", () => {
+  it("inactive transactions keep their inputs spent, abandoned and conflicted ones do not", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)
     const [spend, after] = [paying(90, old), paying(80, paying(90, old))]
@@ -160,7 +160,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.coins().map(({ outpoint }) => outpoint), [keyOf(low)])
   })
 
-  it("a name's coin is no money, and is gone once the name expires at the next block", () => {
+  it("a name's coin is not in the balance, and is gone once the name expires at the next block", () => {
     for (const [tip, expired] of [[38, false], [39, true]] as const) {
       const ledger = ledgerAt(tip)
       ledger.put({ transaction: named("d/a", foreign), state: at(10), time: 1 })
@@ -169,7 +169,7 @@ describe("Ledger", () => {
     }
   })
 
-  it("names are listed as the newest confirmed transaction left them, with those sent away, in order of bytes", () => {
+  it("names are listed with their newest confirmed operation, including names of others, in byte order", () => {
     const ledger = ledgerAt(20)
     const first = named("d/b", foreign, "old")
     const second = named("d/b", first, "new")

@@ -22,7 +22,7 @@ const entry = (id: number, step: RegistrationEntry["step"]): RegistrationEntry =
 const EMPTY = emptyDocument({ network: "regtest", createdAt: 0 })
 
 describe("entries", () => {
-  it("replaces the entry of a commitment, and takes it out", () => {
+  it("withEntry replaces the entry of a commitment, and withoutEntry removes it", () => {
     const one = withEntry(entry(1, "committed"))(EMPTY)
     const moved = withEntry(entry(1, "maturing"))(withEntry(entry(2, "committed"))(one))
     assert.deepStrictEqual(moved.registrations.map(({ step }) => step), ["maturing", "committed"])
@@ -31,7 +31,7 @@ describe("entries", () => {
     assert.deepStrictEqual(withoutEntry(entryKey(entry(3, "done")))(renamed).registrations.length, 1)
   })
 
-  it("forgets the oldest of what is finished, and nothing that is not", () => {
+  it("the oldest finished entries are dropped, and no unfinished one", () => {
     const registrations = [
       entry(0, "committed"),
       ...Array.from({ length: MAX_FINISHED }, (_, i) => entry(i + 1, i % 2 === 0 ? "done" : "failed"))
@@ -43,7 +43,7 @@ describe("entries", () => {
     assert.deepStrictEqual(more.registrations.slice(0, 2).map(({ name }) => name[0]), [0, 2])
   })
 
-  it("can be kept before anything is sent", () => {
+  it("an entry can be stored before its NAME_NEW is sent", () => {
     const read = decodeDocument(encodeDocument(withEntry(entry(1, "committed"))(EMPTY)))
     assert.isTrue(read._tag === "Right" && read.right.document.registrations.every(isUnsent))
   })

@@ -16,7 +16,7 @@ import * as WalletLive from "../../../src/wallet/WalletLive.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { blockOn, pay } from "../../support/mempool.ts"
 
-/** A registration on a real chain, mempool, name database and wallet, in files that outlast the node. */
+/** A registration on a real chain, mempool, name database and wallet, in files that survive a restart. */
 
 const NAME = new TextEncoder().encode("d/example")
 const VALUE = new TextEncoder().encode("{}")
@@ -26,7 +26,7 @@ interface Node {
   readonly chain: typeof Chain.Service
   readonly pool: typeof Mempool.Mempool.Service
   readonly names: typeof NameDb.NameDb.Service
-  /** Connects blocks with all that waits. */
+  /** Connects blocks with all transactions of the mempool. */
   readonly mine: (count: number) => Effect.Effect<void>
 }
 
@@ -81,7 +81,7 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
     return yield* use({ wallet, chain, pool, names, mine })
   }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-/** Waits until something holds: the wallet looks after its registrations on its own. */
+/** Waits until a condition holds: the wallet continues its registrations by itself. */
 const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let i = 0; i < 400; i++) {
@@ -91,7 +91,7 @@ const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
     assert.fail(`in vain: ${what}`)
   })
 
-/** A hundred blocks, and money in the wallet. */
+/** Mines a hundred blocks, and pays the wallet. */
 const fund = ({ chain, mine, pool, wallet }: Node) =>
   Effect.gen(function*() {
     yield* mine(101)
@@ -107,7 +107,7 @@ const fund = ({ chain, mine, pool, wallet }: Node) =>
 const stepOf = ({ wallet }: Node) => wallet.registrations()[0]?.step
 
 describe("a registration on a real node", () => {
-  it.scopedLive("goes through restarts and a reorganisation to its end, and the name is renewed", () =>
+  it.scopedLive("completes despite restarts and a reorganisation, and the name is renewed", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withLive(directory, (node) =>

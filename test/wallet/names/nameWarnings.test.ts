@@ -10,7 +10,7 @@ describe("nameWarnings", () => {
     ["id/123", "{}"],
     ["dd/Anything", "no JSON, and none is asked for"],
     ["idd/x", "[]"]
-  ])("has nothing to say of %s with %s", (name, value) => {
+  ])("has no warning for %s with %s", (name, value) => {
     assert.deepStrictEqual(nameWarnings(bytes(name), bytes(value)), [])
   })
 
@@ -28,13 +28,13 @@ describe("nameWarnings", () => {
     ["d/example", "null", "the value is JSON, but no object"],
     ["id/example", "\"text\"", "the value is JSON, but no object"],
     ["dd/x", "v".repeat(521), "with a value of more than 520 bytes"]
-  ])("warns of %s with %s: %s", (name, value, warning) => {
+  ])("warns about %s with %s: %s", (name, value, warning) => {
     const [first, ...others] = nameWarnings(bytes(name), bytes(value))
     assert.isTrue(first?.startsWith(warning), first)
     assert.deepStrictEqual(others, [])
   })
 
-  it("warns of a value that is no text, and of name and value both", () => {
+  it("warns about a value that is not text, and about both name and value", () => {
     assert.include(nameWarnings(bytes("d/example"), Uint8Array.of(0xff))[0], "not UTF-8")
     assert.strictEqual(nameWarnings(bytes("d/123"), bytes("{")).length, 2)
     assert.deepStrictEqual(nameWarnings(bytes("dd/x"), bytes("v".repeat(520))), [])

@@ -95,7 +95,7 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("is not carried on by itself, but its progress is reported", () =>
+  it.effect("is not continued automatically, but its progress is reported", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.nameNew(NAME, {})
@@ -128,7 +128,7 @@ describe("nameFirstUpdate", () => {
     { rand: false, txid: true },
     { rand: false, txid: false }
   ])(
-    "finds its name_new with rand given: $rand, txid given: $txid, kept or of the key",
+    "finds its name_new with rand given: $rand, txid given: $txid, from the entry or the key",
     (given) =>
       Effect.forEach([true, false], (kept) =>
         withNames((names, world) =>

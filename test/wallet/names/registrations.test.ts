@@ -34,7 +34,7 @@ const only = (names: Names): Registration => {
   return registration ?? assert.fail("no registration is kept")
 }
 
-/** Mines blocks and carries registrations on after each. */
+/** Mines blocks, and continues the registrations after each. */
 const mine = (world: World, names: Names, count: number) =>
   Effect.repeatN(Effect.zipRight(Effect.sync(() => world.mine()), names.step), count - 1)
 
@@ -49,7 +49,7 @@ const takeAway = (world: World, name: Bytes): void => {
 }
 
 describe("register", () => {
-  it.effect("goes from commitment to name, and sends the name only when the next block may hold it", () =>
+  it.effect("completes, and reveals the name only when the next block may contain it", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const begun = yield* names.register(NAME, VALUE, {})
@@ -144,7 +144,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("carries on a lone name_new, and one that the keys alone recover", () =>
+  it.effect("continues an existing name_new, also one that the keys alone recover", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.nameNew(NAME, {})
@@ -304,7 +304,7 @@ describe("register", () => {
         ])
         world.accept(other)
         yield* mine(world, names, 2)
-        assert.strictEqual(only(names).note, "somebody else's registration of the name waits for a block")
+        assert.strictEqual(only(names).note, "another registration of the name waits for a block")
         world.pool.delete(other.txidKey)
         yield* mine(world, names, 2)
         assert.strictEqual(only(names).step, "done")

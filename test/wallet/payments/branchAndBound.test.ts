@@ -40,7 +40,7 @@ const bruteForce = (
 }
 
 describe("branchAndBound", () => {
-  it("finds the one set that fits", () => {
+  it("finds the only matching set", () => {
     const coins = [10, 7, 5, 4].map((value, i) => candidate(i, value))
     const found = branchAndBound({ candidates: coins, target: 16, tolerance: 0, maxWeight: 10_000 })
     assert.deepStrictEqual(found?.map(({ effective }) => effective), [7, 5, 4])
@@ -51,24 +51,24 @@ describe("branchAndBound", () => {
     { target: 9, tolerance: 1, found: true, why: "exactly as much above as is borne" },
     { target: 10, tolerance: 0, found: true, why: "exactly" },
     { target: 11, tolerance: 5, found: false, why: "more than there is" }
-  ])("says $found for a coin of 10 and target $target ± $tolerance: $why", ({ found, target, tolerance }) => {
+  ])("returns $found for a coin of 10 and target $target ± $tolerance: $why", ({ found, target, tolerance }) => {
     const coins = [candidate(0, 10)]
     assert.strictEqual(branchAndBound({ candidates: coins, target, tolerance, maxWeight: 592 }) !== undefined, found)
   })
 
-  it("takes no coin that costs more than it brings, and nothing above the weight", () => {
+  it("skips coins that cost more than their value, and respects the weight limit", () => {
     const coins = [candidate(0, -5), candidate(1, 0), candidate(2, 3), candidate(3, 2)]
     const search = { candidates: coins, target: 5, tolerance: 0 }
     assert.deepStrictEqual(branchAndBound({ ...search, maxWeight: 1184 })?.map(({ index }) => index), [2, 3])
     assert.isUndefined(branchAndBound({ ...search, maxWeight: 1183 }))
   })
 
-  it("ends where there are too many combinations", () => {
+  it("stops if there are too many combinations", () => {
     const coins = Array.from({ length: 60 }, (_, i) => candidate(i, 2 ** 20 + 2 * i + 2))
     assert.isUndefined(branchAndBound({ candidates: coins, target: 2 ** 24 + 1, tolerance: 0, maxWeight: 1e9 }))
   })
 
-  it("sees many equal coins as one", () => {
+  it("skips equal coins", () => {
     const coins = Array.from({ length: 1000 }, (_, i) => candidate(i, 1_000))
     assert.isUndefined(branchAndBound({ candidates: coins, target: 500_500, tolerance: 499, maxWeight: 1e9 }))
     assert.strictEqual(
@@ -77,7 +77,7 @@ describe("branchAndBound", () => {
     )
   })
 
-  it.prop("wastes as little as any set does (brute force)", {
+  it.prop("finds the least waste of all sets (brute force)", {
     coins: FastCheck.array(
       FastCheck.record({
         effective: FastCheck.integer({ min: -3, max: 40 }),
@@ -106,7 +106,7 @@ describe("branchAndBound", () => {
 })
 
 describe("candidateOf", () => {
-  it("rounds the size of an input up, then its fee", () => {
+  it("rounds up the size of an input, then its fee", () => {
     const made = candidateOf(3, { value: 50_000, weight: 273 }, { feeRate: 100_001, longTermRate: 1_000_000 })
     assert.deepStrictEqual(made, {
       index: 3,

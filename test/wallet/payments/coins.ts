@@ -5,7 +5,7 @@ import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import type { WeighedCoin } from "../../../src/wallet/payments/Draft.ts"
 import type { OwnScript, WalletCoin } from "../../../src/wallet/Wallet.ts"
 
-/** Coins of a wallet that does not exist. */
+/** Coins for tests without a wallet. */
 
 export const P2PKH = concat(Uint8Array.of(0x76, 0xa9, 20), new Uint8Array(20).fill(7), Uint8Array.of(0x88, 0xac))
 export const P2WPKH = concat(Uint8Array.of(0, 20), new Uint8Array(20).fill(8))
@@ -60,10 +60,10 @@ export const segwit = (id: number, value: number, overrides: Partial<WalletCoin>
   weight: P2WPKH_WEIGHT
 })
 
-/** What an input costs. */
+/** The fee of an input. */
 export const inputFee = ({ weight }: WeighedCoin, feeRate: number): number => feeOf(feeRate, Math.ceil(weight / 4))
 
-/** Numbers from 0 to below 1 that a seed decides (mulberry32). */
+/** Random numbers from 0 to below 1 from a seed (mulberry32). */
 export const seeded = (seed: number): () => number => {
   let state = seed >>> 0
   return () => {

@@ -61,7 +61,7 @@ describe("commit", () => {
             assert.strictEqual(wallet.transactions().length, known, why)
             assert.deepStrictEqual(keptTxids(directory), [], why)
           }
-          // No document can hold it.
+          // No document can contain it.
           assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay({ ...to(COIN), comment: "x".repeat(10_001) }))))
           nothingLeft("defect")
           blockWrites(directory)
@@ -204,7 +204,7 @@ describe("an abandoned payment", () => {
 describe("change", () => {
   const never = withOverrides(regtestParams, { activation: { taproot: Infinity } })
 
-  it.scopedLive("of type bech32m is refused where taproot is never in force, as addresses are", () =>
+  it.scopedLive("of type bech32m is refused without active taproot, like addresses", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>
@@ -227,7 +227,7 @@ describe("change", () => {
         }), { params: never })
     }))
 
-  it.scopedLive("of type bech32m is made where it is", () =>
+  it.scopedLive("of type bech32m is made with active taproot", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>

@@ -30,7 +30,7 @@ describe("eligible", () => {
     { coin: { coinbase: true, height: TIP - 99 }, is: false, why: "100 confirmations" },
     { coin: { coinbase: true, height: TIP - 100 }, is: true, why: "101 confirmations" },
     { coin: { own: ownScript({ spendable: false }) }, is: false, why: "this wallet has no key for it" }
-  ])("says $is: $why", ({ coin, is, request }) => {
+  ])("returns $is: $why", ({ coin, is, request }) => {
     assert.strictEqual(isEligible(coin, request), is)
   })
 
@@ -38,7 +38,7 @@ describe("eligible", () => {
     assert.isTrue(isEligible({ own: ownScript({ spendable: false }) }, {}, true))
   })
 
-  it("skips coins that the request spends anyway", () => {
+  it("skips coins that are inputs of the request", () => {
     const { outpoint } = coin(1, 5_000)
     assert.isFalse(isEligible({}, { inputs: [{ outpoint }] }))
   })

@@ -42,7 +42,7 @@ const refused = (input: FundInput) =>
 const spent = ({ coins }: FundedDraft): number => coins.reduce((sum, { output }) => sum + output.value, 0)
 const paid = ({ transaction }: FundedDraft): number => transaction.outputs.reduce((sum, { value }) => sum + value, 0)
 
-/** The size when it is signed, from the coins that were offered. */
+/** The signed size, from the offered coins. */
 const signedVsize = (draft: FundedDraft, input: FundInput): number => {
   const offered = new Map([...input.preset, ...input.candidates].map((weighed) => [weighed.coin.outpoint, weighed]))
   const inputs = draft.coins.flatMap(({ outpoint }) => offered.get(outpoint) ?? [])
@@ -52,7 +52,7 @@ const signedVsize = (draft: FundedDraft, input: FundInput): number => {
 describe("fundTransaction", () => {
   it("pays, leaves change, and pays exactly the fee for the signed size", () => {
     const draft = funded(inputOf({}, [legacy(1, 50_000_000)]))
-    // 226 bytes: what a transaction with one such input and two such outputs takes.
+    // 226 bytes: a transaction with one such input and two such outputs.
     assert.strictEqual(draft.fee, feeOf(RATE, 226))
     assert.strictEqual(draft.transaction.outputs.length, 2)
     assert.strictEqual(draft.transaction.outputs[draft.changePosition]?.value, 49_000_000 - draft.fee)
@@ -61,7 +61,7 @@ describe("fundTransaction", () => {
     assert.deepStrictEqual(draft.transaction.inputs.map(({ sequence }) => sequence), [0xfffffffd])
   })
 
-  it("counts marker, flag and the empty witnesses of old inputs where one input has a witness", () => {
+  it("counts marker, flag and empty witnesses of legacy inputs if one input has a witness", () => {
     const preset = [legacy(1, 600_000), segwit(2, 600_000)]
     const draft = funded(inputOf({ addInputs: false }, [], { preset }))
     const size = 8 + 1 + 1 + 34 * 2
@@ -73,15 +73,16 @@ describe("fundTransaction", () => {
     { over: 0, change: 0, why: "nothing is over" },
     { over: 3_400 + 1_819, change: 0, why: "one less than change has to be: dust at the discard rate" },
     { over: 3_400 + 1_820, change: 1_820, why: "as much as change has to be" }
-  ])("leaves $change as change where $over are over: $why", ({ change, over }) => {
-    // 192 bytes without change; 34 with it, at 100 a byte. Spending costs 1,480; dust at 10 a byte are 182 bytes.
+  ])("leaves $change as change for an excess of $over: $why", ({ change, over }) => {
+    // 192 bytes without change; 34 more with it, at 100 per byte. Spending costs 1,480; dust at 10 per byte is 182
+    // bytes.
     const value = 1_000_000 + feeOf(RATE, 192) + over
     const draft = funded(inputOf({}, [legacy(1, value)]))
     assert.strictEqual(draft.transaction.outputs[draft.changePosition]?.value ?? 0, change)
     assert.strictEqual(draft.fee + paid(draft), value)
   })
 
-  it("says how much is missing, and what the fee would be where only that is", () => {
+  it("reports the missing amount, and the fee if only the fee is missing", () => {
     const without = refused(inputOf({}, [legacy(1, 999_999)]))
     assert.deepInclude(without, { _tag: "FundsMissing", needed: 1_000_000, available: 999_999 })
     const exact = refused(inputOf({}, [legacy(1, 1_000_000)]))
@@ -105,18 +106,18 @@ describe("fundTransaction", () => {
     assert.deepInclude(refused(inputOf({ outputs }, [legacy(1, 5e7)])), { code: "too-small", reason })
   })
 
-  it("takes an output that is just no dust, and data without value", () => {
+  it("accepts an output just above dust, and data without value", () => {
     const outputs = [{ value: 546, script: P2PKH }, { value: 0, script: Uint8Array.of(0x6a, 1, 1) }]
     assert.strictEqual(funded(inputOf({ outputs }, [legacy(1, 5e7)])).transaction.outputs.length, 3)
   })
 
-  it("refuses a fee above the highest, and takes the highest", () => {
+  it("refuses a fee above the maximum, and accepts the maximum", () => {
     const fee = feeOf(RATE, 226)
     assert.strictEqual(funded(inputOf({}, [legacy(1, 5e7)], { maxFee: fee })).fee, fee)
     assert.deepInclude(refused(inputOf({}, [legacy(1, 5e7)], { maxFee: fee - 1 })), { code: "fee-too-high" })
   })
 
-  it("refuses what gets too heavy, by its outputs or by its inputs", () => {
+  it("refuses a transaction whose outputs or inputs are too heavy", () => {
     const many = Array.from({ length: 3_000 }, () => ({ value: 1_000, script: P2PKH }))
     assert.deepInclude(refused(inputOf({ outputs: many }, [legacy(1, 5e9)])), { code: "too-large" })
     const small = Array.from({ length: 700 }, (_, i) => legacy(i, 100_000))
@@ -126,7 +127,7 @@ describe("fundTransaction", () => {
     assert.isAtMost(funded(inputOf(fitting, small)).coins.length, 675)
   })
 
-  it("prefers confirmed coins, and takes pending ones where they do not suffice", () => {
+  it("prefers confirmed coins, and adds unconfirmed ones if they do not suffice", () => {
     const pending = legacy(1, 5_000_000, { height: undefined })
     const old = legacy(2, 3_000_000)
     const few = funded(inputOf({}, [pending, old]))
@@ -135,7 +136,7 @@ describe("fundTransaction", () => {
     assert.strictEqual(all.coins.length, 2)
   })
 
-  it("spends names as given inputs alone, first and in order, and locks them again", () => {
+  it("spends names only as given inputs, first and in order, and locks them again", () => {
     const operation = { op: "name_update", name: Uint8Array.of(1), value: Uint8Array.of(2) } as const
     const script = nameScript(operation, P2PKH)
     const held = legacy(1, 1_000_000, { name: parseNameScript(script), output: { value: 1_000_000, script } })
@@ -148,14 +149,14 @@ describe("fundTransaction", () => {
     assert.isTrue(draft.transaction.outputs.some((output) => output.script === script && output.value === 1_000_000))
   })
 
-  it("adds nothing to inputs that suffice, nor where it may not", () => {
+  it("adds no input if the given ones suffice, or if the request forbids it", () => {
     const preset = [legacy(1, 2_000_000)]
     assert.strictEqual(funded(inputOf({}, [legacy(2, 5e7)], { preset })).coins.length, 1)
     const request = { outputs: [{ value: 3_000_000, script: P2PKH }], addInputs: false }
     assert.strictEqual(refused(inputOf(request, [legacy(2, 5e7)], { preset }))._tag, "FundsMissing")
   })
 
-  it("keeps sequences and lock time that were asked for, and sets no lock time beside a sequence", () => {
+  it("keeps requested sequences and lock time, and sets no lock time beside a sequence", () => {
     const preset = [{ ...legacy(1, 5e7), sequence: 12 }]
     const own = funded(inputOf({}, [], { preset })).transaction
     assert.deepStrictEqual([own.inputs[0]?.sequence, own.lockTime], [12, 0])
@@ -163,7 +164,7 @@ describe("fundTransaction", () => {
     assert.deepStrictEqual([given.inputs[0]?.sequence, given.lockTime], [0xfffffffe, 7])
   })
 
-  it("sets the lock time to the tip, now and then up to 99 blocks earlier", () => {
+  it("sets the lock time to the tip, sometimes up to 99 blocks earlier", () => {
     const lockTimes = Array.from(
       { length: 300 },
       (_, i) => funded(inputOf({}, [legacy(1, 5e7)], { random: seeded(i) })).transaction.lockTime
@@ -174,14 +175,14 @@ describe("fundTransaction", () => {
     for (const lockTime of lockTimes) assert.isTrue(lockTime <= 200 && lockTime > 100)
   })
 
-  it("puts change where it was asked for, and refuses a place that there is not", () => {
+  it("puts change at the requested position, and refuses one out of range", () => {
     for (const changePosition of [0, 1]) {
       assert.strictEqual(funded(inputOf({ changePosition }, [legacy(1, 5e7)])).changePosition, changePosition)
     }
     assert.deepInclude(refused(inputOf({ changePosition: 2 }, [legacy(1, 5e7)])), { code: "range" })
   })
 
-  it("takes the fee from receivers in equal parts, the rest from the first", () => {
+  it("subtracts the fee from recipients in equal parts, the remainder from the first", () => {
     const outputs = [1e6, 2e6, 3e6, 4e6].map((value) => ({ value, script: P2PKH }))
     const request = { outputs, subtractFeeFrom: [3, 0, 2], changePosition: 4 }
     const draft = funded(inputOf(request, [legacy(1, 5e7)], { feeRate: 100_003 }))
@@ -199,26 +200,26 @@ describe("fundTransaction", () => {
   it.each([
     { value: 19_200 + 545, code: "after the fee has been deducted" },
     { value: 19_199, code: "too small to pay the fee" }
-  ])("refuses a receiver that is left too little of $value: $code", ({ code, value }) => {
+  ])("refuses a recipient's amount of $value: $code", ({ code, value }) => {
     const outputs = [{ value, script: P2PKH }]
     const failure = refused(inputOf({ outputs, subtractFeeFrom: [0] }, [legacy(1, value)]))
     assert.deepInclude(failure, { code: "too-small" })
     assert.include(failure.message, code)
   })
 
-  it("leaves a receiver all that is no dust", () => {
+  it("leaves a recipient an amount just above dust", () => {
     const outputs = [{ value: 19_200 + 546, script: P2PKH }]
     const draft = funded(inputOf({ outputs, subtractFeeFrom: [0] }, [legacy(1, 19_746)]))
     assert.deepStrictEqual(draft.transaction.outputs.map(({ value }) => value), [546])
   })
 
-  it("gives no receiver more than was asked for", () => {
+  it("gives no recipient more than requested", () => {
     const outputs = [{ value: 100_000, script: P2PKH }]
     const draft = funded(inputOf({ outputs, subtractFeeFrom: [0] }, [legacy(1, 101_000)], { feeRate: 1_000 }))
     assert.deepStrictEqual([draft.transaction.outputs[0]?.value, draft.fee], [100_000, 1_000])
   })
 
-  it("finds inputs without change where there are some", () => {
+  it("finds inputs that need no change", () => {
     const exact = [3_000_000 - 14_800, 4_000_000].map((value, i) => legacy(i + 10, value + 14_800))
     const other = [9e6, 8e6, 17e6].map((value, i) => legacy(i + 20, value))
     const target = 7_000_000 - 14_800 - feeOf(RATE, 44)
@@ -269,7 +270,7 @@ describe("fundTransaction", () => {
   )
 
   it.prop(
-    "spends what it pays and the fee, pays the rate and no dust, and does the same again",
+    "is balanced, pays the fee rate, makes no dust, and is deterministic",
     [anyInput],
     ([make]) => {
       const input = make()
@@ -299,7 +300,7 @@ describe("fundTransaction", () => {
     { fastCheck: { numRuns: 500 } }
   )
 
-  it.prop("pays wherever the coins that bring something pay (greedy oracle)", [anyInput], ([make]) => {
+  it.prop("pays whenever the coins with a positive effective value pay (greedy oracle)", [anyInput], ([make]) => {
     const input = make()
     const result = fundTransaction(input)
     if (Either.isRight(result) || result.left._tag !== "FundsMissing") return

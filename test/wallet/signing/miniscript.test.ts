@@ -117,7 +117,7 @@ const CASES: ReadonlyArray<{
 
 describe("miniscript", () => {
   for (const { no, script, text, yes } of CASES) {
-    it(`is spent as it allows: ${text.replaceAll(/0[23][0-9a-f]{64}/g, "key")}`, () => {
+    it(`is spent by its rules: ${text.replaceAll(/0[23][0-9a-f]{64}/g, "key")}`, () => {
       const bytes = parseScript(script)
       assert.strictEqual(miniscriptText(bytes), text)
       for (const attempt of yes) assert.isTrue(spends(bytes, attempt), JSON.stringify(attempt))

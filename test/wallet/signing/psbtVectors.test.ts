@@ -9,7 +9,7 @@ import { makeProvider } from "../../../src/wallet/signing/SigningProvider.ts"
 import { extractTransaction, finalizePsbt, signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 
-/** Upstream's vectors (`rpc_psbt.json`): those of BIP 174, 371 and 373 among them. */
+/** Upstream's vectors (`rpc_psbt.json`), including those of BIP 174, 371 and 373. */
 interface Vectors {
   readonly invalid: ReadonlyArray<string>
   readonly invalid_with_msg: ReadonlyArray<readonly [psbt: string, message: string]>
@@ -32,13 +32,13 @@ const parsed = (text: string): Psbt => {
 describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
   const read = (): Vectors => fixtureJson<Vectors>(VECTORS)
 
-  it("are refused where they are no PSBTs", () => {
+  it("are refused if they are invalid", () => {
     const vectors = read()
     assert.strictEqual(vectors.invalid.length, 41)
     for (const text of vectors.invalid) assert.property(parsePsbt(text), "error", text)
   })
 
-  it("are refused in the same words", () => {
+  it("are refused with the same error texts", () => {
     const vectors = read()
     assert.strictEqual(vectors.invalid_with_msg.length, 20)
     for (const [text, message] of vectors.invalid_with_msg) {
@@ -47,7 +47,7 @@ describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
     }
   })
 
-  it("are read and written again", () => {
+  it("are decoded and encoded again", () => {
     const vectors = read()
     assert.strictEqual(vectors.valid.length, 34)
     for (const text of vectors.valid) {
@@ -69,7 +69,7 @@ describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
     }
   })
 
-  it("are combined, finished and extracted", () => {
+  it("are combined, finalized and extracted", () => {
     const vectors = read()
     for (const { combine, result } of vectors.combiner) {
       const [first, ...others] = combine.map(parsed)

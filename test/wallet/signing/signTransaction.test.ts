@@ -112,7 +112,7 @@ describe("signTransaction", () => {
     )
   })
 
-  it("names inputs whose outputs are unknown, and signs the others", () => {
+  it("reports inputs with unknown outputs, and signs the others", () => {
     FastCheck.assert(
       FastCheck.property(keyTriples, (keys) => {
         const pkh = SIGNING_KINDS.find(({ name }) => name === "pkh bare") ?? assert.fail()
@@ -174,7 +174,7 @@ describe("signTransaction", () => {
 
 describe("combineSignatures", () => {
   for (const kind of SIGNING_KINDS.filter(({ name }) => name.startsWith("2 of 3"))) {
-    it(`puts together what each signer of ${kind.name} made alone`, () => {
+    it(`combines the separate signatures of each signer of ${kind.name}`, () => {
       FastCheck.assert(
         FastCheck.property(keyTriples, prefixes, (given, prefix) => {
           const keys = usable(kind, given)

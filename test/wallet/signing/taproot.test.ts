@@ -57,7 +57,7 @@ const leavesOf = (tree: TreeVectors | null, depth = 0): ReadonlyArray<TreeLeaf &
 }
 
 describe.skipIf(!hasShared)("the vectors of BIP 341", () => {
-  it("make the same outputs and control blocks", () => {
+  it("give the same outputs and control blocks", () => {
     const { scriptPubKey } = read()
     assert.strictEqual(scriptPubKey.length, 7)
     for (const { expected, given, intermediary } of scriptPubKey) {
@@ -102,7 +102,7 @@ describe.skipIf(!hasShared)("the vectors of BIP 341", () => {
 describe("leaves", () => {
   const [a, b] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
 
-  it("are known by their forms", () => {
+  it("are recognized by their forms", () => {
     assert.deepStrictEqual(leafKeys(hex(`20${toHex(a)}ac`)), { required: 1, keys: [a] })
     for (const required of [1, 2]) {
       assert.deepStrictEqual(leafKeys(multiA(required, [a, b])), { required, keys: [a, b] })
@@ -128,7 +128,7 @@ describe("leaves", () => {
     }
   })
 
-  it("make no output of a tree that is none, or of a key that is none", () => {
+  it("of an invalid tree, or with an invalid key, make no output", () => {
     const leaf = { depth: 1, leafVersion: 0xc0, script: hex("51") }
     assert.throws(
       () => makeTaproot(hex("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"), [leaf]),

@@ -21,7 +21,7 @@ describe("readNameTarget", () => {
     assert.deepStrictEqual(read(""), ["", "", undefined])
   })
 
-  it("reads no name out of half an escape", () => {
+  it("reads no name from half an escape", () => {
     for (const encoded of ["%", "%4", "%4g", "a%zz", "%%41"]) {
       assert.deepStrictEqual(read(`${encoded}.hex`), [encoded, undefined, "hex"])
     }
@@ -32,7 +32,7 @@ describe("readNameTarget", () => {
     assert.deepStrictEqual([...readNameTarget(`/rest/name/${encoded}.bin`).name ?? []], [...bytes])
   })
 
-  it("knows its paths", () => {
+  it("recognises its paths", () => {
     assert.isTrue(isNamePath("/rest/name/"))
     for (const path of ["/rest/name", "/rest/names/a", "/REST/name/a", "/"]) assert.isFalse(isNamePath(path))
   })

@@ -42,7 +42,7 @@ const get = ({ answer }: PageHandler, rest: string): Effect.Effect<readonly [num
 const escaped = (hex: string): string => hex.replaceAll(/../g, "%$&")
 
 layer(methodNode())("GET /rest/name/", (it) => {
-  it.effect("gives the value of every name, expired or not, and its record without the wallet's part", () =>
+  it.effect("returns the value of every name, expired or not, and its record without the wallet's part", () =>
     Effect.gen(function*() {
       const rest = yield* handler()
       for (const name of names) {

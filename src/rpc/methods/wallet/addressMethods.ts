@@ -24,16 +24,15 @@ import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { isChangeScript } from "./walletTransactions.ts"
 
-/** Methods about addresses and their labels (reference/rpc.md 3.9). */
+/** Methods for addresses and their labels (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 const ADDRESS_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-/** The kind of address that is given out where nobody says which (reference/rpc.md 3.9). */
+/** The default address type (reference/rpc.md 3.9). */
 export const DEFAULT_ADDRESS_TYPE: AddressType = "legacy"
 
-/** A kind of address. */
 export const addressType = (description: string) =>
   refined(string(`${description}: ${ADDRESS_TYPES.join(", ")}.`), (text) => {
     const type = ADDRESS_TYPES.find((known) => known === text)
@@ -43,7 +42,7 @@ export const addressType = (description: string) =>
 
 const INVALID_ADDRESS = "Invalid address"
 
-/** The script of an address, or the error that most methods of the wallet have for a text that is none. */
+/** The script of an address, or the error that most wallet methods have for an invalid one. */
 export const scriptOfAddress = (network: Network, address: string): Effect.Effect<Uint8Array, RpcError> =>
   Effect.suspend(() => {
     const parsed = decodeAddress(network, address)
@@ -52,14 +51,13 @@ export const scriptOfAddress = (network: Network, address: string): Effect.Effec
       : Effect.succeed(scriptOf(parsed.destination))
   })
 
-/** A label that is to be kept. */
 const newLabel = (description: string) => refined(label(description), (text) => bounded(text, MAX_LABEL, "label"))
 
 const noneOf = (type: AddressType): string => `Error: No ${type} addresses available.`
 
 const ADDRESS_ERRORS = [`-5 Unknown address type '<x>'`, `-4 ${NO_KEYS}`, "-12 Error: No <type> addresses available."]
 
-/** Why there is no address of a kind: no key at all, or none for it. */
+/** The error for a missing address type: the wallet has no key at all, or none for this type. */
 const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError =>
   failure instanceof InvalidWalletRequest && failure.code === "address-type"
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: noneOf(type) })
@@ -68,7 +66,7 @@ const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError
 const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =>
   address === undefined ? RpcError.internal() : Effect.succeed(address)
 
-/** What the form of an address says. Upstream `rpc/util.cpp`, `DescribeAddress`. */
+/** The members of an address that follow from its form. Upstream `rpc/util.cpp`, `DescribeAddress`. */
 const formOf = (destination: Destination): Members => {
   if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
   const { program, version } = destination
@@ -81,7 +79,7 @@ const formOf = (destination: Destination): Members => {
   }
 }
 
-/** What is known of a script behind a hash. */
+/** The members of the script inside a P2SH or P2WSH address. */
 const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
   const template = scriptTemplate(inner)
   const shared = { script: template.type, hex: toHex(inner) }
@@ -102,7 +100,7 @@ const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
   return { ...shared, pubkeys: template.pubkeys.map(toHex), sigsrequired: template.required }
 }
 
-/** What an address says, and what the wallet knows behind it. Upstream `DescribeWalletAddress`. */
+/** The form of an address, and the wallet's data for it. Upstream `DescribeWalletAddress`. */
 const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Members => {
   const form = formOf(destination)
   if (own === undefined) return form
@@ -126,7 +124,7 @@ const PURPOSES = ["send", "receive", "refund"]
 
 const UNKNOWN_PURPOSE = "Invalid 'purpose' argument, must be a known purpose string, typically 'send', or 'receive'."
 
-/** What stands in the place of the hash of a seed that is not told. */
+/** The placeholder for the hash of a seed, which the wallet does not reveal. */
 const NO_SEED = "00".repeat(20)
 
 const FORM = {
@@ -137,41 +135,41 @@ const FORM = {
 }
 
 const INNER = {
-  script: Shape.optional(Shape.string("What kind of script is behind the hash")),
-  hex: Shape.optional(Shape.hex("The script behind the hash")),
+  script: Shape.optional(Shape.string("Type of the redeem or witness script")),
+  hex: Shape.optional(Shape.hex("The redeem or witness script")),
   pubkeys: Shape.optional(Shape.array(Shape.hex("A public key"), "The keys of a multisig script")),
-  sigsrequired: Shape.optional(Shape.integer("How many of them have to sign")),
+  sigsrequired: Shape.optional(Shape.integer("Number of required signatures")),
   pubkey: Shape.optional(Shape.hex("The public key")),
   iscompressed: Shape.optional(Shape.boolean("Whether it is compressed"))
 }
 
 const OF_EMBEDDED = {
-  address: Shape.string("Its address"),
-  scriptPubKey: Shape.hex("Its output script")
+  address: Shape.string("Address of the inner script"),
+  scriptPubKey: Shape.hex("Output script of that address")
 }
 
 const ADDRESS_INFO = Shape.object({
   address: Shape.string("The address"),
   scriptPubKey: Shape.hex("The output script"),
-  ismine: Shape.boolean("Whether it is the wallet's"),
-  solvable: Shape.boolean("Whether the wallet knows what it takes to spend from it, keys aside"),
+  ismine: Shape.boolean("Whether the wallet owns the address"),
+  solvable: Shape.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
   desc: Shape.optional(Shape.string("Its descriptor")),
-  parent_desc: Shape.optional(Shape.string("The descriptor of the range that it is of")),
+  parent_desc: Shape.optional(Shape.string("The descriptor that the address is derived from")),
   iswatchonly: Shape.boolean("false"),
   ...FORM,
   ...INNER,
   embedded: Shape.optional(
-    Shape.object({ ...FORM, ...INNER, ...OF_EMBEDDED }, "The address that the script behind the hash is of")
+    Shape.object({ ...FORM, ...INNER, ...OF_EMBEDDED }, "The address of the inner script")
   ),
-  ischange: Shape.boolean("Whether the wallet puts there what is left over"),
-  timestamp: Shape.optional(Shape.time("Since when it may have been used")),
+  ischange: Shape.boolean("Whether it is a change address of the wallet"),
+  timestamp: Shape.optional(Shape.time("Earliest time at which it may have been used")),
   hdkeypath: Shape.optional(Shape.string("The path from the master key")),
   hdseedid: Shape.optional(Shape.hex("Zeros")),
   hdmasterfingerprint: Shape.optional(Shape.hex("First four bytes of the HASH160 of the master key")),
-  labels: Shape.array(Shape.string("The label"), "The label, where there is one")
+  labels: Shape.array(Shape.string("The label"), "The label, if any")
 })
 
-/** Whether a descriptor says how to spend. */
+/** Whether a descriptor contains the data for spending. */
 export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
 
 const originJson = (own: OwnScript): Members => ({
@@ -210,10 +208,10 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getnewaddress = make({
     name: "getnewaddress",
-    summary: "Returns an address to be paid at that was never given out before.",
+    summary: "Returns a new address for payments to the wallet.",
     params: {
-      label: withDefault(newLabel("The label that it gets."), ""),
-      address_type: withDefault(addressType("What kind of address"), DEFAULT_ADDRESS_TYPE)
+      label: withDefault(newLabel("The label of the address."), ""),
+      address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE)
     },
     results: [{ shape: Shape.string("The address") }],
     examples: [[], ["", "bech32"]],
@@ -227,8 +225,8 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getrawchangeaddress = make({
     name: "getrawchangeaddress",
-    summary: "Returns an address for change that was never given out before.",
-    params: { address_type: withDefault(addressType("What kind of address"), DEFAULT_ADDRESS_TYPE) },
+    summary: "Returns a new change address.",
+    params: { address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE) },
     results: [{ shape: Shape.string("The address") }],
     examples: [[]],
     errors: ADDRESS_ERRORS,
@@ -238,11 +236,11 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getaddressinfo = make({
     name: "getaddressinfo",
-    summary: "Returns what an address says, and what the wallet knows of it.",
+    summary: "Returns the parts of an address and the wallet's data for it.",
     params: { address: string("The address.") },
     results: [{ shape: ADDRESS_INFO }],
     examples: [[ADDRESS]],
-    errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <why it is no address>"],
+    errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <reason why it is invalid>"],
     handler: ({ address }, wallet) =>
       Effect.suspend(() => {
         const parsed = decodeAddress(network, address)
@@ -254,8 +252,8 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const setlabel = make({
     name: "setlabel",
-    summary: "Gives an address a label.",
-    params: { address: string("The address, the wallet's or another's."), label: newLabel("The label.") },
+    summary: "Sets the label of an address.",
+    params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [[ADDRESS, "rent"]],
     errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL],
@@ -269,8 +267,8 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const listlabels = make({
     name: "listlabels",
-    summary: "Lists the labels, each once, in their order.",
-    params: { purpose: withDefault(string("Only those of addresses of this purpose: send or receive."), "") },
+    summary: "Lists the labels in sorted order.",
+    params: { purpose: withDefault(string("Only labels of addresses with this purpose: send or receive."), "") },
     results: [{ shape: Shape.array(Shape.string("A label")) }],
     examples: [[], ["receive"]],
     errors: [`-8 ${UNKNOWN_PURPOSE}`],
@@ -284,10 +282,10 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const getaddressesbylabel = make({
     name: "getaddressesbylabel",
-    summary: "Lists the addresses that have a label.",
+    summary: "Lists the addresses with a label.",
     params: { label: label("The label.") },
     results: [{
-      shape: Shape.map("address", Shape.object({ purpose: Shape.string("send for another's address, else receive") }))
+      shape: Shape.map("address", Shape.object({ purpose: Shape.string("receive for own addresses, else send") }))
     }],
     examples: [["rent"]],
     errors: ["-11 No addresses with label <x>"],
@@ -304,7 +302,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const keypoolrefill = make({
     name: "keypoolrefill",
-    summary: "Does nothing: addresses are derived when they are needed, and enough of them are watched ahead.",
+    summary: "Has no effect: svcd derives addresses on demand and watches enough of them ahead.",
     params: { newsize: optional(int32("Ignored.")) },
     results: [{ shape: Shape.nothing("") }],
     examples: [[]],

@@ -19,14 +19,13 @@ import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
 
 const NAME = "getauxblock"
 
-/** What a wallet is paid at, and the blocks that pay there. */
 interface Payout {
   readonly script: Bytes
-  /** Hashes as people see them. */
+  /** Hashes in display order. */
   readonly blocks: Set<string>
 }
 
-/** Hashes that are remembered of blocks that nobody mined: all of a day, were each second to make one. */
+/** Maximum number of remembered unmined blocks: one for each second of a day. */
 const MAX_BLOCKS = 86_400
 
 export const auxWalletMethod: Effect.Effect<
@@ -37,11 +36,11 @@ export const auxWalletMethod: Effect.Effect<
   const { params: { powLimit } } = yield* Chain
   const mining = yield* auxMining
   const make = walletMethod(yield* Wallets)
-  /** Whoever takes an address is alone, so that others find it. */
+  /** Serializes the choice of an address, so that concurrent calls share it. */
   const alone = yield* Effect.makeSemaphore(1)
   const payouts = new WeakMap<Wallet, Payout>()
 
-  /** Where the wallet is paid: a fresh address, and the same until a block that pays there is in the chain. */
+  /** The payout of a wallet: a fresh address, unchanged until a block that pays to it is in the chain. */
   const payoutOf = (wallet: Wallet): Effect.Effect<Payout, RpcError> =>
     alone.withPermits(1)(Effect.gen(function*() {
       const known = payouts.get(wallet)
@@ -64,12 +63,12 @@ export const auxWalletMethod: Effect.Effect<
     name: NAME,
     group: "Mining",
     summary:
-      "Without arguments, makes a block to be merge-mined that pays to the wallet. With arguments, offers such a " +
+      "Without arguments, makes a block for merged mining that pays to the wallet. With arguments, submits such a " +
       "block with its merged-mining proof.",
     params: { hash: optional(hexText("Hash of the block.")), auxpow: optional(hexText("The proof.")) },
     results: [
       { when: "without arguments", shape: CANDIDATE },
-      { when: "with arguments", shape: Shape.boolean("Whether the block is a good one") }
+      { when: "with arguments", shape: Shape.boolean("Whether the block is accepted") }
     ],
     examples: [[]],
     errors: [

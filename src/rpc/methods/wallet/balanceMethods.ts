@@ -38,7 +38,7 @@ import { lastBlockJson, walletMethod } from "./walletContext.ts"
 import { LAST_BLOCK } from "./walletShapes.ts"
 import { isImmatureAt } from "./walletTransactions.ts"
 
-/** Methods about what a wallet owns (reference/rpc.md 3.9). */
+/** Methods for the coins of a wallet (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
@@ -51,7 +51,7 @@ const NO_AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled
 const confirmationsOf = (wallet: Wallet, { height }: WalletCoin): number =>
   height === undefined ? 0 : wallet.lastBlock().height - height + 1
 
-/** The part of the trusted balance that has so many confirmations. Upstream `GetBalance`. */
+/** The part of the trusted balance with at least that many confirmations. Upstream `GetBalance`. */
 const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
   let sum = 0
   for (const coin of wallet.coins()) {
@@ -64,37 +64,36 @@ const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
 
 const COIN = Shape.object({
   txid: Shape.hex("The transaction"),
-  vout: Shape.integer("Which of its outputs"),
+  vout: Shape.integer("Index of the output"),
   nameOp: Shape.optional({ ...NAME_OP, description: "The name operation of a name output" }),
   address: Shape.optional(Shape.string("The address")),
-  label: Shape.optional(Shape.string("Its label")),
-  redeemScript: Shape.optional(Shape.hex("The script behind a P2SH output")),
-  witnessScript: Shape.optional(Shape.hex("The script behind a P2WSH output")),
+  label: Shape.optional(Shape.string("Label of the address")),
+  redeemScript: Shape.optional(Shape.hex("The redeem script of a P2SH output")),
+  witnessScript: Shape.optional(Shape.hex("The witness script of a P2WSH output")),
   scriptPubKey: Shape.hex("The output script"),
   amount: Shape.amount("The amount"),
   confirmations: Shape.integer("Confirmations"),
-  ancestorcount: Shape.optional(Shape.integer("Of one in the mempool: transactions that it needs, itself included")),
-  ancestorsize: Shape.optional(Shape.integer("Their virtual bytes")),
-  ancestorfees: Shape.optional(Shape.integer("Their fees in the smallest unit")),
+  ancestorcount: Shape.optional(Shape.integer("Only in the mempool: ancestors, itself included")),
+  ancestorsize: Shape.optional(Shape.integer("Virtual bytes of the ancestors")),
+  ancestorfees: Shape.optional(Shape.integer("Fees of the ancestors in the smallest unit")),
   spendable: Shape.boolean("true"),
-  solvable: Shape.boolean("Whether the wallet knows what it takes to spend it, keys aside"),
-  desc: Shape.optional(Shape.string("Its descriptor")),
-  parent_descs: Shape.array(Shape.string("A descriptor"), "The descriptors that the script is of"),
-  safe: Shape.boolean("Whether it can be counted on: it is confirmed, or the wallet's own change")
+  solvable: Shape.boolean("Whether the wallet knows how to spend it, without regard to keys"),
+  desc: Shape.optional(Shape.string("Descriptor of the script")),
+  parent_descs: Shape.array(Shape.string("A descriptor"), "The descriptors from which the script is derived"),
+  safe: Shape.boolean("Whether it is trusted: confirmed, or the wallet's own change")
 })
 
 const OUTPOINTS = array(
-  object({ txid: hash("The transaction.", "txid"), vout: int32("Which of its outputs.") }, "A coin."),
+  object({ txid: hash("The transaction.", "txid"), vout: int32("Index of the output.") }, "A coin."),
   "The coins."
 )
 
-const OUTPOINT = Shape.object({ txid: Shape.hex("The transaction"), vout: Shape.integer("Which of its outputs") })
+const OUTPOINT = Shape.object({ txid: Shape.hex("The transaction"), vout: Shape.integer("Index of the output") })
 
-/** Which coins `listunspent` shows. */
 interface Query {
   readonly minconf: number
   readonly maxconf: number
-  /** Scripts, each as `binaryString`; all where there is none. */
+  /** Scripts, each as `binaryString`; an empty set means all. */
   readonly scripts: ReadonlySet<string>
   readonly unsafe: boolean
   readonly minimum: number
@@ -114,7 +113,7 @@ const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => 
   return query.scripts.size === 0 || query.scripts.has(binaryString(addressScript(coin.output.script)))
 }
 
-/** Takes coins until their sum or their number is enough. */
+/** Takes coins until their sum or their number is reached. */
 const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): ReadonlyArray<WalletCoin> => {
   const taken: Array<WalletCoin> = []
   let total = 0
@@ -139,7 +138,7 @@ function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps
   return scripts
 }
 
-/** The key of a coin that can be locked, or unlocked. Throws RpcError for others. */
+/** The key of a coin that the call can lock or unlock. Throws RpcError for other coins. */
 const checkLock = (
   wallet: Wallet,
   unspent: ReadonlyMap<string, WalletCoin>,
@@ -175,13 +174,13 @@ export const balanceMethods: Effect.Effect<
 
   const getbalance = make({
     name: "getbalance",
-    summary: "Returns what the wallet can spend: without coinbases that are too young, what others sent and no block " +
-      "holds yet, and what is locked in names.",
+    summary: "Returns the spendable balance of the wallet: without immature coinbases, unconfirmed payments from " +
+      "others, and amounts locked in names.",
     params: {
-      dummy: withDefault(string("Nothing, or *."), "*"),
-      minconf: withDefault(int32("Least confirmations of what counts."), 0),
+      dummy: withDefault(string("Must be omitted or *."), "*"),
+      minconf: withDefault(int32("Minimum confirmations."), 0),
       include_watchonly: withDefault(boolean("Ignored."), false),
-      avoid_reuse: optional(boolean("false: addresses may be used again."))
+      avoid_reuse: optional(boolean("Must be false: svcd does not avoid reuse."))
     },
     results: [{ shape: Shape.amount("The sum") }],
     examples: [[], ["*", 6]],
@@ -197,15 +196,15 @@ export const balanceMethods: Effect.Effect<
   const getbalances = make({
     name: "getbalances",
     summary:
-      "Returns what the wallet can spend, and what it will once it is confirmed or old enough. What is locked in " +
-      "names is no part of it.",
+      "Returns the spendable, the unconfirmed and the immature balance of the wallet, without amounts locked in " +
+      "names.",
     params: {},
     results: [{
       shape: Shape.object({
         mine: Shape.object({
-          trusted: Shape.amount("What can be spent"),
-          untrusted_pending: Shape.amount("What others sent and no block holds yet"),
-          immature: Shape.amount("Coinbases that are too young")
+          trusted: Shape.amount("The spendable balance"),
+          untrusted_pending: Shape.amount("Unconfirmed payments from others"),
+          immature: Shape.amount("Immature coinbases")
         }),
         lastprocessedblock: LAST_BLOCK
       })
@@ -222,7 +221,6 @@ export const balanceMethods: Effect.Effect<
       }))
   })
 
-  /** What a coin in the mempool needs. */
   const ancestryJson = ({ txid }: WalletCoin): Members => {
     const key = binaryString(txid)
     const entry = pool.get(key)
@@ -264,17 +262,17 @@ export const balanceMethods: Effect.Effect<
     summary: "Lists the coins that can be spent. Names are among them only where that is asked for, and expired ones " +
       "never.",
     params: {
-      minconf: withDefault(int32("Least confirmations."), 1),
-      maxconf: withDefault(int32("Most confirmations."), 9_999_999),
+      minconf: withDefault(int32("Minimum confirmations."), 1),
+      maxconf: withDefault(int32("Maximum confirmations."), 9_999_999),
       addresses: withDefault(array(string("An address."), "Only coins of these addresses."), [], "[]"),
-      include_unsafe: withDefault(boolean("Whether coins are listed that nobody can count on."), true),
+      include_unsafe: withDefault(boolean("Whether to list untrusted coins."), true),
       query_options: orEmpty(namedOptions({
-        minimumAmount: withDefault(amount("Least amount of a coin."), 0, "0.00"),
-        maximumAmount: withDefault(amount("Greatest amount of a coin."), Infinity, "none"),
-        maximumCount: withDefault(int64("Most coins."), 0, "no limit"),
-        minimumSumAmount: withDefault(amount("The sum after which no more coins are listed."), Infinity, "none"),
-        include_immature_coinbase: withDefault(boolean("Whether coinbases are listed that are too young."), false),
-        includeNames: withDefault(boolean("Whether names are listed."), false)
+        minimumAmount: withDefault(amount("Minimum amount of a coin."), 0, "0.00"),
+        maximumAmount: withDefault(amount("Maximum amount of a coin."), Infinity, "none"),
+        maximumCount: withDefault(int64("Maximum number of coins."), 0, "no limit"),
+        minimumSumAmount: withDefault(amount("The list ends when the amounts reach this sum."), Infinity, "none"),
+        include_immature_coinbase: withDefault(boolean("Whether to list immature coinbases."), false),
+        includeNames: withDefault(boolean("Whether to list names."), false)
       }, "Further conditions."))
     },
     results: [{ shape: Shape.array(COIN) }],
@@ -298,11 +296,11 @@ export const balanceMethods: Effect.Effect<
 
   const lockunspent = make({
     name: "lockunspent",
-    summary: "Keeps coins from being chosen to pay with, or lets them be chosen again. Without coins, unlocks all.",
+    summary: "Locks coins, so that payments do not use them, or unlocks them. Without coins, unlocks all.",
     params: {
-      unlock: boolean("Whether to unlock them."),
-      transactions: optional(OUTPOINTS, "all that are locked"),
-      persistent: withDefault(boolean("Whether they stay locked when the node is started again."), false)
+      unlock: boolean("Whether to unlock instead of lock."),
+      transactions: optional(OUTPOINTS, "all locked coins"),
+      persistent: withDefault(boolean("Whether they stay locked after a restart."), false)
     },
     results: [{ shape: Shape.boolean("true") }],
     examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
@@ -332,7 +330,7 @@ export const balanceMethods: Effect.Effect<
 
   const listlockunspent = make({
     name: "listlockunspent",
-    summary: "Lists the coins that are not to be chosen.",
+    summary: "Lists the locked coins.",
     params: {},
     results: [{ shape: Shape.array(OUTPOINT) }],
     examples: [[]],

@@ -19,7 +19,7 @@ import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from 
 import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/** Transactions that take the place of others and pay more (reference/rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
+/** Transactions that replace others and pay a higher fee (reference/rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
@@ -34,16 +34,14 @@ const EITHER_OR = "The options 'outputs' and 'original_change_index' are incompa
   "new set of outputs, or designate a change output to be recycled."
 const NOT_WATCHING = "bumpfee is not available with wallets that have private keys disabled. Use psbtbumpfee instead."
 
-/** What the wallet adds to a fee rate where the caller does not say, smallest units a kvB. */
+/** Default increase of the fee rate by the wallet, in smallest units per kvB. */
 const STEP = COIN / 1000
 
 const moneyText = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
 
-/** Reasons that lie in what the caller asked for. */
 const isParameterFault = (reason: string): boolean =>
   reason.startsWith(DESCENDANTS) || reason.startsWith("Insufficient total fee")
 
-/** What is said where a transaction cannot be replaced. */
 const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError => {
   switch (failure._tag) {
     case "InvalidWalletRequest":
@@ -61,7 +59,7 @@ const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError 
 interface Replacing {
   readonly fee: FeeChoice
   readonly replaceable: boolean
-  /** In place of those that there are. */
+  /** Replace the existing outputs. */
   readonly outputs: ReadonlyArray<TransactionOutput> | undefined
   readonly changeIndex: number | undefined
 }
@@ -72,7 +70,7 @@ const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
   return sum
 }
 
-/** Why a transaction cannot be replaced; `undefined` where it can. */
+/** The reason why a transaction cannot be replaced; `undefined` if it can. */
 const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): RpcError | undefined => {
   const { replacedBy, state, transaction } = tx
   const { txid, txidKey } = transaction
@@ -112,7 +110,7 @@ const paymentOf = (
   return { outputs: [{ value: sumOf(all), script: change.script }], subtractFeeFrom: [0] }
 }
 
-/** Checks a rate that the caller names: the pool must take the replacement in place of the other. Throws RpcError. */
+/** Checks a rate that the caller sets: the pool must accept the replacement. Throws RpcError. */
 const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, vsize: number): void => {
   const { incrementalFeeRate, minFeeRate } = pool.info()
   if (rate < minFeeRate) {
@@ -131,15 +129,15 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
   }
 }
 
-/** A payment whose inputs another transaction of the wallet spends, whose place it takes. */
+/** A payment that spends the inputs of another transaction of the wallet and replaces it. */
 interface Replacement extends PaymentRequest {
-  /** As people see it. */
+  /** The replaced txid in display order. */
   readonly replaces: string
 }
 
 const withFee = (request: Replacement, fee: FeeChoice): Replacement => ({ ...request, ...fee })
 
-/** Makes the transaction that is to take the place of another, and sends nothing. */
+/** Makes the replacement transaction; sends nothing. */
 const replacement = (
   wallet: Wallet,
   pool: typeof Mempool.Service,
@@ -158,7 +156,7 @@ const replacement = (
       inputs: transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) })),
       version: transaction.version,
       replaceable: replacing.replaceable,
-      // What is not confirmed could depend on what is replaced.
+      // Unconfirmed coins could depend on the replaced transaction.
       minConfirmations: 1
     }
     const { fee } = replacing
@@ -175,13 +173,13 @@ const replacement = (
   })
 
 const FEES = {
-  origfee: Shape.amount("The fee of the transaction that is replaced, in NMC"),
-  fee: Shape.amount("The fee of the new one, in NMC"),
-  errors: Shape.array(Shape.string("What went wrong on the way"))
+  origfee: Shape.amount("The fee of the replaced transaction, in NMC"),
+  fee: Shape.amount("The fee of the new transaction, in NMC"),
+  errors: Shape.array(Shape.string("A problem that did not prevent the replacement"))
 }
 
 const PARAMS = {
-  txid: hash("The transaction that is replaced."),
+  txid: hash("The transaction to replace."),
   options: orEmpty(namedOptions({
     conf_target: CONF_TARGET,
     fee_rate: FEE_RATE,
@@ -189,15 +187,15 @@ const PARAMS = {
     estimate_mode: ESTIMATE_MODE,
     outputs: optional(
       json(
-        "What is paid in place of the outputs that there are: objects with one member each, an address and its amount " +
-          "in NMC, or data and hexadecimal digits.",
+        "The new outputs in place of the old ones: objects with one member each, an address and its amount in NMC, " +
+          "or data and hexadecimal digits.",
         "json array or object"
       ),
-      "the same as before"
+      "unchanged"
     ),
     original_change_index: optional(
-      uint32("Which output is change, and may become less."),
-      "the wallet knows its change"
+      uint32("Index of the change output, which may shrink."),
+      "the wallet's change"
     )
   }, "Options."))
 }
@@ -212,7 +210,7 @@ const ERRORS = [
   `-4 ${MINED}`,
   `-4 ${FOREIGN_INPUTS}`,
   "-4 Cannot bump transaction <txid> which was already bumped by transaction <txid>",
-  "-4 Unable to create transaction. <why>",
+  "-4 Unable to create transaction. <reason>",
   ...FEE_ERRORS
 ]
 
@@ -246,8 +244,8 @@ export const makeBumpMethods = (
 
   const bumpfee = define({
     name: "bumpfee",
-    summary: "Replaces a transaction of the wallet that waits for a block by one that pays a higher fee, from its " +
-      "change and, if that is not enough, from more coins.",
+    summary: "Replaces an unconfirmed transaction of the wallet by one with a higher fee, paid from its change and, " +
+      "if that is not enough, from more coins.",
     params: PARAMS,
     results: [{ shape: Shape.object({ txid: Shape.hex("The new transaction"), ...FEES }) }],
     examples: [[TXID], [TXID, { fee_rate: 250 }]],
@@ -276,7 +274,7 @@ export const makeBumpMethods = (
 
   const psbtbumpfee = define({
     name: "psbtbumpfee",
-    summary: "Makes a PSBT of the transaction that bumpfee would send. Nothing is signed or sent.",
+    summary: "Makes a PSBT of the transaction that bumpfee would send, without signing or sending it.",
     params: PARAMS,
     results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), ...FEES }) }],
     examples: [[TXID]],

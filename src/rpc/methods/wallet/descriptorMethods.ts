@@ -14,7 +14,7 @@ import { storageError } from "../errors.ts"
 import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
-/** Methods about the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
+/** Methods for the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
 
 const EXAMPLE = "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)"
 
@@ -24,7 +24,8 @@ const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
 type ImportRequest = Parameters<Wallet["importDescriptor"]>[0]
 
-// Reading one request of importdescriptors. All but its time is an error of the request alone.
+// Reading one request of importdescriptors. Only a wrong time fails the whole call; other errors concern the request
+// alone.
 
 const integerOf = (value: Json): number => {
   const integer = value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined
@@ -51,7 +52,7 @@ const labelOf = (value: Json | undefined): string => {
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** First and last index: the last alone, or both. The bounds are the wallet's to check. */
+/** First and last index: the last alone, or both. The wallet checks the bounds. */
 const rangeOf = (value: Json): readonly [number, number] => {
   if (value instanceof JsonNumber) return [0, integerOf(value)]
   const [first, last] = isArray(value) && value.length === 2 ? value : []
@@ -59,7 +60,7 @@ const rangeOf = (value: Json): readonly [number, number] => {
   throw RpcError.invalidParameter("Range must be specified as end or as [begin,end]")
 }
 
-/** Seconds since 1970, 1 at least; `undefined` for now. Upstream `GetImportTimestamp`. */
+/** Seconds since 1970, at least 1; `undefined` for now. Upstream `GetImportTimestamp`. */
 const timestampOf = (request: JsonObject): number | undefined => {
   const value = request.get("timestamp")
   if (value === undefined) throw RpcError.type("Missing required timestamp field for key")
@@ -86,7 +87,7 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRe
 
 const failed = ({ code, message }: RpcError): Members => ({ success: false, error: { code, message } })
 
-/** Imports one descriptor; what is wrong with it is a part of the answer, what is wrong with us is not. */
+/** Imports one descriptor. An error of the request is part of the answer; an error of the node fails the call. */
 const importOne = (
   wallet: Wallet,
   request: JsonObject,
@@ -113,14 +114,13 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const importdescriptors = make({
     name: "importdescriptors",
-    summary:
-      "Takes keys and scripts into the wallet, and looks through the blocks since their times. Each request is " +
-      "answered by itself.",
+    summary: "Imports keys and scripts into the wallet, and scans the blocks since their times. Each request has its " +
+      "own result.",
     params: {
       requests: array(
         json(
-          "Object with desc, the descriptor with its checksum; timestamp, since when it may have been used, in seconds " +
-            "since 1970, or \"now\"; and if wanted active, range, next_index, internal and label.",
+          "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
+            "since 1970, or \"now\"; and optionally active, range, next_index, internal and label.",
           "json object"
         ),
         "The requests."
@@ -128,9 +128,9 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     },
     results: [{
       shape: Shape.array(Shape.object({
-        success: Shape.boolean("Whether it was imported"),
-        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "What is to be known")),
-        error: Shape.optional(Shape.object({ code: Shape.integer("Its code"), message: Shape.string("What is wrong") }))
+        success: Shape.boolean("Whether the descriptor was imported"),
+        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "Warnings")),
+        error: Shape.optional(Shape.object({ code: Shape.integer("The code"), message: Shape.string("The message") }))
       }))
     }],
     examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
@@ -153,20 +153,20 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const listdescriptors = make({
     name: "listdescriptors",
     summary: "Lists the descriptors of the wallet.",
-    params: { private: withDefault(boolean("Whether they show private keys."), false) },
+    params: { private: withDefault(boolean("Whether to include private keys."), false) },
     results: [{
       shape: Shape.object({
         wallet_name: Shape.string("The wallet; empty for the default one"),
         descriptors: Shape.array(Shape.object({
           desc: Shape.string("The descriptor"),
-          timestamp: Shape.time("Since when it may have been used"),
-          active: Shape.boolean("Whether addresses are given out of it"),
-          internal: Shape.optional(Shape.boolean("Of an active one: whether they are for change")),
+          timestamp: Shape.time("Earliest time at which it may have been used"),
+          active: Shape.boolean("Whether the wallet derives new addresses from it"),
+          internal: Shape.optional(Shape.boolean("Only if active: whether its addresses are for change")),
           range: Shape.optional(
-            Shape.array(Shape.integer("An index"), "First and last index that are watched; only where it has a range")
+            Shape.array(Shape.integer("An index"), "First and last watched index; only if ranged")
           ),
-          next: Shape.optional(Shape.integer("The next index to be given out")),
-          next_index: Shape.optional(Shape.integer("The same"))
+          next: Shape.optional(Shape.integer("The index of the next new address")),
+          next_index: Shape.optional(Shape.integer("Same as next"))
         }))
       })
     }],

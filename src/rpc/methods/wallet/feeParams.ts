@@ -6,16 +6,13 @@ import { type Json, JsonNumber } from "../../json/json.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
-/**
- * How the caller of a payment wants its fee found (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`,
- * `SetFeeEstimateMode`.
- */
+/** The caller's choice of a fee (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
 
-/** Decimals of a rate in the smallest unit for a virtual byte: what is left is the smallest unit for 1000 of them. */
+/** Decimals of a rate in the smallest unit per virtual byte: the result is the smallest unit per 1000 of them. */
 const RATE_DECIMALS = 3
 
 /**
- * Reads a fee rate in the smallest unit for a virtual byte, number or text, into smallest units a kvB.
+ * Reads a fee rate in the smallest unit per virtual byte, number or text, into smallest units per kvB.
  *
  * @throws RpcError -3 with the texts of amounts
  */
@@ -31,13 +28,13 @@ const decodeFeeRate = (value: Json): number => {
 
 /** Parameters of methods that pay; also members of options. */
 export const CONF_TARGET = optional(
-  int32(`Within how many blocks it is to be mined, 1 to ${HIGHEST_TARGET}.`),
+  int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`),
   "the wallet's setting"
 )
 
 export const ESTIMATE_MODE = optional(
   string(
-    "economical follows a fall of fees at once, conservative waits for it to last; unset leaves it to the wallet."
+    "economical follows falling fees at once, conservative only after a while; unset uses the wallet's setting."
   ),
   "\"unset\""
 )
@@ -46,17 +43,16 @@ export const FEE_RATE = optional(
   custom({
     kind: "amount",
     words: "numeric or string",
-    description: "Fee rate in the smallest unit for a virtual byte, with up to three decimals.",
+    description: "Fee rate in the smallest unit per virtual byte, with up to three decimals.",
     decode: decodeFeeRate
   }),
   "by estimate"
 )
 
-/** What those decode to. */
 export interface GivenFees {
   readonly conf_target: number | undefined
   readonly estimate_mode: string | undefined
-  /** Smallest units a kvB. */
+  /** Smallest units per kvB. */
   readonly fee_rate: number | undefined
 }
 
@@ -94,7 +90,7 @@ const readTarget = (target: number | undefined): Pick<FeeChoice, "target"> => {
 }
 
 /**
- * Reads what was given of a fee.
+ * Reads the caller's choice of a fee.
  *
  * @throws RpcError -8
  */
@@ -110,7 +106,7 @@ export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFee
 }
 
 /**
- * Reads what was given of a fee, where `feeRate`, smallest units a kvB, is an older spelling of the rate.
+ * The same, with the older option `feeRate`, in smallest units per kvB.
  *
  * @throws RpcError -8
  */
@@ -130,7 +126,7 @@ export const readFeeChoiceOrOld = (given: GivenFees & { readonly feeRate: number
 }
 
 /**
- * The fees of methods that take them beside the other parameters and in the options, but not in both. Upstream
+ * Joins the fees of methods that take them both as parameters and in the options, but not in both at once. Upstream
  * `InterpretFeeEstimationInstructions`.
  *
  * @throws RpcError -8

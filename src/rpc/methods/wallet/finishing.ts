@@ -10,23 +10,25 @@ import { evenIfRefused } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
 
-/** What `send` and `sendall` make of a transaction that is paid for. Upstream `wallet/rpc/spend.cpp`, `FinishTransaction`. */
+/** The last step of `send` and `sendall`. Upstream `wallet/rpc/spend.cpp`, `FinishTransaction`. */
 
 export interface Finishing {
-  /** Whether a PSBT is wanted in any case; then nothing is sent. */
+  /** Whether the caller always wants a PSBT; then nothing is sent. */
   readonly psbt: boolean | undefined
-  /** Whether it is kept and sent; yes, where it is left out. */
+  /** Whether to store and send the transaction; true by default. */
   readonly add_to_wallet: boolean | undefined
 }
 
 export const FINISHED = Shape.object({
-  psbt: Shape.optional(Shape.string("The PSBT in base64, if signatures lack or nothing is sent")),
+  psbt: Shape.optional(Shape.string("The PSBT in base64, if signatures are missing or nothing is sent")),
   txid: Shape.optional(Shape.hex("The transaction, if it is complete")),
-  hex: Shape.optional(Shape.hex("The same in full, if it is complete and not sent")),
+  hex: Shape.optional(Shape.hex("The serialized transaction, if it is complete and not sent")),
   complete: Shape.boolean("Whether every input is signed")
 })
 
-/** Sends a transaction that is complete, and returns it or its PSBT where it is not, or is not to be sent. */
+/**
+ * Sends a complete transaction. Returns its PSBT if it is incomplete, or the transaction itself if it must not be sent.
+ */
 export const finish = (
   wallet: Wallet,
   funded: Funded,

@@ -44,37 +44,33 @@ import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/**
- * Methods that put transactions together and send nothing, and one that tells what they would change
- * (reference/rpc.md 3.4, 3.9).
- */
+/** Methods that fund transactions without sending them, and `simulaterawtransaction` (reference/rpc.md 3.4, 3.9). */
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const FEE = Shape.amount("The fee in NMC")
-const CHANGE = Shape.integer("Which output is change; -1 for none")
+const CHANGE = Shape.integer("Index of the change output; -1 for none")
 
-/** Options that once were a yes or no, which says nothing any more. */
+/** Options that used to be booleans. A boolean has no effect now. */
 const orBoolean = <A>(param: Param<A>): Param<A> => ({
   ...param,
   expected: undefined,
   decode: (value, label) => param.decode(typeof value === "boolean" ? new JsonObject() : value, label)
 })
 
-/** The inputs of a transaction as a request names them, in their order. */
+/** The inputs of a transaction in the form of a payment request, in their order. */
 export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentRequest, "inputs"> => ({
   inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence }))
 })
 
-/** Locks the coins that a transaction spends, where the caller wants that. */
 export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transaction }: Funded) =>
   wanted === true
     ? wallet.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
     : Effect.void
 
-/** Funds a transaction that is not sent; with its coins locked, where the caller wants that, before others choose. */
+/** Funds a transaction without sending it. If requested, locks its coins before another call can choose them. */
 const fundAndLock = (
   wallet: Wallet,
   request: PaymentRequest,
@@ -87,7 +83,7 @@ const fundAndLock = (
     return funded
   }))
 
-/** The transaction without signatures of the wallet: those that were there before stay. */
+/** The transaction without the wallet's signatures; signatures of the caller stay. */
 const withGivenSignatures = (
   { inputs, lockTime, outputs, version }: Transaction,
   given: ReadonlyArray<TransactionInput>
@@ -113,7 +109,7 @@ const decode = (hexstring: string, isWitness?: boolean): Transaction | undefined
   return bytes === undefined ? undefined : decodeAnyTransaction(bytes, isWitness)
 }
 
-/** What an output is worth to a wallet; one that holds a name is no money. */
+/** The value of an output to a wallet; 0 for a name output. */
 const worth = (wallet: Wallet, { script, value }: TransactionOutput): number =>
   parseNameScript(script) === undefined && wallet.own(script) !== undefined ? value : 0
 
@@ -129,11 +125,11 @@ export const makeFundMethods = (
     name: "fundrawtransaction",
     group: "Raw transactions",
     summary: "Adds inputs of the wallet to a transaction until they pay for its outputs and the fee, and at most one " +
-      "output for change. What is added is not signed.",
+      "change output. The new inputs are not signed.",
     params: {
       hexstring: hexText("The transaction."),
       options: orBoolean(orEmpty(namedOptions(FUND_OPTIONS, "Options."))),
-      iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+      iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
     },
     results: [{ shape: Shape.object({ hex: Shape.hex("The transaction"), fee: FEE, changepos: CHANGE }) }],
     examples: [[TRANSACTION], [TRANSACTION, { fee_rate: 120, changePosition: 0 }]],
@@ -156,17 +152,17 @@ export const makeFundMethods = (
   const walletcreatefundedpsbt = define({
     name: "walletcreatefundedpsbt",
     summary:
-      "Makes a PSBT of inputs and outputs and adds inputs of the wallet until they pay. Nothing is signed or sent.",
+      "Makes a PSBT from inputs and outputs, and adds inputs of the wallet to fund it. Does not sign or send it.",
     params: {
       inputs: INPUTS,
       outputs: json(
-        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of " +
-          "them as one object.",
+        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
+          "object with all members.",
         "json array or object"
       ),
       locktime: withDefault(int64("Lock time."), 0),
       options: orEmpty(namedOptions(FUND_PSBT_OPTIONS, "Options.")),
-      bip32derivs: withDefault(boolean("Whether the PSBT says where the wallet's keys come from."), true),
+      bip32derivs: withDefault(boolean("Whether the PSBT includes derivation paths of the wallet's keys."), true),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
     results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
@@ -203,14 +199,14 @@ export const makeFundMethods = (
 
   const simulaterawtransaction = define({
     name: "simulaterawtransaction",
-    summary: "Tells by how much the balance would change if transactions were sent, one after the other. Nothing is.",
+    summary: "Returns the change of the balance if transactions were sent in order, without sending them.",
     params: {
       rawtxs: optional(array(hexText("A transaction."), "The transactions."), "none"),
       options: orEmpty(
         namedOptions({ include_watchonly: optional(boolean("Without effect."), "false") }, "Options.")
       )
     },
-    results: [{ shape: Shape.object({ balance_change: Shape.amount("By how much, in NMC; below zero for less") }) }],
+    results: [{ shape: Shape.object({ balance_change: Shape.amount("The change in NMC; negative for a decrease") }) }],
     examples: [[[TRANSACTION]]],
     errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
     handler: ({ rawtxs = [] }, wallet, { turns }) =>

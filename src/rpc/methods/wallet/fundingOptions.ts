@@ -20,32 +20,32 @@ import { RpcError } from "../../method/RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
 import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
 
-/** Options of methods that put a transaction together (reference/rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
+/** Options of methods that fund a transaction (reference/rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
 
-const ADD_INPUTS = "Whether coins of the wallet are added where the given inputs are not enough."
+const ADD_INPUTS = "Whether to add coins of the wallet if the given inputs are not enough."
 
-const CHANGE_ADDRESS = optional(string("Where change goes."), "a fresh address of the wallet")
-const CHANGE_POSITION = optional(int32("Which output change is to be."), "random")
-const LOCK_UNSPENTS = optional(boolean("Whether the chosen coins are locked."), "false")
-const INCLUDE_WATCHING = optional(boolean("Without effect."), "false")
+const CHANGE_ADDRESS = optional(string("Address for change."), "a fresh address of the wallet")
+const CHANGE_POSITION = optional(int32("Index of the change output."), "random")
+const LOCK_UNSPENTS = optional(boolean("Whether to lock the chosen coins."), "false")
+const INCLUDE_WATCHING = optional(boolean("No effect."), "false")
 
 const FEE_PAYERS = optional(
-  feePayers("The outputs, before change is added, that the fee is taken from in equal parts."),
+  feePayers("The outputs, without change, that pay the fee in equal parts."),
   "none: the sender pays"
 )
 
 const CHOICE_OF_COINS = {
   include_unsafe: optional(boolean("Whether unconfirmed coins from others may be spent."), "false"),
-  minconf: optional(int32("Least confirmations of coins that are added."), "0"),
-  maxconf: optional(int32("Most confirmations of coins that are added."))
+  minconf: optional(int32("Minimum confirmations of added coins."), "0"),
+  maxconf: optional(int32("Maximum confirmations of added coins."))
 }
 
 const CHANGE_TYPE = optional(
-  string("Kind of address for change: legacy, p2sh-segwit, bech32 or bech32m."),
+  string("Type of the change address: legacy, p2sh-segwit, bech32 or bech32m."),
   "the node's setting"
 )
 
-const MAX_TX_WEIGHT = optional(int32("The largest weight of the transaction."), String(MAX_STANDARD_WEIGHT))
+const MAX_TX_WEIGHT = optional(int32("Maximum weight of the transaction."), String(MAX_STANDARD_WEIGHT))
 
 const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
 
@@ -54,10 +54,9 @@ const SOLVING_DATA = optional(
     pubkeys: optional(array(hexText("A public key."), "Public keys.")),
     scripts: optional(array(hexText("A script."), "Scripts.")),
     descriptors: optional(array(string("A descriptor."), "Descriptors."))
-  }, "Taken and not needed: the wallet spends its own coins, whose scripts it knows.")
+  }, "Accepted without effect: the wallet knows the scripts of its own coins.")
 )
 
-/** What ends the options of all these methods. */
 export const FEE_OPTIONS = {
   conf_target: CONF_TARGET,
   estimate_mode: ESTIMATE_MODE,
@@ -69,10 +68,10 @@ const INPUT_WEIGHTS = optional(
   array(
     object({
       txid: hash("The transaction.", "txid"),
-      vout: int32("Which of its outputs."),
+      vout: int32("Index of the output."),
       weight: int64("Weight of the signed input.")
     }, "An input."),
-    "Weights of inputs. Taken and not needed: the wallet knows those of its own coins."
+    "Weights of inputs. Accepted without effect: the wallet knows the weights of its own coins."
   )
 )
 
@@ -84,11 +83,10 @@ const OLD_STYLE_OPTIONS = {
   includeWatching: INCLUDE_WATCHING,
   lockUnspents: LOCK_UNSPENTS,
   fee_rate: FEE_RATE,
-  feeRate: optional(amount("Fee rate in NMC for 1000 virtual bytes."), "by estimate"),
+  feeRate: optional(amount("Fee rate in NMC per 1000 virtual bytes."), "by estimate"),
   subtractFeeFromOutputs: FEE_PAYERS
 }
 
-/** Options of `fundrawtransaction`. */
 export const FUND_OPTIONS = {
   add_inputs: optional(boolean(ADD_INPUTS), "true"),
   ...OLD_STYLE_OPTIONS,
@@ -97,7 +95,6 @@ export const FUND_OPTIONS = {
   ...FEE_OPTIONS
 }
 
-/** Options of `walletcreatefundedpsbt`. */
 export const FUND_PSBT_OPTIONS = {
   add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
   ...OLD_STYLE_OPTIONS,
@@ -113,7 +110,7 @@ const OUTDATED_OPTIONS: ReadonlyArray<readonly [name: string, instead: string]> 
   ["subtractFeeFromOutputs", "subtract_fee_from_outputs"]
 ]
 
-/** Options whose names are in snake case: tells who writes an older name what it is now. Upstream `PreventOutdatedOptions`. */
+/** Options with names in snake case. An older name fails with its replacement. Upstream `PreventOutdatedOptions`. */
 export const withoutOutdated = <A>(options: Param<A>): Param<A> => ({
   ...options,
   decode: (value, label) => {
@@ -126,7 +123,7 @@ export const withoutOutdated = <A>(options: Param<A>): Param<A> => ({
   }
 })
 
-/** Options of `send` that choose what is spent and where change goes. */
+/** Options of `send` for the choice of coins and change. */
 export const SEND_FUNDING_OPTIONS = {
   add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
   ...CHOICE_OF_COINS
@@ -140,13 +137,13 @@ export const SEND_CHANGE_OPTIONS = {
 
 export const SEND_OUTCOME_OPTIONS = {
   lock_unspents: LOCK_UNSPENTS,
-  psbt: optional(boolean("Whether a PSBT is returned in any case, and nothing is sent."), "only where signatures lack")
+  psbt: optional(boolean("Whether to return a PSBT in any case and send nothing."), "only if signatures are missing")
 }
 
-export const ADD_TO_WALLET = optional(boolean("Whether it is kept and sent; if not, it is returned."), "true")
+export const ADD_TO_WALLET = optional(boolean("Whether to store and send it instead of returning it."), "true")
 
 export const INPUTS = optional(
-  array(json("Object with txid, vout and, if wanted, sequence and weight.", "json object"), "The outputs to spend."),
+  array(json("Object with txid, vout and optionally sequence and weight.", "json object"), "The outputs to spend."),
   "the wallet chooses"
 )
 
@@ -155,7 +152,7 @@ export const LOCK_TIME = optional(int64("Lock time."), "close to the height of t
 export const SEND_FEE_PAYERS = FEE_PAYERS
 export { INCLUDE_WATCHING, MAX_TX_WEIGHT }
 
-/** What options come to, however they are spelled. */
+/** The decoded options, under either spelling. */
 export interface GivenFunding {
   readonly add_inputs: boolean | undefined
   readonly include_unsafe: boolean | undefined
@@ -177,7 +174,7 @@ const readChangeType = (text: string): AddressType => {
   return type
 }
 
-/** Least confirmations and most. Throws RpcError -8. */
+/** Minimum and maximum confirmations. Throws RpcError -8. */
 export const readDepth = (
   minconf: number | undefined,
   maxconf: number | undefined,
@@ -218,12 +215,12 @@ const readChange = (
 const WITNESS_SCALE = 4
 const MIN_WEIGHT = MIN_STANDARD_SIZE * WITNESS_SCALE
 
-/** The part of a request that options make: all but inputs, outputs, version and lock time. */
+/** The part of a request that the options determine: all but inputs, outputs, version and lock time. */
 export type FundingChoice = Omit<PaymentRequest, "outputs" | "inputs" | "version" | "lockTime">
 
 /**
- * Reads the options of a method that puts a transaction together. `names` are those of its outputs, `add` is whether
- * coins are added where the options do not say.
+ * Reads the options of a method that funds a transaction. `names` are the names of its outputs; `add` is the default
+ * for adding coins.
  *
  * @throws RpcError
  */
@@ -253,7 +250,7 @@ export const readFunding = (
 }
 
 /**
- * Holds what came out against the largest weight that the caller takes. What is not signed yet counts as it is.
+ * Checks the result against the caller's maximum weight. Missing signatures do not count.
  *
  * @throws RpcError -4
  */
@@ -273,7 +270,7 @@ export const FUNDING_ERRORS = [
   "-8 Negative minconf",
   "-8 maxconf can't be lower than minconf: <n> < <m>",
   "-8 TX must have at least one output",
-  "-8 Invalid parameter 'subtract fee from output', <why>",
+  "-8 Invalid parameter 'subtract fee from output', <reason>",
   "-3 Unexpected key <x>",
   "-4 Insufficient funds",
   "-4 Maximum transaction weight must be between 260 and 400000"

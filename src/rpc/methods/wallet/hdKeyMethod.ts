@@ -11,7 +11,7 @@ import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
 /** The extended keys of a wallet (reference/rpc.md 3.9). */
 
-/** An extended key in a descriptor, with the fixed steps behind it. */
+/** An extended key in a descriptor, and the fixed derivation steps after it. */
 const EXTENDED_KEY = /([xt]p(?:ub|rv)[1-9A-HJ-NP-Za-km-z]+)((?:\/\d+[h']?)*)/g
 
 const keysIn = (descriptor: string) =>
@@ -20,7 +20,7 @@ const keysIn = (descriptor: string) =>
 const stepsOf = (path: string): ReadonlyArray<number> =>
   path.split("/").slice(1).map((step) => /^\d+$/.test(step) ? Number(step) : HARDENED + Number(step.slice(0, -1)))
 
-/** The private key of a public one, derived from an ancestor; `undefined` if it is not of that family. */
+/** The private key of an extended public key, derived from an ancestor; `undefined` if they are not related. */
 const privateKeyOf = (
   network: Network,
   xpub: string,
@@ -42,7 +42,7 @@ interface Found {
 
 type Listed = ReadonlyArray<{ readonly descriptor: string; readonly active: boolean }>
 
-/** The extended keys of descriptors; `open` are the same descriptors with their private keys, where nothing is sealed. */
+/** The extended keys of descriptors. `open` are the same descriptors with private keys, if the wallet is not locked. */
 const extendedKeys = (network: Network, shown: Listed, open: Listed): ReadonlyMap<string, Found> => {
   const keys = new Map<string, Found>()
   for (const [at, { active, descriptor }] of shown.entries()) {
@@ -64,22 +64,22 @@ export const hdKeyMethod: Effect.Effect<Method, never, Wallets | Chain> = Effect
 
   return make({
     name: "gethdkeys",
-    summary: "Lists the extended keys of the wallet, each with the descriptors that it stands in.",
+    summary: "Lists the extended keys of the wallet, each with the descriptors that contain it.",
     params: {
       options: orEmpty(namedOptions({
-        active_only: withDefault(boolean("Only those of descriptors that addresses are given out of."), false),
-        private: withDefault(boolean("Whether private keys are shown."), false)
+        active_only: withDefault(boolean("Only keys of active descriptors."), false),
+        private: withDefault(boolean("Whether to include private keys."), false)
       }, "Options."))
     },
     results: [{
       shape: Shape.array(Shape.object({
         xpub: Shape.string("The extended public key"),
         has_private: Shape.boolean("Whether the wallet has its private key"),
-        xprv: Shape.optional(Shape.string("The extended private key, where it is asked for")),
+        xprv: Shape.optional(Shape.string("The extended private key, if requested")),
         descriptors: Shape.array(
           Shape.object({
             desc: Shape.string("The descriptor"),
-            active: Shape.boolean("Whether addresses are given out of it")
+            active: Shape.boolean("Whether the wallet derives new addresses from it")
           }),
           "The descriptors"
         )
@@ -95,7 +95,8 @@ export const hdKeyMethod: Effect.Effect<Method, never, Wallets | Chain> = Effect
         const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.descriptors(true)) : [])
         return [...keys].map(([xpub, { descriptors, xprv }]) => ({
           xpub,
-          // While secrets are sealed nobody can look: keys of a wallet that has private ones are taken to be there.
+          // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
+          // them all.
           has_private: open ? xprv !== undefined : wallet.hasPrivateKeys,
           xprv: secret ? xprv : undefined,
           descriptors

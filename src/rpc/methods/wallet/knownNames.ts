@@ -5,11 +5,11 @@ import { RpcError } from "../../method/RpcError.ts"
 import { absentError } from "../errors.ts"
 import type { WalletFailure } from "./walletContext.ts"
 
-/** What the wallet's methods know of a name before they act on it. */
+/** Lookups of a name before a wallet method uses it. */
 export interface KnownNames {
-  /** What a name is at the tip. That it is not active is known; where it is not, fails with -10. */
+  /** The state of a name at the tip. Fails with -10 if it seems inactive while names are not synced. */
   readonly active: (name: Bytes) => Effect.Effect<KnownName, RpcError>
-  /** Turns the failure of a method that found no active name into -10, where names are not those of the tip. */
+  /** Maps the failure of a method that found no active name to -10 while names are not synced. */
   readonly orUnknown: <A, E extends WalletFailure | RpcError>(
     work: Effect.Effect<A, E>
   ) => Effect.Effect<A, E | RpcError>

@@ -10,19 +10,16 @@ import { decodeGiven } from "../nameEncodings.ts"
 import { addressAmounts, addressScriptOf, readSendCoins } from "./payees.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 
-/**
- * What the methods that write names have in common (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`.
- */
+/** Shared parts of the methods that write names (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
 
-/** Bytes of a name. */
+/** Maximum bytes of a name. */
 const MAX_NAME = 255
-/** Bytes of a value that RPC takes; more are valid, and could never be spent. */
+/** Maximum bytes of a value in RPC. Longer values are valid, but their outputs could never be spent. */
 const MAX_VALUE = 520
 
-/** Members of their options. */
 export const WRITE_OPTIONS = {
-  destAddress: optional(string("The address that is to own the name."), "a fresh one of the wallet"),
-  sendCoins: optional(addressAmounts("Addresses and amounts in NMC that are paid in the same transaction."))
+  destAddress: optional(string("The address of the new owner."), "a fresh address of the wallet"),
+  sendCoins: optional(addressAmounts("Addresses and amounts in NMC to pay in the same transaction."))
 }
 
 export interface GivenWriteOptions {
@@ -31,7 +28,7 @@ export interface GivenWriteOptions {
 }
 
 /**
- * Reads where a name goes and what is paid beside it.
+ * Reads the destination of a name and the payments beside it.
  *
  * @throws RpcError -3, -5
  */
@@ -42,7 +39,6 @@ export const readWriteOptions = (network: Network, { destAddress, sendCoins }: G
   ...(sendCoins === undefined ? {} : { sendCoins: readSendCoins(network, sendCoins) })
 })
 
-/** The name that a text stands for. */
 export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
     decodeGiven(text, nameEncoding),
@@ -50,7 +46,6 @@ export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.
     () => RpcError.invalidParameter("the name is too long")
   )
 
-/** The value that a text stands for. */
 export const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
     decodeGiven(text, valueEncoding),
@@ -60,13 +55,13 @@ export const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effec
 
 const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresses available."
 
-/** Where no address was given, a wallet that has no key has none to put the name to. */
+/** The error for a name without a destination, when the wallet has no key for a new address. */
 export const nameError = (failure: NameFailure): NameFailure | RpcError =>
   failure._tag === "InvalidWalletRequest" && failure.code === "no-keys"
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })
     : failure
 
-/** A name that is not found may exist: names are not those of the tip. */
+/** The error for a missing name while names are not synced: it may exist. */
 export const NOT_KNOWN_YET = "-10 Namecoin is downloading blocks..."
 
 export const WRITE_ERRORS = [

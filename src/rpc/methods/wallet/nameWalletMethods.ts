@@ -24,10 +24,7 @@ import { COMMENT, COMMENT_TO, paymentNotes, REPLACEABLE, sendMoney, SUBTRACT_FEE
 import { PAYMENT_ERRORS } from "./spending.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/**
- * Methods of a wallet about names, and its queue of transactions, which name operations need (reference/rpc.md 3.3,
- * 5.6).
- */
+/** Wallet methods for names, and the queue of transactions that name operations need (reference/rpc.md 3.3, 5.6). */
 
 const TXID = "654166d8a5607765aeab942929249c4f9286d3bd37610f33e2f6c9e13a9dd1fa"
 
@@ -38,11 +35,10 @@ const OWNED_NAME = Shape.object({
   ...NAME_OUTPUT_MEMBERS,
   ismine: Shape.boolean("Whether the wallet has the address"),
   height: Shape.integer("Height of the operation"),
-  expires_in: Shape.integer("Blocks until the record expires; 0 or less: it did"),
-  expired: Shape.boolean("Whether it expired")
+  expires_in: Shape.integer("Blocks until the record expires; 0 or less if it has expired"),
+  expired: Shape.boolean("Whether the record has expired")
 })
 
-/** None where there are no wallets. */
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -60,11 +56,10 @@ export const nameWalletMethods: Effect.Effect<
     name: "name_list",
     group: "Names",
     heavy: true,
-    summary:
-      "Lists the names that confirmed transactions of the wallet set, each as its last one did: names that were " +
-      "given away and expired ones included.",
+    summary: "Lists the names set by confirmed transactions of the wallet, each with its last one, including " +
+      "transferred and expired names.",
     params: {
-      name: optional(string("The name to look for."), "all names"),
+      name: optional(string("Only this name."), "all names"),
       options: orEmpty(notNull(object(ENCODINGS, "Options.")))
     },
     results: [{ shape: Shape.array(OWNED_NAME) }],
@@ -128,8 +123,8 @@ export const nameWalletMethods: Effect.Effect<
     name: "queuerawtransaction",
     group: "Names",
     summary:
-      "Sends a transaction as soon as the mempool takes it: now, or after a later block. Until then the wallet " +
-      "keeps it.",
+      "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
+      "in the wallet's queue.",
     params: { hexstring: hexText("The transaction.") },
     results: [{ shape: Shape.hex("Its txid") }],
     examples: [[TRANSACTION]],
@@ -150,7 +145,7 @@ export const nameWalletMethods: Effect.Effect<
   const dequeuetransaction = define({
     name: "dequeuetransaction",
     group: "Names",
-    summary: "Takes a transaction out of the queue. One that is not there is no error.",
+    summary: "Removes a transaction from the queue. A missing transaction is not an error.",
     params: { txid: hash("The transaction.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [[TXID]],

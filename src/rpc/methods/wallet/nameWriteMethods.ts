@@ -45,7 +45,6 @@ export const makeNameWriteMethods = (
 
   const contextOf = (given: GivenEncodings) => contextFor(network, options, given)
 
-  /** Sends an operation; its answer is the txid. */
   const sent = (
     wallet: Wallet,
     sending: Effect.Effect<Transaction, NameFailure>
@@ -57,14 +56,14 @@ export const makeNameWriteMethods = (
   const name_new = define({
     name: "name_new",
     group: "Names",
-    summary: "Starts the registration of a name: commits to it without telling it. name_firstupdate finishes it, 12 " +
-      "blocks after the commitment is mined at the earliest.",
+    summary: "Starts the registration of a name: commits to it without revealing it. name_firstupdate finishes it, " +
+      "at the earliest 12 blocks after the commitment is mined.",
     params: {
       name: string("The name."),
       options: orEmpty(notNull(object({
         nameEncoding: ENCODINGS.nameEncoding,
         ...WRITE_OPTIONS,
-        allowExisting: optional(boolean("Whether to go on if the name exists."), "false")
+        allowExisting: optional(boolean("Whether to continue if the name exists."), "false")
       }, "Options.")))
     },
     results: [{ shape: Shape.array(Shape.hex("The transaction, then the salt of the commitment")) }],
@@ -91,15 +90,15 @@ export const makeNameWriteMethods = (
     name: "name_firstupdate",
     group: "Names",
     summary:
-      "Finishes the registration of a name: tells it, and gives it its value. The wallet finds the commitment and " +
-      "its salt where they are not given. A block can hold the transaction 12 blocks after the commitment.",
+      "Finishes the registration of a name: reveals it and sets its value. The wallet finds the commitment and " +
+      "the salt if they are omitted. The transaction is valid from 12 blocks after the commitment on.",
     params: {
       name: string("The name."),
-      rand: optional(hex("The salt of the commitment."), "the wallet knows it"),
-      tx: optional(hexText("The transaction of name_new."), "the wallet knows it"),
+      rand: optional(hex("The salt of the commitment."), "from the wallet"),
+      tx: optional(hexText("The transaction of name_new."), "from the wallet"),
       value: optional(string("The value."), "\"\""),
       options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options."))),
-      allow_active: optional(boolean("Whether to go on if the name is active; for tests."), "false")
+      allow_active: optional(boolean("Whether to continue if the name is active; for tests."), "false")
     },
     results: [{ shape: TRANSACTION_ID }],
     examples: [["d/example"], ["d/example", SALT, TXID, "{\"ip\":\"192.0.2.1\"}"]],
@@ -138,7 +137,7 @@ export const makeNameWriteMethods = (
           value,
           ...(allow_active === undefined ? {} : { allowActive: allow_active })
         })
-        // Of all zeros is what the reference node has where it found none.
+        // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
           sent(wallet, sending),
@@ -153,12 +152,11 @@ export const makeNameWriteMethods = (
   const name_update = define({
     name: "name_update",
     group: "Names",
-    summary:
-      "Changes the value of a name, gives it to somebody else, or renews it: its life starts anew with the block " +
-      "of the transaction.",
+    summary: "Changes the value of a name, transfers it to another owner, or renews it: the block of the transaction " +
+      "starts a new expiry period.",
     params: {
       name: string("The name."),
-      value: optional(string("The value."), "the one that it has"),
+      value: optional(string("The value."), "the current value"),
       options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
     },
     results: [{ shape: TRANSACTION_ID }],

@@ -8,13 +8,13 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import { EMPTY_PASSPHRASE, walletMethod, WRONG_PASSPHRASE } from "./walletContext.ts"
 
-/** Methods about the passphrase of a wallet (reference/rpc.md 3.9). */
+/** Methods for the passphrase of a wallet (reference/rpc.md 3.9). */
 
 const NOTHING_TO_ENCRYPT = "Error: wallet does not contain private keys, nothing to encrypt."
 const ENCRYPTED = "Error: running with an encrypted wallet, but encryptwallet was called."
 const NEGATIVE = "Timeout cannot be negative."
 
-/** Seconds for which a wallet stays unlocked at most: some three years. */
+/** Maximum seconds for which a wallet stays unlocked: about three years. */
 const LONGEST_UNLOCK = 100_000_000
 
 const unencrypted = (called: string): string => `Error: running with an unencrypted wallet, but ${called} was called.`
@@ -31,9 +31,9 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const encryptwallet = make({
     name: "encryptwallet",
-    summary: "Seals the secrets of the wallet with a passphrase, without which nothing can be signed any more.",
+    summary: "Encrypts the secrets of the wallet with a passphrase, which is then required for signing.",
     params: { passphrase: string("The passphrase.") },
-    results: [{ shape: Shape.string("What to do next") }],
+    results: [{ shape: Shape.string("The next steps") }],
     examples: [["a long passphrase"]],
     errors: [`-16 ${NOTHING_TO_ENCRYPT}`, `-15 ${ENCRYPTED}`, `-8 ${EMPTY_PASSPHRASE}`],
     handler: ({ passphrase }, wallet) =>
@@ -51,10 +51,10 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletpassphrase = make({
     name: "walletpassphrase",
-    summary: "Unlocks the wallet for some time. Called again, it sets the time anew.",
+    summary: "Unlocks the wallet for some time. A later call replaces the time.",
     params: {
       passphrase: string("The passphrase."),
-      timeout: int64(`For how many seconds; ${LONGEST_UNLOCK} at most.`)
+      timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`)
     },
     results: [{ shape: Shape.nothing("") }],
     examples: [["a long passphrase", 60]],
@@ -92,7 +92,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const walletpassphrasechange = make({
     name: "walletpassphrasechange",
     summary: "Replaces the passphrase of the wallet.",
-    params: { oldpassphrase: string("The passphrase."), newpassphrase: string("The new one.") },
+    params: { oldpassphrase: string("The old passphrase."), newpassphrase: string("The new passphrase.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [["a long passphrase", "a longer passphrase"]],
     errors: [`-15 ${unencrypted("walletpassphrasechange")}`, `-8 ${EMPTY_PASSPHRASE}`, `-14 ${WRONG_PASSPHRASE}`],

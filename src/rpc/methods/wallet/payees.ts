@@ -7,9 +7,9 @@ import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../
 import { array, json, type Param } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
-/** Who is to be paid (reference/rpc.md 3.9, 5.7): addresses with amounts, and who of them pays the fee. */
+/** The outputs of a payment (reference/rpc.md 3.9, 5.7): addresses with amounts, and the outputs that pay the fee. */
 
-/** An object of addresses and amounts; what is in it is read by the handler. */
+/** An object of addresses and amounts, which the handler decodes. */
 export const addressAmounts = (description: string): Param<Json> => ({
   ...json(description, "json object"),
   kind: "object",
@@ -28,7 +28,7 @@ export const addressScriptOf = (network: Network, address: string, message = `In
 }
 
 /**
- * Reads the plain outputs beside a name: `sendCoins`. An address may stand there twice. Upstream
+ * Reads the plain outputs beside a name: `sendCoins`. An address may occur twice. Upstream
  * `wallet/rpc/walletnames.cpp`, `SendNameOutput`.
  *
  * @throws RpcError -3, -5
@@ -43,14 +43,13 @@ export const readSendCoins = (network: Network, given: Json): ReadonlyArray<Tran
   })
 }
 
-/** The names of outputs, addresses or `data`, in their order; of what `readOutputs` takes. */
+/** The names of outputs (addresses or `data`) in order, from the input of `readOutputs`. */
 export const outputNames = (outputs: Json): ReadonlyArray<string> => {
   if (outputs instanceof JsonObject) return outputs.keys
   if (!Array.isArray(outputs)) return []
   return outputs.flatMap((item: Json) => item instanceof JsonObject ? item.keys : [])
 }
 
-/** Which outputs the fee is taken from. */
 export const feePayers = (description: string) => array(json("The index of an output, or its address."), description)
 
 const FEE_PAYER = "Invalid parameter 'subtract fee from output'"
@@ -72,7 +71,7 @@ const payerIndex = (given: Json, names: ReadonlyArray<string>): number => {
 }
 
 /**
- * Reads which outputs the fee is taken from; `names` are those of the outputs. Upstream
+ * Reads the outputs that pay the fee; `names` are the names of all outputs. Upstream
  * `InterpretSubtractFeeFromOutputInstructions`.
  *
  * @throws RpcError -8

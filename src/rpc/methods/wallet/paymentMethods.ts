@@ -9,7 +9,7 @@ import { makeSendAllMethod } from "./sendAllMethod.ts"
 import { makeSendMethod } from "./sendMethod.ts"
 import { makeSimplePayments } from "./simplePayments.ts"
 
-/** Methods that spend money of a wallet; none where there are no wallets. */
+/** Methods that spend money of a wallet; empty without wallets. */
 export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Wallets> = Effect.gen(
   function*() {
     const chain = yield* Chain

@@ -15,17 +15,16 @@ import { scriptOfAddress } from "./addressMethods.ts"
 import { label, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
 
-/** Methods that sum up what came in, and which addresses belong together (reference/rpc.md 3.9). */
+/** Methods that sum received amounts and group addresses (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
-const MIN_CONFIRMATIONS = withDefault(int32("Least confirmations of what counts."), 1)
+const MIN_CONFIRMATIONS = withDefault(int32("Minimum confirmations."), 1)
 
-const IMMATURE = withDefault(boolean("Whether coinbases count that cannot be spent yet."), false)
+const IMMATURE = withDefault(boolean("Whether immature coinbases count."), false)
 
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
-/** What of the wallet's transactions counts. */
 interface Counting {
   readonly minConfirmations: number
   readonly immature: boolean
@@ -46,7 +45,7 @@ function* countedTransactions(
   }
 }
 
-/** What came in on some scripts; name outputs have scripts of their own. Upstream `GetReceived`. */
+/** The amount received by some scripts, without name outputs. Upstream `GetReceived`. */
 const receivedOn = (wallet: Wallet, scripts: ReadonlyArray<Bytes>, counting: Counting): number => {
   const wanted = new Set(scripts.map(binaryString))
   let sum = 0
@@ -63,7 +62,7 @@ interface Tally {
   readonly txids: ReadonlyArray<string>
 }
 
-/** What came in by address, names included. Upstream `ListReceived`. */
+/** The amounts received by address, including names. Upstream `ListReceived`. */
 const tallyOf = (network: Network, wallet: Wallet, counting: Counting): ReadonlyMap<string, Tally> => {
   const tallies = new Map<string, Tally>()
   for (const [{ transaction }, depth] of countedTransactions(wallet, counting)) {
@@ -85,10 +84,10 @@ const NOTHING: Tally = { amount: 0, confirmations: 0, txids: [] }
 
 // Groups of addresses
 
-/** Which addresses share an owner, as far as anybody can tell. Upstream `GetAddressGroupings`. */
+/** The addresses that visibly share an owner. Upstream `GetAddressGroupings`. */
 const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<string>> => {
   const groups = new Map<string, Set<string>>()
-  /** Makes one group of those of some addresses: the smaller ones go into the largest. */
+  /** Merges the groups of some addresses: the smaller ones go into the largest. */
   const join = (addresses: ReadonlyArray<string>): void => {
     const met = [...new Set(addresses.flatMap((address) => groups.get(address) ?? []))]
     const group = met.reduce((a, b) => a.size < b.size ? b : a, met[0] ?? new Set<string>())
@@ -112,7 +111,7 @@ const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<s
   return [...new Set(groups.values())]
 }
 
-/** What can be spent by address. Upstream `GetAddressBalances`. */
+/** The spendable amount by address. Upstream `GetAddressBalances`. */
 const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
   const balances = new Map<string, number>()
   for (const coin of wallet.coins()) {
@@ -144,7 +143,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const getreceivedbyaddress = make({
     name: "getreceivedbyaddress",
-    summary: "Returns how much an address received, without what is locked in names.",
+    summary: "Returns the amount that an address received, without amounts locked in names.",
     params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
     results: [{ shape: Shape.amount("The sum") }],
     examples: [[ADDRESS], [ADDRESS, 6]],
@@ -158,7 +157,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const getreceivedbylabel = make({
     name: "getreceivedbylabel",
-    summary: "Returns how much the addresses with a label received, without what is locked in names.",
+    summary: "Returns the amount that the addresses with a label received, without amounts locked in names.",
     params: { label: label("The label."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
     results: [{ shape: Shape.amount("The sum") }],
     examples: [["rent"], ["rent", 6]],
@@ -177,10 +176,10 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const listreceivedbyaddress = make({
     name: "listreceivedbyaddress",
-    summary: "Lists what labelled addresses received, what is locked in names included.",
+    summary: "Lists the amounts that labelled addresses received, including amounts locked in names.",
     params: {
       minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether addresses that received nothing are listed."), false),
+      include_empty: withDefault(boolean("Whether to list addresses that received nothing."), false),
       include_watchonly: WATCH_ONLY,
       address_filter: withDefault(string("Only this address."), ""),
       include_immature_coinbase: IMMATURE
@@ -188,9 +187,9 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     results: [{
       shape: Shape.array(Shape.object({
         address: Shape.string("The address"),
-        amount: Shape.amount("What it received"),
+        amount: Shape.amount("Received amount"),
         confirmations: Shape.integer("Confirmations of the latest payment"),
-        label: Shape.string("Its label"),
+        label: Shape.string("Label of the address"),
         txids: Shape.array(Shape.hex("A transaction that pays to it"))
       }))
     }],
@@ -214,16 +213,16 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
 
   const listreceivedbylabel = make({
     name: "listreceivedbylabel",
-    summary: "Lists what addresses received by label, what is locked in names included.",
+    summary: "Lists the received amounts by label, including amounts locked in names.",
     params: {
       minconf: MIN_CONFIRMATIONS,
-      include_empty: withDefault(boolean("Whether labels whose addresses received nothing are listed."), false),
+      include_empty: withDefault(boolean("Whether to list labels whose addresses received nothing."), false),
       include_watchonly: WATCH_ONLY,
       include_immature_coinbase: IMMATURE
     },
     results: [{
       shape: Shape.array(Shape.object({
-        amount: Shape.amount("What its addresses received"),
+        amount: Shape.amount("Amount that its addresses received"),
         confirmations: Shape.integer("Confirmations of the latest payment"),
         label: Shape.string("The label")
       }))
@@ -253,12 +252,12 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
   const listaddressgroupings = make({
     name: "listaddressgroupings",
     summary:
-      "Lists groups of addresses whose common owner shows in the chain: they were inputs of one transaction, or " +
-      "its change.",
+      "Lists groups of addresses with a common owner that the chain reveals: they were inputs of one transaction, " +
+      "or its change.",
     params: {},
     results: [{
       shape: Shape.array(
-        Shape.array(Shape.array(Shape.any("Address, amount and, where there is one, label"))),
+        Shape.array(Shape.array(Shape.any("Address, amount and, if set, label"))),
         "The groups"
       )
     }],

@@ -25,36 +25,36 @@ import {
 } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** What the wallet does with names by itself: registrations that it carries on, and renewals. No other node has these. */
+/** Automatic registrations and renewals of the wallet. No other node has these methods. */
 
 const NAME_MEMBERS = {
   name: Shape.optional(Shape.string("The name")),
-  name_error: Shape.optional(Shape.string("In place of the name: why it cannot be written so")),
-  name_encoding: Shape.string("How the name is written: ascii, utf8 or hex")
+  name_error: Shape.optional(Shape.string("Instead of the name: why this encoding cannot represent it")),
+  name_encoding: Shape.string("Encoding of the name: ascii, utf8 or hex")
 }
 
 const REGISTRATION_MEMBERS = {
   ...NAME_MEMBERS,
-  value: Shape.optional(Shape.string("The value that it is to have; missing for a lone name_new")),
-  value_error: Shape.optional(Shape.string("In place of the value: why it cannot be written so")),
-  value_encoding: Shape.optional(Shape.string("How the value is written: ascii, utf8 or hex")),
+  value: Shape.optional(Shape.string("The value to set; missing after name_new alone")),
+  value_error: Shape.optional(Shape.string("Instead of the value: why this encoding cannot represent it")),
+  value_encoding: Shape.optional(Shape.string("Encoding of the value: ascii, utf8 or hex")),
   txid: Shape.hex("The transaction of name_new"),
   rand: Shape.hex("The salt of its commitment"),
-  firstupdate_txid: Shape.optional(Shape.hex("The transaction of name_firstupdate, once it is sent")),
+  firstupdate_txid: Shape.optional(Shape.hex("The transaction of name_firstupdate, once sent")),
   step: Shape.string(
-    "committed: name_new is sent; maturing: it is in a block and has to grow old; revealed: name_firstupdate is sent; " +
-      "done; failed"
+    "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
+      "name_firstupdate is sent; done; failed"
   ),
-  note: Shape.optional(Shape.string("What it waits for, or why it failed")),
-  time: Shape.time("When it was started")
+  note: Shape.optional(Shape.string("What the registration waits for, or why it failed")),
+  time: Shape.time("Start of the registration")
 }
 
 const RENEWALS = Shape.object({
-  all: Shape.boolean("Whether all names of the wallet are renewed before they expire"),
-  names: Shape.array(Shape.object(NAME_MEMBERS), "Names that are, whatever is said of all")
+  all: Shape.boolean("Whether the wallet renews all names before they expire"),
+  names: Shape.array(Shape.object(NAME_MEMBERS), "Names that the wallet renews in any case")
 })
 
-/** Bytes under a name of their own, or what is wrong with them; the encoding in any case. */
+/** The encoding of the bytes, and their text or the error. */
 const written = (member: "name" | "value", bytes: Bytes, context: ShapeContext): Members => {
   const encoding = member === "name" ? context.nameEncoding : context.valueEncoding
   const text = encodeText(bytes, encoding)
@@ -64,7 +64,6 @@ const written = (member: "name" | "value", bytes: Bytes, context: ShapeContext):
   }
 }
 
-/** A registration in answers. */
 const registrationJson = (context: ShapeContext, registration: Registration): Members => {
   const { createdAt, firstUpdateTxid, name, newTxid, note, rand, step, value } = registration
   return {
@@ -104,8 +103,8 @@ export const makeRegistrationMethods = (
     name: "name_autoregister",
     group: "Names",
     summary:
-      "Registers a name in one call: sends name_new now, and name_firstupdate by itself once the commitment is " +
-      "old enough, also after a restart. An encrypted wallet has to be unlocked at both times.",
+      "Registers a name in one call: sends name_new now, and name_firstupdate as soon as the commitment is deep " +
+      "enough, also after a restart. An encrypted wallet must be unlocked at both times.",
     params: {
       name: string("The name."),
       value: optional(string("The value."), "\"\""),
@@ -114,7 +113,7 @@ export const makeRegistrationMethods = (
     results: [{
       shape: Shape.object({
         ...REGISTRATION_MEMBERS,
-        warnings: Shape.optional(Shape.array(Shape.string("What is unusual"), "What is unusual about name and value"))
+        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "Warnings about the name and the value"))
       })
     }],
     examples: [["d/example", "{\"ip\":\"192.0.2.1\"}"]],
@@ -144,7 +143,7 @@ export const makeRegistrationMethods = (
   const name_registrations = define({
     name: "name_registrations",
     group: "Names",
-    summary: "Lists the registrations of the wallet with how far each is, those of name_new included.",
+    summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
     params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
     results: [{ shape: Shape.array(Shape.object(REGISTRATION_MEMBERS)) }],
     examples: [[]],
@@ -158,11 +157,11 @@ export const makeRegistrationMethods = (
   const name_cancel = define({
     name: "name_cancel",
     group: "Names",
-    summary: "Calls off a registration: no name_firstupdate is sent for it. What is sent already stays.",
+    summary: "Cancels a registration: no name_firstupdate is sent. Transactions that were sent stay valid.",
     params: { name: string("The name."), options: NAME_OPTIONS },
     results: [{ shape: Shape.nothing("") }],
     examples: [["d/example"]],
-    errors: ["-4 <why it cannot be called off>", "-1000 Name/value is invalid for encoding <encoding>"],
+    errors: ["-4 <reason why it cannot be cancelled>", "-1000 Name/value is invalid for encoding <encoding>"],
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOfName(given))
@@ -177,11 +176,11 @@ export const makeRegistrationMethods = (
   const name_autorenew = define({
     name: "name_autorenew",
     group: "Names",
-    summary: "Says which names the wallet renews before they expire, and changes that where \"on\" is given: for the " +
-      "name, or without one for all. An encrypted wallet has to be unlocked when it renews.",
+    summary: "Returns the names that the wallet renews before they expire. With \"on\", changes the setting of a " +
+      "name, or of all names. An encrypted wallet must be unlocked at the time of a renewal.",
     params: {
       name: optional(string("The name; null for all."), "all names"),
-      on: optional(boolean("Whether it is renewed."), "nothing is changed"),
+      on: optional(boolean("Whether the wallet renews it."), "nothing is changed"),
       options: NAME_OPTIONS
     },
     results: [{ shape: RENEWALS }],

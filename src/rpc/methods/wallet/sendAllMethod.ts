@@ -40,7 +40,7 @@ import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { providerFor } from "./walletPsbt.ts"
 
-/** The payment that leaves nothing behind (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
+/** The payment of all coins (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
@@ -54,7 +54,7 @@ const POOL_TOO_LOW = "Total value of UTXO pool too low to pay for transaction"
 
 const insufficient = (message: string): RpcError => new RpcError({ code: RPC_CODE.insufficientFunds, message })
 
-/** Recipients as outputs that a transaction is made of: those without an amount with one of zero. */
+/** Recipients in the form of outputs; a missing amount becomes zero. */
 const withAmounts = (recipients: ReadonlyArray<Json>): ReadonlyArray<Json> =>
   recipients.map((recipient) => {
     if (typeof recipient !== "string") return recipient
@@ -69,7 +69,7 @@ interface Coins {
   readonly total: number
 }
 
-/** The coins that the caller names; each has to be the wallet's, and unspent. */
+/** The coins of the caller's inputs; the wallet must own each, unspent. */
 const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Coins => {
   const coins = new Map(wallet.coins().map((coin) => [coin.outpoint, coin]))
   let total = 0
@@ -93,7 +93,7 @@ const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
 
 const sumOf = (coins: ReadonlyArray<WalletCoin>): number => coins.reduce((sum, { output }) => sum + output.value, 0)
 
-/** Leaves coins that are worth no less than what spending them costs. */
+/** Keeps the coins that are worth at least the cost of spending them. */
 const worthSpending = (
   wallet: Wallet,
   coins: ReadonlyArray<WalletCoin>,
@@ -105,7 +105,7 @@ const worthSpending = (
       return weight === undefined || feeOf(feeRate, virtualSize(weight)) <= output.value
     }))
 
-/** Gives the recipients without an amount equal parts of what is there; the first gets what cannot be divided. */
+/** Shares the remaining amount equally among the recipients without an amount; the first gets the remainder. */
 const shared = (
   outputs: ReadonlyArray<TransactionOutput>,
   open: ReadonlyArray<number>,
@@ -118,7 +118,7 @@ const shared = (
   )
 }
 
-/** What is wrong where the parts are too small once the fee is taken from them. */
+/** The error for shares that are too small once the fee is subtracted. */
 const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: boolean): RpcError => {
   if (!reason.includes("to pay the fee")) return insufficient(DUST_LEFT)
   if (claimed > 0) return insufficient(NOTHING_FOR_FEES)
@@ -133,13 +133,13 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   interface Sweep {
     readonly wallet: Wallet
     readonly outputs: ReadonlyArray<TransactionOutput>
-    /** Which of them have no amount of their own. */
+    /** Indexes of the outputs without an amount. */
     readonly open: ReadonlyArray<number>
     readonly options: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
     readonly sendMax: boolean
   }
 
-  /** Spends all of some coins. */
+  /** Spends all of the given coins. */
   const sweep = ({ open, outputs, sendMax, options, wallet }: Sweep, { inputs, total }: Coins) =>
     Effect.gen(function*() {
       const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
@@ -159,7 +159,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       })
     })
 
-  /** The rate that the wallet pays where the caller does not say: that of a payment without a limit on its coins. */
+  /** The rate that the wallet pays by default: that of a payment without a limit on its coins. */
   const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
     given.options.feeRate === undefined
       ? Effect.map(sweep(given, coins), ({ fee, transaction }: Funded) => rateOf(fee, transaction.virtualSize))
@@ -167,12 +167,12 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
 
   return walletMethod(wallets)({
     name: "sendall",
-    summary: "Spends all coins that can be counted on, or those that are named, and leaves no change. Recipients " +
-      "without an amount share what is left behind the others and the fee.",
+    summary: "Spends all trusted coins, or the given ones, without change. Recipients without an amount share the " +
+      "rest after the other recipients and the fee.",
     params: {
       recipients: array(
         json("An address, or an object with an address and its amount in NMC.", "string or json object"),
-        "Who is paid; at least one address stands without an amount."
+        "The recipients; at least one address has no amount."
       ),
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
@@ -184,9 +184,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         inputs: INPUTS,
         locktime: LOCK_TIME,
         ...SEND_OUTCOME_OPTIONS,
-        send_max: optional(boolean("Whether coins that cost more to spend than they are worth stay."), "false"),
-        minconf: optional(int32("Least confirmations of coins."), "0"),
-        maxconf: optional(int32("Most confirmations of coins.")),
+        send_max: optional(boolean("Whether to leave out coins that cost more to spend than they are worth."), "false"),
+        minconf: optional(int32("Minimum confirmations of coins."), "0"),
+        maxconf: optional(int32("Maximum confirmations of coins.")),
         version: optional(uint32("Version of the transaction."), String(PAYMENT_VERSION)),
         ...FEE_OPTIONS
       }, "Options.")))

@@ -32,11 +32,11 @@ import { outputNames } from "./payees.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** The payment with all its options (reference/rpc.md 3.9). */
+/** The payment method with all options (reference/rpc.md 3.9). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
-/** Whether an input says what its sequence number is to be. */
+/** Whether the caller sets the sequence number of an input. */
 const saysSequence = (inputs: ReadonlyArray<Json>, at: number): boolean => {
   const input = inputs[at]
   return input instanceof JsonObject && (input.get("sequence") ?? null) !== null
@@ -45,11 +45,11 @@ const saysSequence = (inputs: ReadonlyArray<Json>, at: number): boolean => {
 export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network): Method =>
   walletMethod(wallets)({
     name: "send",
-    summary: "Pays addresses, with all options there are. Without private keys for all inputs it returns a PSBT.",
+    summary: "Pays addresses, with all options. Returns a PSBT if private keys of inputs are missing.",
     params: {
       outputs: json(
-        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of " +
-          "them as one object.",
+        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
+          "object with all members.",
         "json array or object"
       ),
       conf_target: CONF_TARGET,

@@ -36,14 +36,14 @@ const PSBT = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAA
 
 const NO_KEY = "Private key not available"
 
-/** What a wallet signs with; nothing where it only watches, so that what it signs stays incomplete. */
+/** The keys of a wallet. A watch-only wallet has none, and its results stay incomplete. */
 const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
   wallet.signer.pipe(
     Effect.catchTag("WalletWatchOnly", () => Effect.succeed(NO_PROVIDER)),
     Effect.mapError(asRpcError)
   )
 
-/** The PSBT with the transactions of the wallet that it spends. Upstream `CWallet::FillPSBT`. */
+/** The PSBT with the wallet's transactions whose outputs it spends. Upstream `CWallet::FillPSBT`. */
 const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
   ...psbt,
   inputs: psbt.inputs.map((input, n) => {
@@ -60,7 +60,6 @@ const spentBy = (psbt: Psbt, input: PsbtInput, n: number): TransactionOutput | u
     (prevout === undefined ? undefined : input.nonWitnessUtxo?.outputs[prevoutIndex(prevout)])
 }
 
-/** The scripts of all outputs that a PSBT spends or makes. */
 const scriptsOf = (psbt: Psbt): ReadonlyArray<Bytes> => [
   ...psbt.inputs.flatMap((input, n) => spentBy(psbt, input, n)?.script ?? []),
   ...psbt.transaction.outputs.map(({ script }) => script)
@@ -76,7 +75,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     const signmessage = make({
       name: "signmessage",
       summary: "Signs a message with the private key of an address.",
-      params: { address: string("The address, of the kind that is one key's."), message: string("The message.") },
+      params: { address: string("The address; must be the address of a single key."), message: string("The message.") },
       results: [{ shape: Shape.string("The signature in base64") }],
       examples: [[ADDRESS, "a message"]],
       errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
@@ -129,19 +128,19 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
     const walletprocesspsbt = make({
       name: "walletprocesspsbt",
-      summary: "Adds to a PSBT what the wallet knows of it, and signs the inputs that it has keys for.",
+      summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
       params: {
         psbt: string("The PSBT in base64."),
-        sign: withDefault(boolean("Whether it is signed."), true),
+        sign: withDefault(boolean("Whether to sign."), true),
         sighashtype: SIGHASH_PARAM,
-        bip32derivs: withDefault(boolean("Whether it is told where keys come from."), true),
-        finalize: withDefault(boolean("Whether inputs become finished that have all they need."), true)
+        bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
+        finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
       },
       results: [{
         shape: Shape.object({
           psbt: Shape.string("The PSBT in base64"),
-          complete: Shape.boolean("Whether every input can be spent as it is"),
-          hex: Shape.optional(Shape.hex("The transaction, if so"))
+          complete: Shape.boolean("Whether every input is completely signed"),
+          hex: Shape.optional(Shape.hex("The transaction, if complete"))
         })
       }],
       examples: [[PSBT]],

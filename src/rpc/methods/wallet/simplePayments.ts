@@ -17,21 +17,21 @@ import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./sp
 import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
-/** Payments that are made and sent in one call: to an address, and to many (reference/rpc.md 3.9). */
+/** Payments made and sent in one call: to one address or to many (reference/rpc.md 3.9). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
 
-/** A comment as long as the wallet can keep it. */
+/** A comment within the wallet's maximum length. */
 const note = (description: string, name: string) =>
   optional(refined(string(description), (text) => bounded(text, MAX_TEXT, name)))
 
-export const COMMENT = note("What the payment is for; kept in the wallet alone.", "comment")
-export const COMMENT_TO = note("Who is paid; kept in the wallet alone.", "comment_to")
+export const COMMENT = note("Purpose of the payment; stored only in the wallet.", "comment")
+export const COMMENT_TO = note("Recipient of the payment; stored only in the wallet.", "comment_to")
 export const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
-export const SUBTRACT_FEE = withDefault(boolean("Whether the fee is taken from the amount."), false)
+export const SUBTRACT_FEE = withDefault(boolean("Whether to subtract the fee from the amount."), false)
 
-const VERBOSE = withDefault(boolean("Whether to say how the fee was found."), false)
+const VERBOSE = withDefault(boolean("Whether to return the source of the fee."), false)
 
 const TXID = Shape.hex("The transaction")
 
@@ -39,7 +39,7 @@ const PAYMENT_RESULTS = [
   { when: "verbose is false", shape: TXID },
   {
     when: "verbose is true",
-    shape: Shape.object({ txid: TXID, fee_reason: Shape.string("How the fee was found") })
+    shape: Shape.object({ txid: TXID, fee_reason: Shape.string("Source of the fee") })
   }
 ]
 
@@ -47,7 +47,7 @@ const AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
 
 const DUMMY = "Dummy value must be set to \"\""
 
-/** Comments as the wallet keeps them: an empty one is none. */
+/** Comments as the wallet stores them: an empty one counts as missing. */
 export const paymentNotes = (
   comment: string | undefined,
   commentTo: string | undefined
@@ -56,7 +56,7 @@ export const paymentNotes = (
   ...(commentTo === undefined || commentTo === "" ? {} : { commentTo })
 })
 
-/** Why a fee is what it is, where nobody says. */
+/** The fee reason when the wallet gives none. */
 const NO_REASON = "None"
 
 /** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
@@ -106,7 +106,7 @@ export const makeSimplePayments = (
       replaceable: REPLACEABLE,
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
-      avoid_reuse: optional(boolean("Not to be set: wallets do not tell used addresses from others."), "false"),
+      avoid_reuse: optional(boolean("Must be false: wallets do not track used addresses."), "false"),
       fee_rate: FEE_RATE,
       verbose: VERBOSE
     },
@@ -135,11 +135,11 @@ export const makeSimplePayments = (
     summary: "Pays several addresses with one transaction.",
     params: {
       dummy: withDefault(string("\"\"."), ""),
-      amounts: addressAmounts("Addresses and the amounts in NMC that they get."),
-      minconf: optional(int32("Without effect.")),
+      amounts: addressAmounts("Addresses and their amounts in NMC."),
+      minconf: optional(int32("No effect.")),
       comment: COMMENT,
       subtractfeefrom: optional(
-        array(string("An address."), "Addresses from whose amounts the fee is taken, in equal parts."),
+        array(string("An address."), "Addresses whose amounts pay the fee, in equal parts."),
         "none: the sender pays"
       ),
       replaceable: REPLACEABLE,
@@ -154,7 +154,7 @@ export const makeSimplePayments = (
       `-8 ${DUMMY}`,
       "-5 Invalid address: <x>",
       "-8 Invalid parameter, duplicated address: <x>",
-      "-8 Invalid parameter 'subtract fee from output', <why>",
+      "-8 Invalid parameter 'subtract fee from output', <reason>",
       ...PAYMENT_ERRORS,
       ...FEE_ERRORS,
       TOO_LONG_COMMENT

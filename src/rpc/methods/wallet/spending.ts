@@ -5,7 +5,10 @@ import { RpcError } from "../../method/RpcError.ts"
 import { rejectionText } from "../../shapes/relay.ts"
 import { LOCKED, walletError, type WalletFailure, WATCH_ONLY } from "./walletContext.ts"
 
-/** What the methods that spend have in common: the outcome of what the mempool refuses, and the codes of failures. */
+/**
+ * Shared parts of the spending methods: the outcome of a transaction that the mempool refuses, and the codes of
+ * failures.
+ */
 
 /** Version of the reference node's own payments. */
 export const PAYMENT_VERSION = 1
@@ -19,13 +22,12 @@ export const PAYMENT_ERRORS = [
   `-13 ${LOCKED}`
 ]
 
-/** Fails for a wallet that only watches. */
 export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() => wallet.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
 
 /**
- * What a failure is where a transaction is put together without being sent: whatever is wrong with money has the code of
- * wallets. Upstream `wallet/rpc/spend.cpp`, `FundTransaction`.
+ * Maps a failure to fund a transaction without sending it: every error about money has the wallet code. Upstream
+ * `wallet/rpc/spend.cpp`, `FundTransaction`.
  */
 export const fundingError = (failure: WalletFailure | RpcError): WalletFailure | RpcError =>
   failure._tag === "FundsMissing" || failure._tag === "InvalidWalletRequest"
@@ -33,9 +35,8 @@ export const fundingError = (failure: WalletFailure | RpcError): WalletFailure |
     : failure
 
 /**
- * A transaction that the wallet made and keeps counts as sent, even if the mempool does not take it: the answer is the
- * same then, and the log has a warning (reference/rpc.md 5.7). `instead` makes the answer from its txid, as people see
- * it.
+ * A transaction that the wallet made and stored counts as sent, even if the mempool refuses it: the answer is the same,
+ * and the log has a warning (reference/rpc.md 5.7). `instead` makes the answer from its txid in display order.
  */
 export const evenIfRefused = <A>(
   wallet: Wallet,

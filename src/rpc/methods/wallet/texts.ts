@@ -1,14 +1,13 @@
 import { RpcError } from "../../method/RpcError.ts"
 
-/** Bounds of texts that go into wallet.json, where every member has one. */
+/** Limits of texts in wallet.json, where every member has one. */
 
-/** Most characters of a comment, and of a descriptor. */
+/** Maximum characters of a comment, and of a descriptor. */
 export const MAX_TEXT = 10_000
 
-/** Most characters of a label. */
 export const MAX_LABEL = 1_000
 
-/** Hands a text on that is not too long. `what` names it in the error. Throws RpcError. */
+/** Returns a text that is not too long. `what` names it in the error. Throws RpcError. */
 export const bounded = (text: string, most: number, what: string): string => {
   if (text.length <= most) return text
   throw RpcError.invalidParameter(`Invalid parameter, ${what} is longer than ${most} characters`)

@@ -23,9 +23,9 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { rejectionText } from "../../shapes/relay.ts"
 import { storageError } from "../errors.ts"
 
-/** How a method gets its wallet, and what failures of a wallet are in answers (reference/rpc.md 1.2, 2, 3.9). */
+/** The selection of a call's wallet, and the errors of wallet failures (reference/rpc.md 1.2, 2, 3.9). */
 
-/** What the reference node says as the version of every wallet that is not of an old format. */
+/** The version that the reference node reports for every wallet that is not in an old format. */
 export const SHOWN_WALLET_VERSION = 169_900
 
 type WalletsService = typeof Wallets.Service
@@ -42,7 +42,7 @@ const notFound = (message: string): RpcError => new RpcError({ code: RPC_CODE.wa
 
 export const notLoaded = (): RpcError => notFound(NOT_LOADED)
 
-/** The wallet that the path names, else the only one that is loaded; `undefined` where that does not tell one. */
+/** The wallet in the path, else the only loaded one; `undefined` if neither selects a wallet. */
 const selected = (wallets: WalletsService, { wallet }: Pick<CallContext, "wallet">): Wallet | undefined => {
   if (!wallets.enabled) return undefined
   if (wallet !== undefined) return wallets.get(wallet)
@@ -50,7 +50,6 @@ const selected = (wallets: WalletsService, { wallet }: Pick<CallContext, "wallet
   return others.length === 0 ? only : undefined
 }
 
-/** The wallet of a call. Upstream `wallet/rpc/util.cpp`, `GetWalletForJSONRPCRequest`. */
 export const selectWallet = (
   wallets: WalletsService,
   context: Pick<CallContext, "wallet">
@@ -65,8 +64,8 @@ export const selectWallet = (
   })
 
 /**
- * Whether a script, with or without a name prefix, is the selected wallet's: `ismine` of methods that need no wallet.
- * `undefined` where no single wallet is selected; the member is then left out (reference/rpc.md 5.1).
+ * Whether the selected wallet owns a script, with or without a name prefix: `ismine` of methods that need no wallet.
+ * `undefined` if no single wallet is selected; the answer then omits the member (reference/rpc.md 5.1).
  */
 export const ownership = (
   wallets: WalletsService,
@@ -76,12 +75,11 @@ export const ownership = (
   return wallet === undefined ? undefined : (script) => wallet.own(script) !== undefined
 }
 
-/** The wallet that a summary of the node tells of, where it is clear which that is. */
+/** The wallet in the summary of the node, if the selection is unambiguous. */
 export const summarized = selected
 
 // Failures
 
-/** What a wallet may fail with. */
 export type WalletFailure =
   | KeysLocked
   | WalletWatchOnly
@@ -102,10 +100,10 @@ export const NO_KEYS = "Error: This wallet has no available keys"
 export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 export const INSUFFICIENT = "Insufficient funds"
 
-/** An amount as the reference node writes it in messages: without zeros at the end, but for two decimals. */
+/** An amount as the reference node writes it in messages: no trailing zeros beyond two decimals. */
 const shortAmount = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
 
-/** Digits of a txid that stand in a message. */
+/** Digits of a txid in a message. */
 const TXID_DIGITS = 10
 
 const fundsText = ({ fee, missing }: FundsMissing): string => {
@@ -119,7 +117,7 @@ const fundsText = ({ fee, missing }: FundsMissing): string => {
     : `The total exceeds your balance when the ${shortAmount(fee)} transaction fee is included.`
 }
 
-/** Codes of requests that make no sense, with the reference node's own words where it has only one for them. */
+/** Codes of invalid requests, with the reference node's text if it has only one for the code. */
 const REQUEST_ERRORS: Readonly<
   Record<InvalidWalletRequest["code"], { readonly code: number; readonly message?: string }>
 > = {
@@ -146,7 +144,7 @@ const REQUEST_ERRORS: Readonly<
   "not-final": { code: RPC_CODE.wallet }
 }
 
-/** The code of a request that makes no sense, for whoever says why in other words. */
+/** The code of an invalid request, for a caller with its own message. */
 export const requestCode = (failure: InvalidWalletRequest): number => REQUEST_ERRORS[failure.code].code
 
 const requestError = (failure: InvalidWalletRequest): RpcError => {
@@ -154,13 +152,12 @@ const requestError = (failure: InvalidWalletRequest): RpcError => {
   return new RpcError({ code, message })
 }
 
-/** Missing inputs have a code of their own: they may still come. */
+/** Missing inputs have their own code: they may arrive later. */
 const refusal = (rejected: TransactionRejected): RpcError =>
   rejected.kind === "missing-inputs"
     ? RpcError.verifyError(rejectionText(rejected))
     : RpcError.verifyRejected(rejectionText(rejected))
 
-/** What a failure of a wallet is in an answer. */
 export const walletError = (failure: WalletFailure): RpcError => {
   switch (failure._tag) {
     case "KeysLocked":
@@ -188,11 +185,11 @@ export const walletError = (failure: WalletFailure): RpcError => {
 
 const isRpcError = (failure: WalletFailure | RpcError): failure is RpcError => failure._tag === "RpcError"
 
-/** Turns failures of a wallet into those of a call; what is one already stays. */
+/** Maps wallet failures to RPC errors; RPC errors stay unchanged. */
 export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
   isRpcError(failure) ? failure : walletError(failure)
 
-/** Fails where secrets are sealed. Upstream `EnsureWalletIsUnlocked`. */
+/** Fails if the wallet is locked. Upstream `EnsureWalletIsUnlocked`. */
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
     wallet.encryption() === "locked"
@@ -202,7 +199,7 @@ export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
 
 // Methods
 
-/** A method of a wallet as it is written down: what a failure of the wallet is in its answer is settled here. */
+/** The definition of a wallet method, whose handler may fail with a wallet failure. */
 export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDefinition<P>, "handler" | "group"> {
   readonly group?: MethodGroup
   readonly handler: (
@@ -212,7 +209,7 @@ export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDef
   ) => Effect.Effect<JsonValue, WalletFailure | RpcError>
 }
 
-/** Makes methods that work on the wallet of their call. That there may be none, or several, goes without saying. */
+/** Makes methods for the wallet of their call. Their error lists omit the errors for no or several wallets. */
 export const walletMethod =
   (wallets: WalletsService) => <const P extends Params>(definition: WalletMethodDefinition<P>): Method => {
     const { group = "Wallet", handler, ...rest } = definition
@@ -227,16 +224,15 @@ export const walletMethod =
     })
   }
 
-// Parameters that several methods have
+// Parameters of several methods
 
-/** Reads a label; one that stands for all labels is none. Upstream `LabelFromValue`. */
+/** Reads a label; `*`, which means all labels, is invalid. Upstream `LabelFromValue`. */
 export const label = (description: string) =>
   refined(string(description), (text) => {
     if (text !== "*") return text
     throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
   })
 
-/** The last block that a wallet has seen, as answers show it. */
 export const lastBlockJson = (wallet: Wallet) => {
   const { hash, height } = wallet.lastBlock()
   return { hash: displayHash(hash), height }

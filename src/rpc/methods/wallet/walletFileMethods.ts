@@ -22,11 +22,11 @@ import {
 } from "./walletContext.ts"
 import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
 
-/** Methods about wallets as a whole: making, loading, copying, scanning (reference/rpc.md 3.9). */
+/** Methods for whole wallets: creating, loading, backup, scanning (reference/rpc.md 3.9). */
 
-const LOAD_ON_STARTUP = optional(boolean("Whether it is loaded at each start."), "as before")
+const LOAD_ON_STARTUP = optional(boolean("Whether to load the wallet at each start."), "unchanged")
 
-const WARNINGS = Shape.optional(Shape.array(Shape.string("A warning"), "What is to be known"))
+const WARNINGS = Shape.optional(Shape.array(Shape.string("A warning"), "Warnings"))
 
 type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
@@ -52,7 +52,7 @@ const createFailure = (name: string) => (failure: FileFailure): RpcError => {
   switch (failure.code) {
     case "exists":
       return RpcError.wallet(`${pathText(name, "create")} ${EXISTS}`)
-    // No file can have that name.
+    // A file with that name cannot exist.
     case "missing":
       return RpcError.invalidParameter(failure.reason)
     default:
@@ -72,11 +72,11 @@ const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
-/** Bytes of a path, and of what stands between two slashes of it, that systems take. */
+/** The longest path, and the longest part between two slashes, in bytes, that operating systems accept. */
 const MAX_PATH = 4_095
 const MAX_PATH_PART = 255
 
-/** A path that no system takes is the caller's mistake, not the node's. */
+/** Refuses a path that no operating system accepts: it is the caller's error, not the node's. */
 const readablePath = (what: string, path: string): Effect.Effect<string, RpcError> => {
   const refuse = (why: string) =>
     RpcError.invalidParameter(`${what} ${why}; give the path of a file on the node's machine`)
@@ -104,7 +104,7 @@ const restoreFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
-/** The wallet that is to be unloaded: by path, by parameter, or by both alike. Upstream `EnsureUniqueWalletName`. */
+/** The wallet to unload: by path, by parameter, or by both with the same name. Upstream `EnsureUniqueWalletName`. */
 const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.Effect<string, RpcError> => {
   if (wallet === undefined) {
     return given === undefined
@@ -129,7 +129,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const listwallets = method({
     name: "listwallets",
     group: "Wallet",
-    summary: "Lists the wallets that are loaded.",
+    summary: "Lists the loaded wallets.",
     params: {},
     results: [{ shape: Shape.array(Shape.string("A wallet; empty for the default one")) }],
     examples: [[]],
@@ -139,7 +139,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const listwalletdir = method({
     name: "listwalletdir",
     group: "Wallet",
-    summary: "Lists the wallets that have a file.",
+    summary: "Lists the wallets that have a file, loaded or not.",
     params: {},
     results: [{
       shape: Shape.object({
@@ -160,12 +160,12 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const createwallet = method({
     name: "createwallet",
     group: "Wallet",
-    summary: "Makes a wallet with a file of its own, and loads it.",
+    summary: "Creates a wallet in a new file and loads it.",
     params: {
-      wallet_name: string("Its name."),
-      disable_private_keys: withDefault(boolean("Whether it only watches and never holds private keys."), false),
-      blank: withDefault(boolean("Whether it begins without keys."), false),
-      passphrase: optional(string("A passphrase that seals its secrets.")),
+      wallet_name: string("Name of the wallet."),
+      disable_private_keys: withDefault(boolean("Whether the wallet is watch-only and never has private keys."), false),
+      blank: withDefault(boolean("Whether the wallet starts without keys."), false),
+      passphrase: optional(string("A passphrase that encrypts the secrets of the wallet.")),
       avoid_reuse: withDefault(boolean("Only false is supported."), false),
       descriptors: withDefault(boolean("Must be true."), true),
       load_on_startup: LOAD_ON_STARTUP,
@@ -207,7 +207,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "loadwallet",
     group: "Wallet",
     summary: "Loads a wallet from its file.",
-    params: { filename: string("Its name."), load_on_startup: LOAD_ON_STARTUP },
+    params: { filename: string("Name of the wallet."), load_on_startup: LOAD_ON_STARTUP },
     results: [{ shape: NAMED_WALLET }],
     examples: [["savings"]],
     errors: ["-35 Wallet \"<name>\" is already loaded.", `-18 ${pathText("<name>", "load")} ${MISSING}`],
@@ -222,9 +222,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const unloadwallet = method({
     name: "unloadwallet",
     group: "Wallet",
-    summary: "Puts a wallet away. Its file stays.",
+    summary: "Unloads a wallet. Its file stays.",
     params: {
-      wallet_name: optional(string("Its name."), "the wallet of the path"),
+      wallet_name: optional(string("Name of the wallet."), "the wallet of the path"),
       load_on_startup: LOAD_ON_STARTUP
     },
     results: [{ shape: Shape.object({ warnings: WARNINGS }) }],
@@ -249,9 +249,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
   const restorewallet = method({
     name: "restorewallet",
     group: "Wallet",
-    summary: "Makes a wallet of a copy that backupwallet made, and loads it.",
+    summary: "Creates a wallet from a copy of backupwallet and loads it.",
     params: {
-      wallet_name: string("The name that it gets."),
+      wallet_name: string("Name of the new wallet."),
       backup_file: string("Path of the copy."),
       load_on_startup: LOAD_ON_STARTUP
     },
@@ -261,7 +261,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       `-36 Failed to create database path '<name>'. ${EXISTS}`,
       `-8 ${NO_BACKUP}`,
       "-8 backup_file has a part that is longer than 255 bytes",
-      "-18 <why the copy is no wallet>"
+      "-18 <reason why the copy is invalid>"
     ],
     handler: ({ backup_file, load_on_startup, wallet_name }) =>
       Effect.flatMap(
@@ -276,8 +276,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const backupwallet = make({
     name: "backupwallet",
-    summary: "Copies the file of the wallet. It holds all keys, so that no other copy is needed until one is imported.",
-    params: { destination: string("A path on the node's machine: of the copy, or of the folder that it goes into.") },
+    summary: "Copies the file of the wallet. The copy holds all keys; a new one is needed only after an import.",
+    params: { destination: string("A path on the node's machine: of the copy, or of its folder.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [["/media/backup/savings.json"]],
     errors: ["-4 Error: Wallet backup failed!"],
@@ -291,27 +291,27 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const getwalletinfo = make({
     name: "getwalletinfo",
-    summary: "Returns what kind of wallet this is, and what it is at.",
+    summary: "Returns the properties and the state of the wallet.",
     params: {},
     results: [{
       shape: Shape.object({
         walletname: Shape.string("The wallet; empty for the default one"),
-        walletversion: Shape.integer("As the reference node says it of every wallet"),
+        walletversion: Shape.integer("The version that the reference node reports for every wallet"),
         format: Shape.string("json"),
         txcount: Shape.integer("Transactions"),
-        keypoolsize: Shape.integer("Addresses to be paid at that are watched and not given out"),
-        keypoolsize_hd_internal: Shape.integer("The same of change"),
+        keypoolsize: Shape.integer("Watched receiving addresses that are not handed out yet"),
+        keypoolsize_hd_internal: Shape.integer("Watched change addresses that are not handed out yet"),
         unlocked_until: Shape.optional(
-          Shape.time("Until when it is unlocked, 0 while it is not; only if it is encrypted")
+          Shape.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
         ),
-        private_keys_enabled: Shape.boolean("Whether it may hold private keys"),
+        private_keys_enabled: Shape.boolean("Whether the wallet may hold private keys"),
         avoid_reuse: Shape.boolean("false"),
-        scanning: Shape.any("false, or of a scan its duration in seconds and its progress from 0 to 1"),
+        scanning: Shape.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
         descriptors: Shape.boolean("true"),
         external_signer: Shape.boolean("false"),
-        blank: Shape.boolean("Whether it was made without keys and has none"),
-        birthtime: Shape.optional(Shape.time("From when on it may have been used")),
-        flags: Shape.array(Shape.string("A flag"), "The same as words"),
+        blank: Shape.boolean("Whether the wallet was created without keys and has none"),
+        birthtime: Shape.optional(Shape.time("Earliest time at which the wallet may have been used")),
+        flags: Shape.array(Shape.string("A flag"), "The properties above as words"),
         lastprocessedblock: LAST_BLOCK
       })
     }],
@@ -342,7 +342,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const rescanblockchain = make({
     name: "rescanblockchain",
-    summary: "Looks through blocks for transactions of the wallet again.",
+    summary: "Scans blocks again for transactions of the wallet.",
     params: {
       start_height: withDefault(int32("The first block."), 0),
       stop_height: optional(int32("The last block."), "the tip")
@@ -350,7 +350,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     results: [{
       shape: Shape.object({
         start_height: Shape.integer("The first block"),
-        stop_height: Shape.integer("The last block that was looked through")
+        stop_height: Shape.integer("The last scanned block")
       })
     }],
     examples: [[], [100_000, 120_000]],

@@ -19,8 +19,8 @@ import { walletFileMethods } from "./walletFileMethods.ts"
 import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 
 /**
- * The methods of wallets but those that pay and those that write names; none where there are no wallets
- * (`-disablewallet`), so that they are unknown then.
+ * The methods of wallets except those that pay or write names. Empty without wallets (`-disablewallet`), so that the
+ * methods are unknown then.
  */
 export const walletMethods: Effect.Effect<
   ReadonlyArray<Method>,

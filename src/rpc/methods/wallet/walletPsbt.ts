@@ -16,7 +16,7 @@ import {
 import { type SignedPsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
 import type { Funded, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
 
-/** PSBTs of a wallet's own making, filled with what it knows. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
+/** PSBTs that the wallet makes, with all its data. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
 
 /** `m/44h/7h/0h/0/0` as child numbers. */
 const childNumbers = (path: string): ReadonlyArray<number> =>
@@ -27,7 +27,7 @@ const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined
     ? undefined
     : { fingerprint: masterFingerprint, path: childNumbers(path) }
 
-/** What the wallet tells of scripts, locked or not. */
+/** The wallet's public data for scripts, locked or not. */
 export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
   const owned = scripts.flatMap((script) => wallet.own(script) ?? [])
   return makeProvider({
@@ -42,7 +42,7 @@ export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): 
   })
 }
 
-/** What the one does not know, the other may. */
+/** A provider that asks the second one for data that the first one lacks. */
 export const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
   key: (hash) => first.key(hash) ?? second.key(hash),
   pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
@@ -52,7 +52,7 @@ export const joined = (first: SigningProvider, second: SigningProvider): Signing
   origin: (hash) => first.origin(hash) ?? second.origin(hash)
 })
 
-/** What the wallet knows of scripts, with its private keys where they are at hand. */
+/** The wallet's data for scripts, with private keys if they are available. */
 export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>
   Effect.map(
     Effect.catchAll(wallet.signer, () => Effect.succeed(NO_PROVIDER)),
@@ -62,18 +62,18 @@ export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effe
 const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {
   const spent = wallet.transaction(binaryString(prevoutTxid(prevout)))
   if (spent !== undefined) return { ...input, nonWitnessUtxo: spent.transaction }
-  // Without the whole transaction an amount is only safe where signatures cover it.
+  // Without the whole transaction, an amount is only safe if signatures commit to it.
   return coin !== undefined && witnessVersion(addressScript(coin.script)) >= 0 ? { ...input, witnessUtxo: coin } : input
 }
 
 export interface Filling {
-  /** Whether the wallet's keys sign, and inputs that have all they need are finished. */
+  /** Whether to sign with the wallet's keys and finalize the complete inputs. */
   readonly sign: boolean
-  /** Whether it says where keys come from (BIP 32). */
+  /** Whether to include derivation paths (BIP 32). */
   readonly derivations: boolean
 }
 
-/** Makes a PSBT of a transaction, whose signatures are dropped; `coins` are what its inputs spend, in their order. */
+/** Makes a PSBT of a transaction and drops its signatures; `coins` are the outputs that its inputs spend, in order. */
 export const walletPsbt = (
   wallet: Wallet,
   transaction: Transaction,
@@ -92,7 +92,7 @@ export const walletPsbt = (
     return signPsbt({ ...empty, inputs }, sign ? told : withoutKeys(told), { finalize: sign })
   })
 
-/** Whether every input of a transaction that the wallet put together can be spent as it is. */
+/** Whether every input of a transaction funded by the wallet is completely signed. */
 export const isComplete = ({ coins, transaction }: Pick<Funded, "coins" | "transaction">): boolean => {
   const context = new SigningContext(transaction, transaction.inputs.map((_, index) => coins[index]))
   return transaction.inputs.every(({ scriptSig, witness }, index) =>

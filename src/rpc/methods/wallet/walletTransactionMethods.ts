@@ -30,7 +30,7 @@ import {
   transactionRowsOf
 } from "./walletTransactions.ts"
 
-/** Methods about the transactions of a wallet (reference/rpc.md 3.9). */
+/** Methods for the transactions of a wallet (reference/rpc.md 3.9). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
@@ -38,24 +38,23 @@ const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
 
-/** The transaction of a wallet with a txid. */
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
     const tx = wallet.transaction(binaryString(txid))
     return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN_TRANSACTION) : Effect.succeed(tx)
   })
 
-/** A listing of labels that a caller names: `*` is none. */
+/** The label filter of a call; `*` means no filter. */
 const labelFilter = (text: string | undefined): string | undefined => {
   if (text === undefined || text === "*") return undefined
   if (text !== "") return text
   throw RpcError.invalidParameter("Label argument must be a valid label name or \"*\".")
 }
 
-/** Where a block stands to the best chain: the highest block of that which it builds on, and what is between them. */
+/** The position of a block relative to the best chain: the fork point on the best chain, and the blocks after it. */
 interface Branch {
   readonly fork: HeaderInfo
-  /** From the block down; none of a block of the best chain. */
+  /** From the block down to the fork; empty for a block of the best chain. */
   readonly detached: ReadonlyArray<HeaderInfo>
 }
 
@@ -93,17 +92,16 @@ export const walletTransactionMethods: Effect.Effect<
 
   const contextOf = (wallet: Wallet): EntryContext => ({ network, wallet, pool })
 
-  /** The transaction taken apart, its change marked. */
   const decodedJson = (wallet: Wallet, { transaction }: WalletTx): Members =>
     transactionJson(shapeContext, transaction, { isChange: (script) => isChangeScript(wallet, script) })
 
   const gettransaction = make({
     name: "gettransaction",
-    summary: "Returns a transaction of the wallet: what it changes, where it stands, and its outputs as payments.",
+    summary: "Returns a transaction of the wallet: its effect on the balance, its state, and its outputs as payments.",
     params: {
       txid: hash("The transaction."),
       include_watchonly: WATCH_ONLY,
-      verbose: withDefault(boolean("Whether the transaction is also taken apart."), false)
+      verbose: withDefault(boolean("Whether to include the decoded transaction."), false)
     },
     results: [{ shape: WALLET_TRANSACTION }],
     examples: [[TXID], [TXID, false, true]],
@@ -126,12 +124,12 @@ export const walletTransactionMethods: Effect.Effect<
 
   const listtransactions = make({
     name: "listtransactions",
-    summary: "Lists the latest payments from the wallet and to it, the oldest of them first. One transaction may be " +
-      "several payments.",
+    summary: "Lists the latest payments from and to the wallet, the oldest of them first. One transaction may " +
+      "contain several payments.",
     params: {
-      label: optional(string("Only what is received with this label; * for everything.")),
-      count: withDefault(int32("How many payments to return at most."), 10),
-      skip: withDefault(int32("How many of the latest to leave out."), 0),
+      label: optional(string("Only payments received with this label; * for all payments.")),
+      count: withDefault(int32("Maximum number of payments."), 10),
+      skip: withDefault(int32("Number of latest payments to skip."), 0),
       include_watchonly: WATCH_ONLY
     },
     results: [{ shape: Shape.array(ENTRY) }],
@@ -148,7 +146,7 @@ export const walletTransactionMethods: Effect.Effect<
         if (skip < 0) throw RpcError.invalidParameter("Negative from")
         const context = contextOf(wallet)
         const transactions = wallet.transactions()
-        // The latest first, as far as they are needed.
+        // The latest first, as many as needed.
         const latest: Array<Members> = []
         for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
           const tx = transactions[at]
@@ -158,7 +156,7 @@ export const walletTransactionMethods: Effect.Effect<
       })
   })
 
-  /** What the wallet had in blocks that are not in the best chain any more. */
+  /** The wallet's entries in blocks that are no longer in the best chain. */
   const removedEntries = (
     context: EntryContext,
     detached: ReadonlyArray<HeaderInfo>,
@@ -176,7 +174,7 @@ export const walletTransactionMethods: Effect.Effect<
       return removed
     })
 
-  /** The block that has so many confirmations; the first one where there are not so many. */
+  /** The block with that many confirmations; the first block if there are fewer. */
   const blockWithDepth = (wallet: Wallet, depth: number): Effect.Effect<string> =>
     Effect.gen(function*() {
       const last = wallet.lastBlock()
@@ -187,24 +185,24 @@ export const walletTransactionMethods: Effect.Effect<
 
   const listsinceblock = make({
     name: "listsinceblock",
-    summary: "Lists the payments of blocks above a block, and those that no block holds; all payments where no block " +
-      "is named. If the block is not in the best chain, what was taken back with its branch is listed too.",
+    summary: "Lists the payments in blocks after a given block and the unconfirmed ones; without a block, all " +
+      "payments. If the block is not in the best chain, also lists the payments of its disconnected branch.",
     params: {
       blockhash: optional(string("The block.")),
       target_confirmations: withDefault(
-        int32("How deep the block is that lastblock names: what to ask with next time."),
+        int32("Confirmations of the block returned as lastblock, for the next call."),
         1
       ),
       include_watchonly: WATCH_ONLY,
-      include_removed: withDefault(boolean("Whether to list what was taken back with a branch."), true),
-      include_change: withDefault(boolean("Whether change is listed."), false),
-      label: optional(label("Only what is received with this label."))
+      include_removed: withDefault(boolean("Whether to list payments of a disconnected branch."), true),
+      include_change: withDefault(boolean("Whether to list change."), false),
+      label: optional(label("Only payments received with this label."))
     },
     results: [{
       shape: Shape.object({
         transactions: Shape.array(ENTRY, "The payments"),
-        removed: Shape.optional(Shape.array(ENTRY, "Those of the branch that was left, as they stand now")),
-        lastblock: Shape.hex("The block to ask with next time")
+        removed: Shape.optional(Shape.array(ENTRY, "Payments of the disconnected branch, in their current state")),
+        lastblock: Shape.hex("The block to pass to the next call")
       })
     }],
     examples: [[], ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 6]],
@@ -239,8 +237,8 @@ export const walletTransactionMethods: Effect.Effect<
 
   const abandontransaction = make({
     name: "abandontransaction",
-    summary: "Gives up a transaction that neither a block nor the mempool holds, and those that spend it, so that " +
-      "their inputs can be spent otherwise.",
+    summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
+      "other transactions can spend their inputs.",
     params: { txid: hash("The transaction.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [[TXID]],

@@ -11,21 +11,20 @@ import { Amount } from "../../json/encodeJson.ts"
 import type { Members } from "../../shapes/context.ts"
 
 /**
- * Transactions of a wallet in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
+ * Wallet transactions in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
  * `wallet/receive.cpp`.
  */
 
-/** What entries are made with. */
 export interface EntryContext {
   readonly network: Network
   readonly wallet: Wallet
   readonly pool: typeof Mempool.Service
 }
 
-/** The highest sequence number that announces a replacement (BIP 125). */
+/** The highest sequence number that signals replacement (BIP 125). */
 const SEQUENCE_REPLACEABLE = 0xfffffffd
 
-/** Blocks from the one that holds it to the tip, both included; 0 in none, negative since a conflict with one. */
+/** Blocks from its block to the tip, both included; 0 if unconfirmed, negative after a conflict with a block. */
 export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
   const blocks = (height: number) => wallet.lastBlock().height - height + 1
   switch (state.type) {
@@ -38,25 +37,25 @@ export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
   }
 }
 
-/** Whether a coinbase is too young to be spent, as the wallet counts: by one block more than the chain. */
+/** Whether a coinbase is immature for the wallet: one block longer than for the chain. */
 export const isImmatureAt = (coinbase: boolean, depth: number): boolean => coinbase && depth <= COINBASE_MATURITY
 
 const holdsName = ({ script }: TransactionOutput): boolean => parseNameScript(script) !== undefined
 
-/** The plain outputs' sum: money in names does not count. */
+/** The sum of the plain outputs, without amounts in names. */
 const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
   let sum = 0
   for (const output of outputs) if (output !== undefined && !holdsName(output)) sum += output.value
   return sum
 }
 
-/** What the wallet pays for its own coins among the inputs, and whether there are any. */
+/** The sum of the wallet's own coins among the inputs, and whether there are any. */
 const debitOf = ({ spent }: WalletTx): { readonly debit: number; readonly fromMe: boolean } => ({
   debit: sumOf(spent),
   fromMe: spent.some((output) => output !== undefined && !holdsName(output))
 })
 
-/** Whether a transaction can be counted on: confirmed, or pending and made of nothing but own outputs that can. */
+/** Whether a transaction is trusted: confirmed, or pending with only own, trusted inputs. */
 export const isTrusted = (wallet: Wallet, tx: WalletTx, known = new Set<string>()): boolean => {
   const key = tx.transaction.txidKey
   if (known.has(key) || tx.state.type === "confirmed") return true
@@ -80,7 +79,7 @@ const replaceable = ({ pool }: EntryContext, { transaction }: WalletTx, depth: n
   return pool.ancestors(key).some((entry) => signals(entry.transaction)) ? "yes" : "no"
 }
 
-/** Transactions of the mempool that spend what this one spends. */
+/** Transactions of the mempool that spend the same outputs. */
 const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): ReadonlyArray<string> => {
   const found = new Set<string>()
   for (const { prevout } of transaction.inputs) {
@@ -90,7 +89,7 @@ const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): Reado
   return [...found]
 }
 
-/** Where a transaction stands. Upstream `WalletTxToJSON`. */
+/** The state of a transaction. Upstream `WalletTxToJSON`. */
 export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
   const { wallet } = context
   const { state, transaction } = tx
@@ -124,14 +123,13 @@ export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
 const nameText = (operation: NameOperation): string =>
   operation.op === "name_new" ? `new: ${toHex(operation.commitment)}` : `update: ${printable(operation.name)}`
 
-/** What a listing takes in. */
 export interface Listing {
-  /** Whether each entry says where its transaction stands. */
+  /** Whether each entry includes the state of its transaction. */
   readonly standing: boolean
-  /** Only what is received with this label. */
+  /** Only payments received with this label. */
   readonly label?: string | undefined
   readonly change?: boolean
-  /** Whether what is received counts however deep its transaction is in conflict. */
+  /** Whether to include received payments of transactions at any depth of conflict. */
   readonly conflicted?: boolean
 }
 
@@ -142,8 +140,8 @@ const receivedCategory = (transaction: Transaction, depth: number): string => {
 }
 
 /**
- * A transaction as payments, one an output: first what is sent, then what is received. Change is left out, names never
- * are, and a name that the wallet sends to itself is only sent. Upstream `ListTransactions`.
+ * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
+ * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
  */
 export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
   const { network, wallet } = context
@@ -193,7 +191,7 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
   return [...sent, ...received]
 }
 
-/** What a transaction changes: without its fee, and the fee where the wallet pays it, both as signed amounts. */
+/** The effect of a transaction: the amount without its fee, and the fee if the wallet pays it, both signed. */
 export const netOf = (
   wallet: Wallet,
   tx: WalletTx
@@ -207,7 +205,7 @@ export const netOf = (
   return { amount: credit - debit - fee, fee: fromMe ? fee : undefined }
 }
 
-/** Whether a script is where the wallet puts what is left over. Upstream `ScriptIsChange`. */
+/** Whether a script is a change script of the wallet. Upstream `ScriptIsChange`. */
 export const isChangeScript = (wallet: Wallet, script: Bytes): boolean => {
   const own = wallet.own(script)
   if (own === undefined) return false

@@ -24,7 +24,7 @@ const infoOf = (own: OwnScript, address = own.address) =>
   )
 
 describe("new addresses", () => {
-  it.effect("are labelled and never the same", () => {
+  it.effect("are labelled and always different", () => {
     const fake = fakeWallet()
     return run(({ on }) =>
       Effect.gen(function*() {
@@ -47,7 +47,7 @@ describe("new addresses", () => {
       }), fake.wallet)
   })
 
-  it.effect("have labels that the wallet can keep", () =>
+  it.effect("have labels within the wallet's maximum length", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call, refusal } = on()
@@ -60,7 +60,7 @@ describe("new addresses", () => {
       })
     ))
 
-  it.effect("are refused for unknown types, for `*`, and where there are no keys", () =>
+  it.effect("are refused for unknown types, for the label `*`, and without keys", () =>
     run(
       ({ on }) =>
         Effect.gen(function*() {
@@ -85,7 +85,7 @@ describe("new addresses", () => {
 })
 
 describe("labels", () => {
-  it.effect("are of the wallet's addresses and of others", () =>
+  it.effect("apply to the wallet's addresses and to others", () =>
     run(
       ({ on }) =>
         Effect.gen(function*() {
@@ -132,7 +132,7 @@ describe("getaddressinfo", () => {
       })
     }))
 
-  it.effect("tells of an address behind a hash", () =>
+  it.effect("describes an address of a script hash", () =>
     Effect.gen(function*() {
       const publicKey = pubkeyOf(secretOf(1))
       const program = { kind: "witness", version: 0, program: hash160(publicKey) } as const
@@ -201,7 +201,7 @@ describe("getaddressinfo", () => {
     }))
 })
 
-describe("what came in", () => {
+describe("received amounts", () => {
   const address = (number: number) => ownScript(number).address ?? ""
 
   const paying = (values: ReadonlyArray<readonly [number, number]>, tag: number) =>
@@ -234,7 +234,7 @@ describe("what came in", () => {
     ]
   })
 
-  it.effect("is summed up by address and by label", () =>
+  it.effect("are summed by address and by label", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call, refusal } = on()
@@ -253,7 +253,7 @@ describe("what came in", () => {
         })
       }), wallet))
 
-  it.effect("is listed by address and by label", () =>
+  it.effect("are listed by address and by label", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call, refusal } = on()
@@ -283,7 +283,7 @@ describe("what came in", () => {
         ])
       }), wallet))
 
-  it.effect("is grouped by what was spent together, change included", () => {
+  it.effect("are grouped by common spending, including change", () => {
     const spend = paying([[3, 1e8], [9, 1e8]], 4)
     const grouped = fakeWallet({}, {
       scripts: [ownScript(1), ownScript(2), ownScript(3, { change: true }), ownScript(4)],

@@ -25,7 +25,7 @@ const TX = makeTransaction({ version: 2, inputs: [], outputs: OUTPUTS, lockTime:
 const coin = (vout: number, number: number, overrides: Partial<WalletCoin> = {}) =>
   walletCoin(TX, vout, ownScript(number), { height: TIP - 9, ...overrides })
 
-/** Of 1, 2 and 3 NMC and a name, with 10, 6, 10 and 0 confirmations; the last one another's payment. */
+/** Coins of 1, 2 and 3 NMC and a name, with 10, 6, 10 and 0 confirmations; the last is another wallet's payment. */
 const fake = (overrides: Partial<Wallet> = {}) =>
   fakeWallet({ lastBlock: () => ({ height: TIP, hash: regtest.genesisHash }), ...overrides }, {
     scripts: [1, 2, 3].map((number) => ownScript(number)),
@@ -49,7 +49,7 @@ const vouts = (value: unknown) => Array.isArray(value) ? value.map(({ vout }) =>
 describe("getbalance and getbalances", () => {
   const balances = Effect.succeed({ trusted: 5_747_90299550, untrustedPending: 3, immature: 3_300_00740650 })
 
-  it.effect("print what the reference node printed", () =>
+  it.effect("return the same results as the reference node", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* on().call("getbalance")).text, "5747.90299550")
@@ -85,7 +85,7 @@ describe("getbalance and getbalances", () => {
 })
 
 describe("listunspent", () => {
-  it.effect("shows coins without names, and names where they are asked for", () =>
+  it.effect("lists coins without names, and names on request", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const list = (...params: ReadonlyArray<unknown>) =>
@@ -109,7 +109,7 @@ describe("listunspent", () => {
       })
     ))
 
-  it.effect("shows all members of a coin", () =>
+  it.effect("returns all members of a coin", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("listunspent", 1, 99, [], true, { includeNames: true })
@@ -138,7 +138,7 @@ describe("listunspent", () => {
       })
     ))
 
-  it.effect("hides coins that are locked, and names that expired", () => {
+  it.effect("hides locked coins and expired names", () => {
     const { coins, wallet } = fake()
     coins.splice(0, coins.length, coin(0, 1, { locked: true }), coin(2, 2, { expired: true }), coin(4, 3))
     return run(({ on }) =>
@@ -148,7 +148,7 @@ describe("listunspent", () => {
       }), wallet)
   })
 
-  it.effect("refuses bad addresses, an address twice, and options that do not exist", () =>
+  it.effect("refuses invalid addresses, a repeated address, and unknown options", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { refusal } = on()
@@ -169,7 +169,7 @@ describe("listunspent", () => {
 describe("lockunspent", () => {
   const at = (vout: number) => ({ txid: displayHash(TX.txid), vout })
 
-  it.effect("locks coins and unlocks them, one by one or all", () =>
+  it.effect("locks and unlocks coins, one by one or all", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call } = on()
@@ -185,7 +185,7 @@ describe("lockunspent", () => {
       })
     ))
 
-  it.effect("refuses what is no unspent coin, and what is already locked or unlocked", () =>
+  it.effect("refuses outputs that are not unspent coins, and coins already locked or unlocked", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call, refusal } = on()

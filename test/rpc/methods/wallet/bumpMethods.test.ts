@@ -36,7 +36,7 @@ const committed = ({ calls }: Paying): ReadonlyArray<Transaction> =>
   calls.flatMap(([member, transaction]) => member === "commit" ? [transaction as Transaction] : [])
 
 describe("bumpfee", () => {
-  it.effect("leaves everything to the wallet where no option is given", () =>
+  it.effect("leaves everything to the wallet without options", () =>
     Effect.gen(function*() {
       const { fake, funded, txid } = yield* paid
       const bumps: Array<unknown> = []
@@ -56,7 +56,7 @@ describe("bumpfee", () => {
       assert.deepStrictEqual(bumps, [[funded.transaction.txidKey, { feeRate: 250_000 }]])
     }))
 
-  it.effect("replaces outputs, from the same inputs, and says what it replaces", () =>
+  it.effect("replaces outputs with the same inputs, and records the replaced transaction", () =>
     Effect.gen(function*() {
       const { fake, funded, txid } = yield* paid
       const { call } = yield* paymentsOf(fake)
@@ -78,7 +78,7 @@ describe("bumpfee", () => {
       const last = fake.requests.at(-1) ?? assert.fail()
       assert.deepInclude(last, { outputs: [{ value: COIN, script: ownScript(9).script }], replaceable: false })
       assert.deepStrictEqual(last.changeScript, ownScript(2).script)
-      // What it paid, and the wallet's step on top.
+      // The old fee, plus the wallet's increase.
       assert.isAbove(last.feeRate ?? 0, 200_000)
     }))
 
@@ -131,7 +131,7 @@ describe("bumpfee", () => {
       )
     }))
 
-  it.effect("passes on the wallet's errors, with their codes", () =>
+  it.effect("returns the wallet's errors with their codes", () =>
     Effect.gen(function*() {
       const transaction = paidTo(1, COIN, 1)
       const txid = displayHash(transaction.txid)

@@ -14,7 +14,7 @@ const run = <A, E>(wallet: Wallet, use: (node: Node) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(walletNode(fakeWallets([wallet])), use))
 
 describe("importdescriptors", () => {
-  it.effect("hands each request to the wallet", () => {
+  it.effect("passes each request to the wallet", () => {
     const fake = fakeWallet()
     return run(fake.wallet, ({ on }) =>
       Effect.gen(function*() {
@@ -38,7 +38,7 @@ describe("importdescriptors", () => {
       }))
   })
 
-  it.effect("refuses texts that the wallet cannot keep", () =>
+  it.effect("refuses texts that are too long for the wallet", () =>
     run(fakeWallet().wallet, ({ on }) =>
       Effect.gen(function*() {
         const [label, desc] = ["x".repeat(1_000), "x".repeat(10_000)]
@@ -54,7 +54,7 @@ describe("importdescriptors", () => {
         assert.deepStrictEqual(value, [{ success: true }, tooLong("descriptor", 10_000), tooLong("label", 1_000)])
       })))
 
-  it.effect("answers each request by itself", () => {
+  it.effect("answers each request separately", () => {
     const refuse = (code: InvalidWalletRequest["code"], reason: string) => new InvalidWalletRequest({ code, reason })
     const { wallet } = fakeWallet({
       importDescriptor: ({ descriptor }) => {
@@ -97,7 +97,7 @@ describe("importdescriptors", () => {
       }))
   })
 
-  it.effect("refuses all without a time, while it scans and while it is locked", () =>
+  it.effect("refuses all requests without a time, during a scan and while the wallet is locked", () =>
     Effect.gen(function*() {
       const request = [{ desc: "a", timestamp: "now" }]
       const refusal = (wallet: Wallet, requests: unknown) =>
@@ -142,7 +142,7 @@ describe("descriptors and their keys", () => {
   const wallet = (overrides: Partial<Wallet> = {}) =>
     fakeWallet({ name: "w", descriptors: (secret) => Effect.succeed(listed(secret)), ...overrides }).wallet
 
-  it.effect("are listed in their order", () =>
+  it.effect("are listed in order", () =>
     run(wallet(), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("listdescriptors")
@@ -171,7 +171,7 @@ describe("descriptors and their keys", () => {
         ])
       })))
 
-  it.effect("keep what is sealed, and what is not there", () =>
+  it.effect("omit locked and missing private keys", () =>
     Effect.gen(function*() {
       yield* run(wallet({ encryption: () => "locked" }), ({ on }) =>
         Effect.gen(function*() {

@@ -66,7 +66,7 @@ describe("fundrawtransaction", () => {
       assert.deepStrictEqual(fake.calls, [])
     }))
 
-  it.effect("keeps version, name outputs, inputs and their signatures, and locks coins if told to", () =>
+  it.effect("keeps version, name outputs, inputs and their signatures, and locks coins on request", () =>
     Effect.gen(function*() {
       const fake = payingWallet([5 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -86,7 +86,7 @@ describe("fundrawtransaction", () => {
       assert.deepStrictEqual(fake.calls, [["lockCoins", [outpointKey(prevout)], true, false]])
     }))
 
-  it.effect("takes options by name, a yes or no in their place, and the older spelling of the rate", () =>
+  it.effect("accepts options by name, a boolean instead, and the older spelling of the rate", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN, 10 * COIN])
       const { call, callText } = yield* paymentsOf(fake)
@@ -142,7 +142,7 @@ describe("fundrawtransaction", () => {
       assert.match((yield* refused({ max_tx_weight: 260 })).message, /^The inputs size exceeds the maximum weight/)
     }))
 
-  it.effect("refuses what is no transaction, has no outputs, or cannot be paid", () =>
+  it.effect("refuses an invalid transaction, one without outputs, and one that cannot be paid", () =>
     Effect.gen(function*() {
       const { refusal } = yield* paymentsOf(payingWallet([COIN]))
       assert.deepStrictEqual(yield* refusal("fundrawtransaction", "c0ffee"), invalid(-22, "TX decode failed"))
@@ -156,7 +156,7 @@ describe("fundrawtransaction", () => {
 })
 
 describe("walletcreatefundedpsbt", () => {
-  it.effect("makes a PSBT with the transactions that it spends and, if wanted, where keys come from", () =>
+  it.effect("makes a PSBT with the spent transactions and, on request, derivation paths", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -175,7 +175,7 @@ describe("walletcreatefundedpsbt", () => {
       assert.deepInclude(fake.requests[0], { addInputs: true, version: 1, lockTime: 0 })
     }))
 
-  it.effect("adds nothing to inputs that are given, unless told to", () =>
+  it.effect("adds inputs to given ones only on request", () =>
     Effect.gen(function*() {
       const fake = payingWallet([COIN, 5 * COIN])
       const { call, refusal } = yield* paymentsOf(fake)
@@ -194,7 +194,7 @@ describe("walletcreatefundedpsbt", () => {
 })
 
 describe("simulaterawtransaction", () => {
-  it.effect("adds up what is spent and what is received, of transactions that follow one another", () =>
+  it.effect("sums the spent and received amounts of successive transactions", () =>
     Effect.gen(function*() {
       const fake = payingWallet([5 * COIN])
       const source = fake.sources[0] ?? assert.fail()

@@ -30,7 +30,7 @@ const nameOf = (name: Bytes, value: Bytes, changes: Partial<WalletName> = {}): W
 })
 
 describe("name_list", () => {
-  it.effect("lists names with their age and whose they are", () =>
+  it.effect("lists names with their expiry and their owner", () =>
     Effect.gen(function*() {
       const names = [
         nameOf(text("d/a"), text("v"), { height: HEIGHT - 29 }),
@@ -71,7 +71,7 @@ describe("sendtoname", () => {
     amount: COIN / 100
   })
 
-  it.effect("pays the owner of a name that is alive", () =>
+  it.effect("pays the owner of an unexpired name", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call, refusal } = yield* namesOn([fake], [record("d/a", HEIGHT - 29), record("d/old", HEIGHT - 30)])
@@ -136,7 +136,7 @@ const SHOWN = `"name":"d/x","name_encoding":"ascii","value":"v","value_encoding"
   `"rand":"${"0a".repeat(20)}","step":"committed","time":1600000000`
 
 describe("registrations", () => {
-  it.effect("are started, with a warning about what is unusual", () =>
+  it.effect("are started, with warnings about unusual names and values", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
       const fake = fakeWallet({
@@ -190,7 +190,7 @@ describe("registrations", () => {
 })
 
 describe("name_autorenew", () => {
-  it.effect("shows what is renewed, and changes it", () =>
+  it.effect("shows the renewed names, and changes the setting", () =>
     Effect.gen(function*() {
       const fake = fakeWallet({ renewal: () => ({ all: false, names: [text("d/x"), Uint8Array.of(0xff)] }) })
       const { call } = yield* namesOn([fake])

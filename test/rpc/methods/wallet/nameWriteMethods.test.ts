@@ -19,7 +19,7 @@ const invalid = (code: number, message: string) => ({ code, message })
 
 const refused = new TransactionRejected({ txid: TXID, reason: "txn-mempool-name-error", kind: "conflict" })
 
-/** A wallet that records the calls, and performs them. */
+/** A wallet that records and performs the calls. */
 const writing = (overrides: Partial<Wallet> = {}) => {
   const asked: Array<unknown> = []
   const note = <A>(answer: A) => (...given: ReadonlyArray<unknown>) =>
@@ -84,7 +84,7 @@ describe("options of the methods that write names", () => {
       assert.deepStrictEqual(fake.asked, [])
     }))
 
-  it.effect("reach the wallet; others are ignored", () =>
+  it.effect("reach the wallet; unknown options are ignored", () =>
     Effect.gen(function*() {
       const fake = writing()
       const { callText } = yield* namesOn([fake])
@@ -104,7 +104,7 @@ describe("options of the methods that write names", () => {
       ])
     }))
 
-  it.effect("choose encodings, for names and values apart", () =>
+  it.effect("select encodings for names and values separately", () =>
     Effect.gen(function*() {
       const fake = writing()
       const { call } = yield* namesOn([fake])
@@ -133,7 +133,7 @@ describe("name_new", () => {
       assert.deepStrictEqual(fake.asked, [[text("d/x"), { allowExisting: true }]])
     }))
 
-  it.effect("takes names of 255 bytes", () =>
+  it.effect("accepts names of 255 bytes", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* namesOn([writing()])
       yield* call("name_new", "x".repeat(255))
@@ -144,7 +144,7 @@ describe("name_new", () => {
       )
     }))
 
-  it.effect("reports why the wallet cannot", () =>
+  it.effect("reports the wallet's failure", () =>
     Effect.gen(function*() {
       const refusedBy = (failure: NameFailure) =>
         Effect.flatMap(
@@ -175,7 +175,7 @@ describe("name_new", () => {
       ) assert.deepStrictEqual(yield* refusedBy(failure), invalid(code, message))
     }))
 
-  it.effect("answers all the same where the mempool refuses what the wallet keeps", () =>
+  it.effect("answers normally if the mempool refuses a transaction that the wallet keeps", () =>
     Effect.gen(function*() {
       const fake = fakeWallet({
         nameNew: () => Effect.fail(refused),
@@ -195,7 +195,7 @@ describe("name_new", () => {
       assert.deepStrictEqual((yield* call("name_new", "d/x")).value, [TXID, SALT])
     }))
 
-  it.effect("needs one wallet", () =>
+  it.effect("requires one wallet", () =>
     Effect.gen(function*() {
       const none = yield* namesOn([])
       assert.strictEqual((yield* none.refusal("name_new", "d/x")).code, -18)
@@ -205,7 +205,7 @@ describe("name_new", () => {
 })
 
 describe("name_firstupdate", () => {
-  it.effect("passes salt and txid on; the txid in wire order", () =>
+  it.effect("passes salt and txid to the wallet, the txid in wire order", () =>
     Effect.gen(function*() {
       const fake = writing()
       const { call } = yield* namesOn([fake])
@@ -241,7 +241,7 @@ describe("name_firstupdate", () => {
       assert.lengthOf(fake.asked, 1)
     }))
 
-  it.effect("takes a txid of zeros for one that was not found", () =>
+  it.effect("treats a txid of zeros as not found", () =>
     Effect.gen(function*() {
       const failing = (code: NameOperationRefused["code"], reason: string) =>
         namesOn([writing({ nameFirstUpdate: () => Effect.fail(new NameOperationRefused({ code, reason })) })])
@@ -258,7 +258,7 @@ describe("name_firstupdate", () => {
 })
 
 describe("name_update", () => {
-  it.effect("tells an empty value from none", () =>
+  it.effect("distinguishes an empty value from a missing one", () =>
     Effect.gen(function*() {
       const fake = writing()
       const { call, refusal } = yield* namesOn([fake])
@@ -287,7 +287,7 @@ describe("name_update", () => {
     }))
 })
 
-describe("a name that is not found while blocks are missing", () => {
+describe("a missing name while blocks are missing", () => {
   const behind = (fake: ReturnType<typeof writing>, syncing = true) => namesOn([fake], [], syncing)
   const DOWNLOADING = invalid(-10, "Namecoin is downloading blocks...")
 
@@ -298,7 +298,7 @@ describe("a name that is not found while blocks are missing", () => {
       ["name_autoregister", "d/x", "v"]
     ] as const
   ) {
-    it.effect(`is no reason for ${method} to pay for it`, () =>
+    it.effect(`makes ${method} fail before it pays`, () =>
       Effect.gen(function*() {
         const fake = writing()
         assert.deepStrictEqual(yield* (yield* behind(fake)).refusal(method, ...params), DOWNLOADING)
@@ -306,7 +306,7 @@ describe("a name that is not found while blocks are missing", () => {
       }))
   }
 
-  it.effect("is no name that name_update denies", () =>
+  it.effect("is not reported as missing by name_update", () =>
     Effect.gen(function*() {
       const reason = "this name can not be updated"
       const fake = writing({ nameUpdate: () => Effect.fail(new NameOperationRefused({ code: "unknown", reason })) })
@@ -317,7 +317,7 @@ describe("a name that is not found while blocks are missing", () => {
       )
     }))
 
-  it.effect("is registered where the caller wants it in any case, and changed where the wallet knows it", () =>
+  it.effect("is registered if the caller insists, and updated if the wallet owns it", () =>
     Effect.gen(function*() {
       const fake = writing()
       const { call } = yield* behind(fake)

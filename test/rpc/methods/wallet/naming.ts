@@ -35,8 +35,8 @@ const namesOf = (records: ReadonlyArray<NameEntry>) =>
   })
 
 /**
- * The name methods on some wallets, at a height of 200; `records` are the names of the chain, which is whole unless it is
- * `syncing`.
+ * The name methods on some wallets, at a height of 200. `records` are the names of the chain, which is complete unless
+ * it is `syncing`.
  */
 export const namesOn = (
   wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,

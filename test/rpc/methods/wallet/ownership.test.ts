@@ -59,7 +59,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   )
 
 layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) => {
-  it.effect("show the owner of a name where one wallet is selected", () =>
+  it.effect("show whether the wallet owns a name, if one wallet is selected", () =>
     Effect.gen(function*() {
       const records = JSON.parse((yield* (yield* withWallets()).on().call("name_scan")).text)
       const [first, second] = records.filter(({ address }: { address: string }) => address !== "<nonstandard>")
@@ -87,7 +87,7 @@ layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) =
       assert.isFalse(yield* ismine(two.on("other"), first.name))
     }))
 
-  it.effect("show the owner of an unconfirmed name", () =>
+  it.effect("show whether the wallet owns an unconfirmed name", () =>
     Effect.gen(function*() {
       const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
       const pendingWith = (...wallets: ReadonlyArray<Wallet>) =>
@@ -97,7 +97,7 @@ layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) =
       assert.notInclude(yield* pendingWith(), "ismine")
     }))
 
-  it.effect("sum up the wallet in getinfo", () =>
+  it.effect("summarize the wallet in getinfo", () =>
     Effect.gen(function*() {
       const balances = Effect.succeed({ trusted: 150_000_000, untrustedPending: 1, immature: 2 })
       const wallet = fakeWallet({

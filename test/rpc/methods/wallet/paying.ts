@@ -29,13 +29,13 @@ import {
 import type { Calls } from "../../../support/methodNode.ts"
 import { noTree } from "../../../support/noTree.ts"
 
-/** A wallet that really pays, from coins that a test gives it, at a height of 200. */
+/** A wallet that makes real payments, from coins of the test, at a height of 200. */
 
 export const HEIGHT = 200
-/** The default fee rate of a payment, smallest units a kvB. */
+/** The default fee rate of a payment, in smallest units per kvB. */
 export const RATE = MIN_RELAY_FEE_RATE
 
-/** A transaction with one output of the key of a number. */
+/** A transaction with one output to the key with that number. */
 export const paidTo = (key: number, value: number, seed: number): Transaction =>
   makeTransaction({
     version: 1,
@@ -52,11 +52,11 @@ export const paidTo = (key: number, value: number, seed: number): Transaction =>
 export interface Paying extends FakeWallet {
   /** The requests to `fund` and `pay`, in order. */
   readonly requests: Array<PaymentRequest>
-  /** Transactions that the coins came in, in the order of the values. */
+  /** The funding transactions of the coins, in the order of the values. */
   readonly sources: ReadonlyArray<Transaction>
 }
 
-/** A wallet with a coin of each value, all of the key 1. */
+/** A wallet with a coin of each value, all of key 1. */
 export const payingWallet = (values: ReadonlyArray<number>, overrides: Partial<Wallet> = {}): Paying => {
   const own = ownScript(1)
   const change = ownScript(2, { change: true })
@@ -137,7 +137,7 @@ export const TIP: HeaderInfo = {
   next: undefined
 }
 
-/** A chain at that height; the pool has the coins that a test gives, and it has none. */
+/** A chain without coins, at that height; the pool has the coins of the test. */
 export const chain = Layer.mock(Chain, {
   params: paramsOf(networks.regtest),
   repairs: [],
@@ -147,7 +147,7 @@ export const chain = Layer.mock(Chain, {
   coin: () => Effect.succeed({ coin: undefined, tip: TIP })
 })
 
-/** Follows nothing. */
+/** A follower without effect. */
 export const noFollower: Follower = {
   name: "none",
   cursor: Effect.succeed(undefined),
@@ -155,7 +155,7 @@ export const noFollower: Follower = {
   rewind: () => Effect.void
 }
 
-/** A mempool without transactions, which has the coins that a test gives. */
+/** A mempool without transactions, with the coins of the test. */
 export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
   Layer.mock(Mempool, {
     get: () => undefined,
@@ -181,7 +181,7 @@ export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
     follower: noFollower
   })
 
-/** The payment methods on one wallet. `coins` are those that the node has. */
+/** The payment methods on one wallet. `coins` are the node's coins. */
 export const paymentsOf = (
   { wallet }: Pick<FakeWallet, "wallet">,
   coins: ReadonlyMap<string, Coin> = new Map()

@@ -44,7 +44,7 @@ describe("send", () => {
       assert.notProperty(fake.requests[0], "lockTime")
     }))
 
-  it.effect("lets no other payment choose coins before its own are kept", () =>
+  it.effect("blocks other payments from choosing coins before it stores its own", () =>
     Effect.gen(function*() {
       const order: Array<string> = []
       const fake = payingWallet([10 * COIN, 10 * COIN])
@@ -72,7 +72,7 @@ describe("send", () => {
       assert.deepStrictEqual([order.at(4), ...order.slice(-3)], ["begin", "fund", "commit", "end"])
     }))
 
-  it.effect("returns the transaction in place of sending it", () =>
+  it.effect("returns the transaction instead of sending it", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN, 10 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -90,7 +90,7 @@ describe("send", () => {
       assert.deepStrictEqual(fake.calls.map(([member]) => member), ["lockCoins"])
     }))
 
-  it.effect("returns a PSBT where it cannot sign", () =>
+  it.effect("returns a PSBT if it cannot sign", () =>
     Effect.gen(function*() {
       const signing = payingWallet([10 * COIN])
       const fake = payingWallet([10 * COIN], {
@@ -131,7 +131,7 @@ describe("send", () => {
       })
     }))
 
-  it.effect("refuses contradictory options, and options that have other names now", () =>
+  it.effect("refuses contradictory options, and options under outdated names", () =>
     Effect.gen(function*() {
       const { refusal } = yield* paymentsOf(payingWallet([10 * COIN]))
       const sent = (options: unknown, ...beside: ReadonlyArray<unknown>) =>
@@ -172,7 +172,7 @@ describe("send", () => {
 })
 
 describe("sendall", () => {
-  it.effect("leaves nothing, and divides what is over the named amounts", () =>
+  it.effect("spends everything, and shares the rest after the given amounts", () =>
     Effect.gen(function*() {
       const fake = payingWallet([2 * COIN, 3 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -190,7 +190,7 @@ describe("sendall", () => {
       assert.isAtMost(fee, (sent.virtualSize + 4) * 100)
     }))
 
-  it.effect("spends the named inputs alone", () =>
+  it.effect("spends only the given inputs", () =>
     Effect.gen(function*() {
       const fake = payingWallet([2 * COIN, 3 * COIN])
       const { call, refusal } = yield* paymentsOf(fake)
@@ -219,7 +219,7 @@ describe("sendall", () => {
       )
     }))
 
-  it.effect("leaves out, if told to, what costs more than it is worth", () =>
+  it.effect("omits, on request, coins that cost more than they are worth", () =>
     Effect.gen(function*() {
       const weight = estimateInputWeight(ownScript(1).script, makeProvider({ keys: [keyOf(1)] })) ?? assert.fail()
       const cost = virtualSize(weight) * 100
@@ -232,7 +232,7 @@ describe("sendall", () => {
       assert.deepStrictEqual(inputs(), [2, 2, 3])
     }))
 
-  it.effect("refuses what cannot be divided", () =>
+  it.effect("refuses amounts that cannot be shared", () =>
     Effect.gen(function*() {
       const refusedBy = (values: ReadonlyArray<number>, recipients: ReadonlyArray<unknown>, options: object = {}) =>
         Effect.flatMap(

@@ -58,7 +58,7 @@ describe("signmessage", () => {
         assert.strictEqual(verifyMessage(regtest, address, String(value), "hello"), "valid")
       })))
 
-  it.effect("is refused without the key, locked, and for other addresses", () =>
+  it.effect("is refused without the key, for a locked wallet, and for other addresses", () =>
     Effect.gen(function*() {
       const refusal = (wallet: Wallet, of: string | undefined) =>
         run(wallet, ({ on }) => on().refusal("signmessage", of, "hello"))
@@ -78,7 +78,7 @@ describe("signmessage", () => {
 describe("signrawtransactionwithwallet", () => {
   const hex = toHex(SPEND.bytes)
 
-  it.effect("signs what it has keys for", () =>
+  it.effect("signs the inputs for which it has keys", () =>
     run(holder(), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("signrawtransactionwithwallet", hex, [PREVTX])
@@ -87,7 +87,7 @@ describe("signrawtransactionwithwallet", () => {
         assert.deepInclude(blind, { complete: false })
       })))
 
-  it.effect("knows the scripts behind its own hashes", () => {
+  it.effect("has the scripts of its own script hashes", () => {
     const publicKey = pubkeyOf(secretOf(1))
     const redeemScript = scriptOf({ kind: "witness", version: 0, program: hash160(publicKey) })
     const script = scriptOf({ kind: "scripthash", hash: hash160(redeemScript) })
@@ -100,7 +100,7 @@ describe("signrawtransactionwithwallet", () => {
       }))
   })
 
-  it.effect("leaves the rest, and is refused while the wallet is locked", () =>
+  it.effect("leaves other inputs unsigned, and is refused while the wallet is locked", () =>
     Effect.gen(function*() {
       const { value } = yield* run(watching, ({ on }) => on().call("signrawtransactionwithwallet", hex, [PREVTX]))
       assert.deepInclude(value, { complete: false, hex })
@@ -127,7 +127,7 @@ describe("walletprocesspsbt", () => {
     return "error" in parsed ? assert.fail(parsed.error) : parsed.psbt.inputs[0] ?? assert.fail()
   }
 
-  it.effect("adds the wallet's transaction, signs and finishes", () =>
+  it.effect("adds the wallet's transaction, signs and finalizes", () =>
     run(holder(), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("walletprocesspsbt", psbt)
@@ -144,7 +144,7 @@ describe("walletprocesspsbt", () => {
         assert.strictEqual(inputOf(silent.value).origins.size, 0)
       })))
 
-  it.effect("adds what it knows without signing, locked or without keys", () =>
+  it.effect("adds its data without signing, for a locked wallet or without keys", () =>
     Effect.gen(function*() {
       for (const wallet of [locked, watching, holder()]) {
         const { value } = yield* run(wallet, ({ on }) => on().call("walletprocesspsbt", psbt, false))
@@ -192,7 +192,7 @@ describe("getauxblock (reference/rpc.md 3.5)", () => {
       }))
   })
 
-  it.live("needs a wallet with keys", () =>
+  it.live("requires a wallet with keys", () =>
     Effect.gen(function*() {
       const refusal = (wallet: Wallet) => run(wallet, ({ on }) => on().refusal("getauxblock"))
       assert.deepStrictEqual(yield* refusal(watching), {

@@ -20,7 +20,7 @@ describe("paymentMethods", () => {
       (methods) => methods.map(({ name }) => name)
     )
 
-  it.effect("are none without wallets", () =>
+  it.effect("are empty without wallets", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* namesOf(noWallets), [])
       assert.deepStrictEqual(yield* namesOf(fakeWalletsLayer([])), [
@@ -38,7 +38,7 @@ describe("paymentMethods", () => {
 })
 
 describe("sendtoaddress", () => {
-  it.effect("pays an address, keeps comments, and returns the txid", () =>
+  it.effect("pays an address, stores comments, and returns the txid", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -53,7 +53,7 @@ describe("sendtoaddress", () => {
       }])
     }))
 
-  it.effect("takes comments that the wallet can keep, and no longer ones", () =>
+  it.effect("accepts comments up to the wallet's maximum length", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call, refusal } = yield* paymentsOf(fake)
@@ -70,7 +70,7 @@ describe("sendtoaddress", () => {
       assert.strictEqual(fake.requests.length, 1)
     }))
 
-  it.effect("passes on the fee's payer, its rate and replaceability, and returns the fee reason if requested", () =>
+  it.effect("passes the fee's payer and rate and replaceability to the wallet, and returns the fee reason", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call, callText } = yield* paymentsOf(fake)
@@ -134,7 +134,7 @@ describe("sendtoaddress", () => {
       assert.deepStrictEqual(fake.requests, [])
     }))
 
-  it.effect("reports that money lacks, that the wallet is locked, and that it has no keys", () =>
+  it.effect("reports insufficient funds, a locked wallet, and missing keys", () =>
     Effect.gen(function*() {
       const refusedBy = (overrides: Parameters<typeof fakeWallet>[0]) =>
         Effect.flatMap(paymentsOf(fakeWallet(overrides)), ({ refusal }) => refusal("sendtoaddress", ADDRESS, 1))
@@ -159,7 +159,7 @@ describe("sendtoaddress", () => {
       )
     }))
 
-  it.effect("counts what the wallet keeps as sent, and nothing else", () =>
+  it.effect("counts a transaction as sent only if the wallet keeps it", () =>
     Effect.gen(function*() {
       const kept = paidTo(9, COIN, 7)
       const rejected = (txid: Uint8Array) =>
@@ -174,7 +174,7 @@ describe("sendtoaddress", () => {
 })
 
 describe("sendmany", () => {
-  it.effect("pays all at once; the named ones bear the fee", () =>
+  it.effect("pays all addresses at once; the given ones pay the fee", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -190,7 +190,7 @@ describe("sendmany", () => {
       }])
     }))
 
-  it.effect("refuses a dummy, repeated addresses, and a fee to be borne by addresses that are not paid", () =>
+  it.effect("refuses a dummy, repeated addresses, and fee payers that are not paid", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* paymentsOf(payingWallet([10 * COIN]))
       assert.deepStrictEqual(

@@ -27,13 +27,13 @@ describe("the wallet of a call (reference/rpc.md 1.2)", () => {
       Effect.match(selectWallet(wallets, { wallet }), { onSuccess: ({ name }) => name, onFailure: shown })
     )
 
-  it("is the only one that is loaded, or the one of the path", () => {
+  it("is the only loaded one, or the one in the path", () => {
     assert.strictEqual(selectedOf(fakeWallets([second])), "second")
     assert.strictEqual(selectedOf(fakeWallets([first, second]), "second"), "second")
     assert.strictEqual(selectedOf(fakeWallets([first, second]), ""), "")
   })
 
-  it("is required in the reference node's words where there is none", () => {
+  it("is required in the reference node's words if there is none", () => {
     assert.deepStrictEqual(selectedOf(fakeWallets([])), [
       -18,
       "No wallet is loaded. Load a wallet using loadwallet or create a new one with createwallet. " +
@@ -50,7 +50,7 @@ describe("the wallet of a call (reference/rpc.md 1.2)", () => {
     ])
   })
 
-  it("reports what it owns, and nothing where the wallet is ambiguous (reference/rpc.md 5.1)", () => {
+  it("reports ownership, but not if the wallet is ambiguous (reference/rpc.md 5.1)", () => {
     const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
     const owns = ownership(fakeWallets([owner]), { wallet: undefined })
     assert.strictEqual(owns?.(ownScript(1).script), true)

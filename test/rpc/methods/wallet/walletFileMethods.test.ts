@@ -14,7 +14,7 @@ const run = <A, E>(wallets: ReturnType<typeof fakeWallets>, use: (node: Node) =>
 const refuse = (code: InvalidWalletRequest["code"]) => () => new InvalidWalletRequest({ code, reason: `it is ${code}` })
 
 describe("wallets as a whole", () => {
-  it.effect("are made, listed, loaded and put away", () =>
+  it.effect("are created, listed, loaded and unloaded", () =>
     run(fakeWallets([fakeWallet().wallet]), ({ on }) =>
       Effect.gen(function*() {
         const { call } = on()
@@ -31,7 +31,7 @@ describe("wallets as a whole", () => {
         assert.deepStrictEqual((yield* call("listwallets")).value, ["", "third"])
       })))
 
-  it.effect("are made as they are asked for", () => {
+  it.effect("are created with the requested options", () => {
     const made: Array<unknown> = []
     const wallets = fakeWallets([], {
       create: (request) => {
@@ -118,7 +118,7 @@ describe("wallets as a whole", () => {
       }))
   })
 
-  it.effect("are no methods at all where there are none (reference/rpc.md 9.4)", () =>
+  it.effect("have no methods without wallets (reference/rpc.md 9.4)", () =>
     run(fakeWallets([], { enabled: false }), ({ methods }) => Effect.sync(() => assert.deepStrictEqual(methods, []))))
 })
 
@@ -149,7 +149,7 @@ describe("one wallet", () => {
       }))
   })
 
-  it.effect("says that it does not scan, and nothing of what it has not", () =>
+  it.effect("reports that it does not scan, and omits missing members", () =>
     run(fakeWallets([fakeWallet({ birthday: 0 }).wallet]), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("getwalletinfo")
@@ -158,7 +158,7 @@ describe("one wallet", () => {
         assert.notProperty(value, "birthtime")
       })))
 
-  it.effect("is copied, and reports only that a copy failed", () => {
+  it.effect("is copied, and reports only the failure of a copy", () => {
     const fake = fakeWallet({ name: "good" })
     const bad = fakeWallet({
       name: "bad",
@@ -205,7 +205,7 @@ describe("passphrases", () => {
       ...given.map((each) => Redacted.isRedacted(each) ? Redacted.value(each) : each)
     ])
 
-  it.effect("seal and open the wallet", () => {
+  it.effect("lock and unlock the wallet", () => {
     const plain = fakeWallet({ name: "plain" })
     const sealed = fakeWallet({ name: "sealed", encryption: () => "locked" })
     return run(fakeWallets([plain.wallet, sealed.wallet]), ({ on }) =>

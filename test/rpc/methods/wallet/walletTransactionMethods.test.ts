@@ -110,7 +110,7 @@ const run = <A, E>(
 ) => Effect.scoped(Effect.flatMap(walletNode(fakeWallets([fake])), use))
 
 describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
-  it.effect("shows a name_new with what it locks as a part of the fee", () =>
+  it.effect("shows a name_new with its locked amount as part of the fee", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { text } = yield* on().call("gettransaction", idOf(NEW))
@@ -176,7 +176,7 @@ describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
       })
     ))
 
-  it.effect("shows what others sent: names as received, negative confirmations since a conflict", () =>
+  it.effect("shows received transactions: names as received, negative confirmations after a conflict", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("gettransaction", idOf(THEIRS))
@@ -185,7 +185,7 @@ describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
       })
     ))
 
-  it.effect("names conflicts and replacements", () =>
+  it.effect("lists conflicts and replacements", () =>
     run(
       ({ on }) =>
         Effect.gen(function*() {
@@ -201,7 +201,7 @@ describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
       }).wallet
     ))
 
-  it.effect("does not trust what is not in the mempool, or not all its own", () =>
+  it.effect("does not trust a transaction that is not in the mempool, or has foreign inputs", () =>
     Effect.gen(function*() {
       const trustedOf = (tx: WalletTx) =>
         run(
@@ -222,7 +222,7 @@ describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
       assert.isFalse(yield* trustedOf(walletTx(NEW)))
     }))
 
-  it.effect("knows no other transactions", () =>
+  it.effect("finds no other transactions", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* on().refusal("gettransaction", "33".repeat(32)), {
@@ -262,7 +262,7 @@ describe("listtransactions", () => {
       })
     ))
 
-  it.effect("refuses what is no number of payments and no label", () =>
+  it.effect("refuses an invalid number of payments and an invalid label", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { refusal } = on()
@@ -282,7 +282,7 @@ describe("listsinceblock", () => {
     return Array.isArray(list) ? [...new Set(list.map((entry) => entry.txid))] : []
   }
 
-  it.effect("lists all payments, or those above a block", () =>
+  it.effect("lists all payments, or the payments above a block", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("listsinceblock")
@@ -299,7 +299,7 @@ describe("listsinceblock", () => {
       })
     ))
 
-  it.effect("leaves out what the block or one below it holds", () =>
+  it.effect("omits the payments of the given block and of earlier blocks", () =>
     run(
       ({ on }) =>
         Effect.gen(function*() {
@@ -339,7 +339,7 @@ describe("abandontransaction", () => {
       assert.deepStrictEqual(fake.calls, [["abandon", binaryString(NEW.txid)]])
     }))
 
-  it.effect("refuses unknown ones, and those that still wait", () =>
+  it.effect("refuses unknown transactions, and transactions in the mempool", () =>
     run(
       ({ on }) =>
         Effect.gen(function*() {

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import * as Logging from "../../../src/node/logging.ts"
+import * as Logging from "../../src/node/logging.ts"
 
 /**
- * Logs, also to standard error, until a line on standard input stops it; ends with the number of entries. Logs to a
- * file where one is named.
+ * Logs, also to standard error, until it reads a line on standard input; the last entry has the number of entries. Logs
+ * to a file if an argument names one.
  */
 let stop = false
 process.stdin.once("data", () => void (stop = true))

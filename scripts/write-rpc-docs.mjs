@@ -309,7 +309,7 @@ const page = Effect.gen(function*() {
 })
 
 /** A network without peers. */
-const nobody = Layer.mock(PeerManager, {
+const absent = Layer.mock(PeerManager, {
   peers: Effect.succeed([]),
   count: Effect.succeed({ inbound: 0, outbound: 0 }),
   services: 0x409n,
@@ -343,7 +343,7 @@ const stores = () => {
   )
   return Layer.mergeAll(
     waiting,
-    nobody,
+    absent,
     noWallet,
     Scheduler.layer,
     DataHealth.layer,

@@ -102,7 +102,7 @@ export const makeNameFollower = ({ backlog, cursor, events, file, position, reco
       PubSub.publishAll(events, news([NameEvent.Rewound({ to })], Math.min(told, to.height)))
     )
     return Effect.zipRight(changing("all", write), happened).pipe(
-      Effect.zipRight(said("names taken back", { height: to.height })),
+      Effect.zipRight(said("names rolled back", { height: to.height })),
       Effect.withSpan("NameDb.rewind")
     )
   }

@@ -13,6 +13,7 @@ const lazily = <A, E>(
   load: () => Promise<Layer.Layer<A, E>>
 ): Layer.Layer<A, E> => Layer.unwrapEffect(Effect.promise(load))
 
+/** A node in this process. */
 export const EmbeddedNode = {
   /**
    * Runs a node in this process for as long as the layer lives. It logs through the logger of the program, and counts

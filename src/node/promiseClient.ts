@@ -24,9 +24,11 @@ import {
 
 /** A `NameClient` for programs that do not use Effect: promises, error classes, abort signals, async iterators. */
 
+/** An entry of the client's log. */
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error"
   readonly message: string
+  /** The facts of the entry. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly time: Date
 }
@@ -47,6 +49,7 @@ export interface CallOptions {
 export interface PromiseClient extends AsyncDisposable {
   /** The source of the answers. */
   readonly mode: "daemon" | "embedded"
+  /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
   /** Registers a name: both steps, for as long as the client is open. By default it resolves after the first step. */
   readonly registerName: (

@@ -141,7 +141,7 @@ describe("MemoryBudget", () => {
   it.prop("each limit holds for any sequence of takes, gives and closes", {
     steps: FastCheck.array(
       FastCheck.record({
-        who: FastCheck.integer({ min: 0, max: 3 }),
+        holder: FastCheck.integer({ min: 0, max: 3 }),
         kind: FastCheck.constantFrom<BudgetKind>(...BUDGET_KINDS),
         bytes: FastCheck.integer({ min: 0, max: 300 }),
         what: FastCheck.constantFrom("take", "take", "take", "give", "close")
@@ -150,10 +150,10 @@ describe("MemoryBudget", () => {
     )
   }, ({ steps }) => {
     const { account, budget } = members(1_000, [1, 0.75, 0.5, 0.25])
-    for (const { bytes, kind, what, who } of steps) {
-      if (what === "take") account(who).take(kind, bytes)
-      else if (what === "give") account(who).give(kind, bytes)
-      else account(who).close()
+    for (const { bytes, kind, what, holder } of steps) {
+      if (what === "take") account(holder).take(kind, bytes)
+      else if (what === "give") account(holder).give(kind, bytes)
+      else account(holder).close()
       for (const each of BUDGET_KINDS) {
         assert.isAtMost(budget.held(each), budget.limit(each))
         const sum = [0, 1, 2, 3].reduce((all, i) => all + account(i).held(each), 0)

@@ -79,9 +79,9 @@ describe("the examples", { concurrent: true }, () => {
   it.scopedLive("resolve.ts prints what was found, and tells by its exit code what was not", () =>
     Effect.gen(function*() {
       const NAMES = configOf((yield* namedDaemon).port)
-      const nobody = configOf(yield* freePort)
+      const absent = configOf(yield* freePort)
       const some = yield* start("resolve", ["d/none", "d/old", "d/x"], { NAMES })
-      const away = yield* start("resolve", ["d/x"], { NAMES: nobody })
+      const away = yield* start("resolve", ["d/x"], { NAMES: absent })
       const wrong = yield* start("resolve", ["--timeout", "0", "d/x"], { NAMES })
       const codes = yield* Effect.promise(() => Promise.all([some.exit, away.exit, wrong.exit]))
       assert.deepStrictEqual(codes, [1, 3, 2])

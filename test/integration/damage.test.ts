@@ -155,7 +155,7 @@ describe("a node whose block file was shortened and has a flipped bit", () => {
         const node = yield* startNode(directory, ...flags)
         yield* until(node, "getbestblockhash", (hash) => hash === hashes[3])
         yield* node.ready
-        assert.include(node.running.stdout, "a reorganisation has to take back block")
+        assert.include(node.running.stdout, "a reorg has to disconnect block")
         assert.isTrue(yield* node.call("verifychain", 4, 10))
         assert.deepStrictEqual((yield* node.running.end()).stderr, "")
       }),

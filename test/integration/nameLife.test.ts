@@ -4,7 +4,7 @@ import { temporaryDirectory } from "../support/chain.ts"
 import { freePort, type Node, startNode, until } from "../support/daemon.ts"
 
 /** An address without a known key. */
-const NOBODY = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+const NO_OWNER = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
 const NAME = "d/travels"
 
@@ -51,7 +51,7 @@ const network = Effect.gen(function*() {
       }
     )
   /** Mines, and waits until both owners have the blocks. */
-  const mine = (count: number, address: unknown = NOBODY) =>
+  const mine = (count: number, address: unknown = NO_OWNER) =>
     Effect.gen(function*() {
       yield* miner.call("generatetoaddress", count, address)
       yield* isSynced(yield* miner.call("getbestblockhash"))

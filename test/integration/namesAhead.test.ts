@@ -56,7 +56,7 @@ describe("names.db", () => {
         assert.match(JSON.stringify(yield* Effect.either(third.call("name_show", "d/never"))), /never existed/)
         assert.isTrue(yield* third.call("name_checkdb"))
         assert.strictEqual(yield* third.status("/ready"), 200)
-        assert.match(third.running.stdout, /names taken back height=600/)
+        assert.match(third.running.stdout, /names rolled back height=600/)
       }),
     120_000
   )

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/chain.ts"
 import { type Node, startNode, until } from "../support/daemon.ts"
 
 /** An address without a known key. */
-const NOBODY = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+const NO_OWNER = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
 const NAME = "d/survivor"
 const VALUE = "{\"ip\":\"192.0.2.1\"}"
@@ -61,7 +61,7 @@ const registration = (node: Node) =>
 const isInPool = (node: Node, txid: string) =>
   Effect.map(Effect.flatMap(node.call("getrawmempool"), Schema.decodeUnknown(Strings)), (pool) => pool.includes(txid))
 
-const mine = (node: Node, count = 1) => node.call("generatetoaddress", count, NOBODY)
+const mine = (node: Node, count = 1) => node.call("generatetoaddress", count, NO_OWNER)
 
 /** The wallet as a program that starts now would find it. */
 const stored = (directory: string) =>

@@ -17,15 +17,15 @@ const laneWithClock = () => {
     setImmediate(count)
   }
   setImmediate(count)
-  const work = (who: string, milliseconds: number): void => {
+  const work = (caller: string, milliseconds: number): void => {
     now += milliseconds
-    turns.at(-1)?.push(who)
+    turns.at(-1)?.push(caller)
   }
   /** A call that works `steps` times for a millisecond each. */
-  const call = (who: string, steps: number, mine: CallTurns = lane.open()): Effect.Effect<void> =>
+  const call = (caller: string, steps: number, mine: CallTurns = lane.open()): Effect.Effect<void> =>
     Effect.zipRight(
       mine.next,
-      Effect.asVoid(inTurns(mine, mapSteps(Array.from({ length: steps }), () => work(who, 1))))
+      Effect.asVoid(inTurns(mine, mapSteps(Array.from({ length: steps }), () => work(caller, 1))))
     )
   const stop = Effect.sync(() => {
     over = true

@@ -81,17 +81,17 @@ export const withFileLimit = (kilobytes: number): ReadonlyArray<string> => [
   "bash"
 ]
 
-const NOBODY = "65534"
+const ORDINARY_USER = "65534"
 
 /** The command prefix that runs a program as a user that cannot write read-only files; `undefined` where it fails. */
 export const asOrdinaryUser = ((): ReadonlyArray<string> | undefined => {
   if (process.getuid?.() !== 0) return []
-  const under = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"]
+  const under = ["setpriv", `--reuid=${ORDINARY_USER}`, `--regid=${ORDINARY_USER}`, "--clear-groups"]
   const [command = "", ...args] = [...under, process.execPath, "--version"]
   return spawnSync(command, args).status === 0 ? under : undefined
 })()
 
 /** Gives a directory to the user of `asOrdinaryUser`. */
 export const handOver = (path: string): void => {
-  if (process.getuid?.() === 0) spawnSync("chown", ["-R", `${NOBODY}:${NOBODY}`, path])
+  if (process.getuid?.() === 0) spawnSync("chown", ["-R", `${ORDINARY_USER}:${ORDINARY_USER}`, path])
 }

@@ -101,7 +101,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
   const waitingReason = (): string | undefined => {
     const { waitsFor } = losses
     if (waitsFor === undefined) return undefined
-    const missing = `a reorganisation has to take back ${blockText(tree, waitsFor)}, which is missing`
+    const missing = `a reorg has to disconnect ${blockText(tree, waitsFor)}, which is missing`
     return waitsFor === vain
       ? `${missing}, and no peer gives it: reverse invalidateblock with reconsiderblock, ${OR_REBUILD}`
       : `${missing}; it is asked for from peers, ${WITHOUT_PEERS}`

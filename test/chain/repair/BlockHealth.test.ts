@@ -64,7 +64,7 @@ const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect
 const tipIs = (chain: typeof Chain.Service, { tip }: MemoryChain) =>
   Effect.map(chain.tip, ({ header }) => assert.strictEqual(displayHash(header.hash), displayHash(tip.hash)))
 
-const WAITS = /^a reorganisation has to take back block [0-9a-f]{64} at height 12, which is missing; it is asked for/
+const WAITS = /^a reorg has to disconnect block [0-9a-f]{64} at height 12, which is missing; it is asked for/
 
 /** A node on the short branch that would switch to the long one, but lacks a block that it has to disconnect. */
 const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>

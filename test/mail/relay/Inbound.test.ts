@@ -311,8 +311,8 @@ describe.concurrent("Inbound", () => {
         "admin@destination.example"
       ])
       assert.strictEqual((yield* send(named.address.port, ["postmaster@example.com"])).code, 550)
-      const nobody = yield* relay(upstream)
-      assert.strictEqual((yield* send(nobody.address.port, ["postmaster"])).code, 550)
+      const noPostmaster = yield* relay(upstream)
+      assert.strictEqual((yield* send(noPostmaster.address.port, ["postmaster"])).code, 550)
     })
   )
 })

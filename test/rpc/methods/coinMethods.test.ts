@@ -31,7 +31,7 @@ layer(methodNode())("gettxout", (it) => {
           continue
         }
         alive++
-        assert.strictEqual(when, "there is one")
+        assert.strictEqual(when, "the output is unspent")
         assert.strictEqual(
           recordedText(at(json, "confirmations")),
           String(601 - Number(recordedText(at(show, "height"))))

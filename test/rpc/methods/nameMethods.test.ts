@@ -70,9 +70,9 @@ layer(methodNode())("name_show and name_history", (it) => {
   it.effect("refuse names that never existed, ascii ones by name and others in hex", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
-      const nobody = { code: -4, message: "name never existed: 'd/absent'" }
-      assert.deepStrictEqual(yield* refusal("name_show", "d/absent"), nobody)
-      assert.deepStrictEqual(yield* refusal("name_show", "d/absent", { allowExpired: true }), nobody)
+      const absent = { code: -4, message: "name never existed: 'd/absent'" }
+      assert.deepStrictEqual(yield* refusal("name_show", "d/absent"), absent)
+      assert.deepStrictEqual(yield* refusal("name_show", "d/absent", { allowExpired: true }), absent)
       assert.deepStrictEqual(yield* refusal("name_show", ""), { code: -4, message: "name never existed: ''" })
       assert.deepStrictEqual(yield* refusal("name_show", "00FF", { nameEncoding: "hex" }), {
         code: -4,

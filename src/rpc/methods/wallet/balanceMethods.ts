@@ -259,8 +259,8 @@ export const balanceMethods: Effect.Effect<
 
   const listunspent = make({
     name: "listunspent",
-    summary: "Lists the coins that can be spent. Names are among them only where that is asked for, and expired ones " +
-      "never.",
+    summary: "Lists the spendable coins. Includes unexpired names only on request, " +
+      "and never expired ones.",
     params: {
       minconf: withDefault(int32("Minimum confirmations."), 1),
       maxconf: withDefault(int32("Maximum confirmations."), 9_999_999),

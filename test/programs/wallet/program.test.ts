@@ -194,11 +194,11 @@ describe("svcd-wallet", () => {
   it.effect("imports a key, and creates a wallet if there is none", () =>
     inPlace(({ at, call, file }) =>
       Effect.gen(function*() {
-        refused(yield* call("import-key", "not-a-key"), 2, /no private key/)
+        refused(yield* call("import-key", "not-a-key"), 2, /not a private key/)
         refused(
           yield* call("import-key", "TdNVv3rvWfukQ9PGYe3kJL2foDARGKorJX8TimN3P8f7h5uGyJzz"),
           2,
-          /another network, not of regtest/
+          /another network, not for regtest/
         )
         assert.isFalse(existsSync(file))
         const { stderr, stdout } = done(yield* call("import-key", WIF, "--label", "old"))

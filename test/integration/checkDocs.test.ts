@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -9,13 +9,15 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 
 let root = ""
 
-/** A copy of the documents, to spoil. Links into the sources lead to empty files here. */
+/** A copy of the documents, to spoil. Tests and scripts are linked: documents only refer to them. */
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "svcd-docs-test-"))
-  for (const name of ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "contrib", "docs", "examples"]) {
+  for (
+    const name of ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "contrib", "docs", "examples", "src"]
+  ) {
     cpSync(join(ROOT, name), join(root, name), { recursive: true })
   }
-  mkdirSync(join(root, "src"))
+  for (const name of ["test", "scripts"]) symlinkSync(join(ROOT, name), join(root, name))
 })
 
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -29,16 +29,25 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
 const AMOUNT_DECIMALS = 8
 
 /**
- * Reads an amount in NMC, a number or text, into the smallest unit. Upstream `rpc/util.cpp`, `AmountFromValue`.
+ * Reads an amount, a number or text, into its smallest unit, of which `decimals` digits make one. Upstream
+ * `rpc/util.cpp`, `AmountFromValue`. The errors are the three of reference/rpc.md 1.8.
+ */
+export const readAmount = (value: Json, decimals = AMOUNT_DECIMALS): number | RpcError => {
+  if (typeof value !== "string" && !(value instanceof JsonNumber)) {
+    return RpcError.type("Amount is not a number or string")
+  }
+  const units = parseFixedPoint(typeof value === "string" ? value : value.text, decimals)
+  if (units === undefined) return RpcError.type("Invalid amount")
+  return isMoney(units) ? units : RpcError.type("Amount out of range")
+}
+
+/**
+ * The same for code that reads a parameter itself.
  *
- * @throws RpcError -3 with the three texts of reference/rpc.md 1.8
+ * @throws RpcError -3
  */
 export const decodeAmount = (value: Json): number => {
-  if (typeof value !== "string" && !(value instanceof JsonNumber)) {
-    throw RpcError.type("Amount is not a number or string")
-  }
-  const units = parseFixedPoint(typeof value === "string" ? value : value.text, AMOUNT_DECIMALS)
-  if (units === undefined) throw RpcError.type("Invalid amount")
-  if (!isMoney(units)) throw RpcError.type("Amount out of range")
+  const units = readAmount(value)
+  if (units instanceof RpcError) throw units
   return units
 }

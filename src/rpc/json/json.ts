@@ -46,6 +46,11 @@ export class JsonObject {
 
 export type Json = null | boolean | string | JsonNumber | ReadonlyArray<Json> | JsonObject
 
+/** Whether a value is of the types that `parseJson` returns. Does not look into arrays and objects. */
+export const isJson = (value: unknown): value is Json =>
+  typeof value === "string" || value === null || typeof value === "boolean" || value instanceof JsonNumber ||
+  value instanceof JsonObject || Array.isArray(value)
+
 /** The names of value types in error messages; upstream `univalue.cpp`, `uvTypeName`. */
 export type JsonType = "null" | "bool" | "number" | "string" | "array" | "object"
 

@@ -91,3 +91,13 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
 }
 
 const make = (code: number, message: string): RpcError => new RpcError({ code, message })
+
+/**
+ * Returns a value that a reader accepted.
+ *
+ * @throws RpcError the error that the reader returned instead
+ */
+export const accept = <A>(outcome: A | RpcError): A => {
+  if (outcome instanceof RpcError) throw outcome
+  return outcome
+}

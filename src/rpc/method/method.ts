@@ -1,9 +1,11 @@
 import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
 import { methodHelp } from "./help.ts"
 import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./methodTable.ts"
-import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
+import { type Decoded, type Param, type Params, recordReader } from "./params.ts"
+import { refusalOf } from "./refusal.ts"
 import { RpcError } from "./RpcError.ts"
 
 export interface MethodDefinition<P extends Params> {
@@ -41,6 +43,7 @@ const pattern = (name: string, param: Param<unknown>): string => [name, ...param
 export const method = <const P extends Params>(definition: MethodDefinition<P>): Method => {
   const { handler, params } = definition
   const names = Object.keys(params)
+  const read = recordReader(params)
   const specs = names.flatMap((name) => {
     const param = params[name]
     return param === undefined ? [] : [{ name, pattern: pattern(name, param), param }]
@@ -51,7 +54,9 @@ export const method = <const P extends Params>(definition: MethodDefinition<P>):
     const positions = given instanceof JsonObject ? toPositions(given, specs) : given
     if (positions.length < required || positions.length > names.length) throw RpcError.misc(methodHelp(self))
     checkTypes(positions, specs)
-    return handler(decodeRecord(params, names, (_, position) => positions[position]), context)
+    const decoded = read((_, position) => positions[position])
+    if (Either.isLeft(decoded)) throw refusalOf(decoded.left.issue, String(decoded.left.path))
+    return handler(decoded.right, context)
   }
 
   const { errors = [], examples, group, name, results, summary, waits = false, heavy = false } = definition

@@ -20,7 +20,7 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, typeOf } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { decodeHash, json, object, optional, refined, withDefault } from "../method/params.ts"
+import { json, object, optional, readHash, refined, withDefault } from "../method/params.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
 import { compactBits, decodeHexBlock, wide } from "./chainMethods.ts"
@@ -96,10 +96,11 @@ interface Known {
 }
 
 /** Reads a longpollid: the hash of a tip, then a count. A value that is not text means the current state. */
-const decodeLongPollId = (value: Json): Known | "now" => {
+const decodeLongPollId = (value: Json): Known | "now" | RpcError => {
   if (typeof value !== "string") return "now"
   const changes = Number.parseInt(value.slice(64), 10)
-  return { tip: decodeHash(value.slice(0, 64), "longpollid"), changes: Number.isNaN(changes) ? 0 : changes }
+  const tip = readHash(value.slice(0, 64), "longpollid")
+  return tip instanceof RpcError ? tip : { tip, changes: Number.isNaN(changes) ? 0 : changes }
 }
 
 const PARAMS = {

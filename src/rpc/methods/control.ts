@@ -120,7 +120,7 @@ const getrpcinfo = (logPath: string): Method =>
 
 const memoryMode = refined(string("Format: stats; mallocinfo is not available."), (mode) => {
   if (mode === "stats") return mode
-  throw RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
+  return RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
 })
 
 const getmemoryinfo = method({
@@ -198,7 +198,7 @@ const discover = (version: string): Method => {
 /** `echo` and `echojson`. They differ only on command lines, where the arguments of `echojson` are JSON. */
 const echo = (name: string, kind: ParamKind): Method => {
   const anything = notNull(
-    optional(custom({ words: "any", kind, description: "Any value.", decode: (value): Json => value }))
+    optional(custom({ words: "any", kind, description: "Any value.", read: (value): Json => value }))
   )
   return method({
     name,

@@ -68,8 +68,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
         descriptor: string("Descriptor that the blocks pay; the checksum is optional. Its keys must be explicit."),
         maxtries: withDefault(
           refined(int64(TRIES), (tries) => {
-            if (tries < 0) throw RpcError.integerOutOfRange()
-            return tries
+            return tries < 0 ? RpcError.integerOutOfRange() : tries
           }),
           DEFAULT_MAX_TRIES
         )

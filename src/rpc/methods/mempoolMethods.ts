@@ -94,7 +94,7 @@ const SPENDING = Shape.array(Shape.object({
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
 
 const outputIndex = refined(int32("The index of the output."), (vout) => {
-  if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
+  if (vout < 0) return RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
   return vout
 })
 
@@ -220,7 +220,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     summary: "Lists the transactions of the mempool that spend given outputs.",
     params: {
       outputs: longArray(
-        object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", { unknown: "refuse" }),
+        object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", "refuse"),
         "The outputs."
       ),
       options: optional(namedOptions({

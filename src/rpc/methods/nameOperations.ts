@@ -6,7 +6,7 @@ import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import { makeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
 import { checked } from "../method/checked.ts"
-import { json, object, optional, type Param, string } from "../method/params.ts"
+import { decode, jsonObject, object, optional, string } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
@@ -30,15 +30,10 @@ const NAME_FIRSTUPDATE = object({
 const NAME_UPDATE = object({ name: string("The name."), value: string("Its value.") }, "The operation.")
 
 /** The operation as a parameter; `withNameOperation` decodes it. */
-export const NAMEOP_PARAM: Param<Json> = {
-  ...json(
-    "The operation: op (name_new, name_firstupdate or name_update); name; value, except for name_new; rand, the " +
-      "salt in hexadecimal digits, random by default for name_new.",
-    "json object"
-  ),
-  kind: "object",
-  expected: "object"
-}
+export const NAMEOP_PARAM = jsonObject(
+  "The operation: op (name_new, name_firstupdate or name_update); name; value, except for name_new; rand, the " +
+    "salt in hexadecimal digits, random by default for name_new."
+)
 
 const bytesOf = (text: string, encoding: NameEncoding): Bytes => {
   const bytes = decodeText(text, encoding)
@@ -61,22 +56,22 @@ interface RequestedOperation {
 }
 
 const readOperation = (value: JsonObject, { nameEncoding, valueEncoding }: NameEncodings): RequestedOperation => {
-  const { op } = OP.decode(value, "nameop")
+  const { op } = decode(OP, value, "nameop")
   switch (op) {
     case "name_new": {
-      const { name, rand } = NAME_NEW.decode(value, "nameop")
+      const { name, rand } = decode(NAME_NEW, value, "nameop")
       const salt = rand === undefined ? drawSalt() : saltOf(rand)
       if (name === undefined) throw RpcError.wrongType("null", "string")
       return { operation: { op, commitment: nameCommitment(salt, bytesOf(name, nameEncoding)) }, salt }
     }
     case "name_firstupdate": {
-      const { name, rand, value: text } = NAME_FIRSTUPDATE.decode(value, "nameop")
+      const { name, rand, value: text } = decode(NAME_FIRSTUPDATE, value, "nameop")
       const salt = saltOf(rand)
       const bytes = bytesOf(name, nameEncoding)
       return { operation: { op, name: bytes, rand: salt, value: bytesOf(text, valueEncoding) }, salt: undefined }
     }
     case "name_update": {
-      const { name, value: text } = NAME_UPDATE.decode(value, "nameop")
+      const { name, value: text } = decode(NAME_UPDATE, value, "nameop")
       const bytes = bytesOf(name, nameEncoding)
       return { operation: { op, name: bytes, value: bytesOf(text, valueEncoding) }, salt: undefined }
     }

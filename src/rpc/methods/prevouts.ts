@@ -8,7 +8,7 @@ import type { Steps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
 import { type Json, JsonObject } from "../json/json.ts"
-import { amount, array, decodeHex, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
+import { amount, array, decode, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /**
@@ -32,6 +32,9 @@ const PREVOUT = object({
   amount: optional(amount("The amount; witness signatures commit to it."))
 }, "An output.")
 
+/** A script that another parameter holds as text. */
+const SCRIPT = hex("A script.")
+
 const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program: sha256(script) })
 
 /** The caller's scripts for a P2SH or P2WSH output. */
@@ -41,10 +44,10 @@ const readScripts = (scriptPubKey: Bytes, redeem: string | undefined, witness: s
   if (type !== "scripthash" && type !== "witness_v0_scripthash") return []
   const given = witness ?? redeem
   if (given === undefined) throw RpcError.invalidParameter("Missing redeemScript/witnessScript")
-  const script = decodeHex(given, witness === undefined ? "redeemScript" : "witnessScript")
+  const script = decode(SCRIPT, given, witness === undefined ? "redeemScript" : "witnessScript")
   const program = P2WSH(script)
   if (witness !== undefined && redeem !== undefined && witness !== redeem) {
-    if (!equal(decodeHex(redeem, "redeemScript"), program)) {
+    if (!equal(decode(SCRIPT, redeem, "redeemScript"), program)) {
       throw RpcError.invalidParameter("redeemScript does not correspond to witnessScript")
     }
   }
@@ -78,7 +81,7 @@ export function* readPrevouts(
     if (!(item instanceof JsonObject)) {
       throw RpcError.deserialization("expected object with {\"txid'\",\"vout\",\"scriptPubKey\"}")
     }
-    const { amount: value, redeemScript, scriptPubKey, txid, vout, witnessScript } = PREVOUT.decode(item, "prevtxs")
+    const { amount: value, redeemScript, scriptPubKey, txid, vout, witnessScript } = decode(PREVOUT, item, "prevtxs")
     if (vout < 0) throw RpcError.deserialization("vout cannot be negative")
     const key = outpointKey(outpoint(txid, vout))
     const coin = outputs.get(key) ?? known(key)

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { Chain } from "../../chain/Chain.ts"
 import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
 import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
@@ -13,13 +14,14 @@ import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../json/encodeJson.ts"
-import { checked } from "../method/checked.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import {
   amount,
   array,
+  custom,
+  decodedValue,
   double,
   hash,
   hexText,
@@ -29,7 +31,6 @@ import {
   object,
   optional,
   orEmpty,
-  type Param,
   refined,
   string,
   withDefault
@@ -59,25 +60,28 @@ const DEFAULT_MAX_FEE_RATE = COIN / 10
 /** A limit on fees. A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
 const maxFeeRate = withDefault(
   refined(amount("The maximum fee rate, in NMC per 1000 virtual bytes; 0 for no limit."), (rate) => {
-    if (rate >= COIN) {
-      throw RpcError.invalidParameter("Fee rates larger than or equal to 1BTC/kvB are not accepted")
-    }
-    return rate
+    if (rate < COIN) return rate
+    return RpcError.invalidParameter("Fee rates larger than or equal to 1BTC/kvB are not accepted")
   }),
   DEFAULT_MAX_FEE_RATE,
   "0.10"
 )
 
 /** The same, decoded later: errors of the transactions have precedence. */
-const maxFeeRateLater: Param<() => number> = {
-  ...maxFeeRate,
-  fallback: { value: () => DEFAULT_MAX_FEE_RATE, text: "0.10" },
-  decode: (value, label) => () => maxFeeRate.decode(value, label)
-}
+const maxFeeRateLater = withDefault(
+  custom({
+    kind: maxFeeRate.kind,
+    words: maxFeeRate.words,
+    description: maxFeeRate.description,
+    read: (value, label) => decodedValue(maxFeeRate, value, label)
+  }),
+  Either.right(DEFAULT_MAX_FEE_RATE),
+  "0.10"
+)
 
 const confirmTarget = refined(int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`), (target) => {
   if (target >= 1 && target <= HIGHEST_TARGET) return target
-  throw RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
+  return RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
 })
 
 const estimateMode = withDefault(
@@ -87,7 +91,7 @@ const estimateMode = withDefault(
       const mode = text.toLowerCase()
       if (mode === "conservative") return mode
       if (mode === "economical" || mode === "unset") return "economical"
-      throw RpcError.invalidParameter(
+      return RpcError.invalidParameter(
         "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
       )
     }
@@ -208,7 +212,7 @@ export const relayMethods: Effect.Effect<
         if (transaction.outputs.some((output) => burns(output) && output.value > maxburnamount)) {
           return yield* RpcError.verifyError(BURN_EXCEEDED)
         }
-        const rate = yield* checked(maxfeerate)
+        const rate = yield* maxfeerate
         yield* broadcast(transaction, feeOf(rate, transaction.virtualSize))
         return displayHash(transaction.txid)
       })
@@ -236,7 +240,7 @@ export const relayMethods: Effect.Effect<
         if (rawtxs.length < 1 || rawtxs.length > MAX_PACKAGE_COUNT) {
           return yield* RpcError.invalidParameter(PACKAGE_COUNT)
         }
-        const rate = yield* checked(maxfeerate)
+        const rate = yield* maxfeerate
         const transactions = yield* eachInTurns(turns, rawtxs, (hexstring) => {
           const transaction = decode(hexstring)
           return transaction === undefined
@@ -283,7 +287,7 @@ export const relayMethods: Effect.Effect<
       conf_target: confirmTarget,
       threshold: withDefault(
         refined(double("Share of transactions that must be mined within the target."), (share) => {
-          if (share < 0 || share > 1) throw RpcError.invalidParameter("Invalid threshold")
+          if (share < 0 || share > 1) return RpcError.invalidParameter("Invalid threshold")
           return share
         }),
         0.95
@@ -311,8 +315,7 @@ export const relayMethods: Effect.Effect<
       txid: hash("The transaction, in the mempool or not yet."),
       dummy: optional(double("Must be 0; obsolete.")),
       fee_delta: refined(int64("Change of its fee, in the smallest unit; may be negative."), (delta, label) => {
-        if (Math.abs(delta) > MAX_MONEY) throw RpcError.invalidParameter(`${label} is out of range`)
-        return delta
+        return Math.abs(delta) > MAX_MONEY ? RpcError.invalidParameter(`${label} is out of range`) : delta
       })
     },
     results: [{ shape: Shape.boolean("true") }],

@@ -11,17 +11,7 @@ import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import {
-  alias,
-  boolean,
-  decodeHex,
-  hash,
-  hexText,
-  optional,
-  refined,
-  verbosity,
-  withDefault
-} from "../method/params.ts"
+import { alias, boolean, hash, hexText, optional, readHex, refined, verbosity, withDefault } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -50,12 +40,10 @@ const isHuge = (script: Uint8Array): boolean => script.length > MAX_SHOWN_SCRIPT
 const hasHugeScript = ({ inputs, outputs }: Transaction): boolean =>
   inputs.some(({ scriptSig }) => isHuge(scriptSig)) || outputs.some(({ script }) => isHuge(script))
 
-const readScript = (text: string): Uint8Array => {
-  if (text.length > 2 * MAX_SHOWN_SCRIPT) {
-    throw RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
-  }
-  return decodeHex(text, "argument")
-}
+const readScript = (text: string): Uint8Array | RpcError =>
+  text.length > 2 * MAX_SHOWN_SCRIPT
+    ? RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
+    : readHex(text, "argument")
 
 interface Located {
   readonly transaction: Transaction

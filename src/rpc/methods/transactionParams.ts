@@ -15,7 +15,7 @@ import {
 } from "../../protocol/transaction.ts"
 import { decodeAmount } from "../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
-import { array, boolean, decodeHash, int64, json, optional, string, uint32, withDefault } from "../method/params.ts"
+import { array, boolean, decode, hash, int64, json, optional, string, uint32, withDefault } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /**
@@ -57,6 +57,8 @@ export interface TransactionRequest {
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
+const TXID = hash("The transaction of the spent output.")
+
 const arrayOf = (value: Json): ReadonlyArray<Json> => {
   if (!isArray(value)) throw RpcError.wrongType(typeOf(value), "array")
   return value
@@ -70,7 +72,7 @@ const integerOf = (value: JsonNumber, min: number, max: number): number => {
 
 const readInput = (value: Json, defaultSequence: number): TransactionInput => {
   if (!(value instanceof JsonObject)) throw RpcError.wrongType(typeOf(value), "object")
-  const txid = decodeHash(value.get("txid") ?? null, "txid")
+  const txid = decode(TXID, value.get("txid") ?? null, "txid")
   const vout = value.get("vout")
   if (!(vout instanceof JsonNumber)) throw RpcError.invalidParameter("Invalid parameter, missing vout key")
   const index = integerOf(vout, -(2 ** 31), 2 ** 31 - 1)

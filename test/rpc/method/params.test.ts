@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Either, ParseResult, Schema } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
@@ -13,12 +14,8 @@ const json = (text: string): Json => {
 
 /** The result of a parameter for a JSON text: its value, or code and message of the error. */
 const read = (param: Param.Param<unknown>, text: string): unknown => {
-  try {
-    return param.decode(json(text), "label")
-  } catch (error) {
-    assert.instanceOf(error, RpcError)
-    return [error.code, error.message]
-  }
+  const outcome = Param.decodedValue(param, json(text), "label")
+  return Either.isRight(outcome) ? outcome.right : [outcome.left.code, outcome.left.message]
 }
 
 const OUT_OF_RANGE = [-1, "JSON integer out of range"]
@@ -54,10 +51,42 @@ describe("integers", () => {
   })
 })
 
+describe("the schema of a parameter", () => {
+  const options = Param.object({
+    txids: Param.array(Param.hash("A txid."), "The txids."),
+    verbosity: Param.withDefault(Param.verbosity("The detail."), 1)
+  }, "Options.")
+
+  it("decodes what a call decodes", () => {
+    const given = json(`{"txids":["${HASH}"]}`)
+    const decoded = Schema.decodeUnknownSync(options.schema)(given)
+    assert.deepStrictEqual(decoded, Param.decode(options, given, "options"))
+    assert.deepStrictEqual(decoded.verbosity, 1)
+  })
+
+  it.each([
+    ["{\"txids\":[\"x\"]}", ["txids", 0]],
+    ["{\"txids\":{}}", ["txids"]],
+    ["{\"txids\":[],\"verbosity\":[]}", ["verbosity"]],
+    ["{}", ["txids"]],
+    ["[]", []]
+  ])("names the place of what it refuses: %s", (text, path) => {
+    const outcome = Schema.decodeUnknownEither(options.schema)(json(text))
+    assert.isTrue(Either.isLeft(outcome))
+    const [issue] = Either.isLeft(outcome) ? ParseResult.ArrayFormatter.formatErrorSync(outcome.left) : []
+    assert.deepStrictEqual(issue?.path, path)
+  })
+
+  it("refuses what no JSON reader returns", () => {
+    assert.isTrue(Either.isLeft(Schema.decodeUnknownEither(options.schema)({ txids: [] })))
+    assert.isTrue(Either.isLeft(Schema.decodeUnknownEither(Param.json("").schema)(5)))
+  })
+})
+
 describe("hash", () => {
   it("reads 64 digits in either case into wire order", () => {
     for (const text of [HASH, HASH.toUpperCase()]) {
-      assert.strictEqual(displayHash(Param.decodeHash(text, "blockhash")), HASH)
+      assert.strictEqual(displayHash(Param.decode(Param.hash(""), text, "blockhash")), HASH)
     }
   })
 
@@ -105,7 +134,7 @@ describe("other kinds", () => {
   it("refines the values of another kind", () => {
     const even = Param.refined(Param.int32(""), (value) => {
       if (value % 2 === 0) return value / 2
-      throw RpcError.invalidParameter("odd")
+      return RpcError.invalidParameter("odd")
     })
     assert.strictEqual(read(even, "4"), 2)
     assert.deepStrictEqual(read(even, "3"), [-8, "odd"])
@@ -116,9 +145,9 @@ describe("other kinds", () => {
     const heightOrHash = Param.custom({
       words: "string or numeric",
       description: "",
-      decode: (value, label) => typeof value === "string" ? Param.decodeHash(value, label).length : "height"
+      read: (value, label) => typeof value === "string" ? Param.readHash(value, label) : "height"
     })
-    assert.strictEqual(read(heightOrHash, `"${HASH}"`), 32)
+    assert.instanceOf(read(heightOrHash, `"${HASH}"`), Uint8Array)
     assert.strictEqual(read(heightOrHash, "7"), "height")
   })
 })
@@ -172,7 +201,7 @@ describe("object", () => {
   })
 
   it("refuses unknown members in strict mode", () => {
-    const strict = Param.object({ a: Param.optional(Param.int32("")) }, "", { unknown: "refuse" })
+    const strict = Param.object({ a: Param.optional(Param.int32("")) }, "", "refuse")
     assert.deepStrictEqual(read(strict, "{\"a\":1,\"b\":2}"), [-3, "Unexpected key b"])
     assert.deepStrictEqual(read(strict, "{\"__proto__\":2}"), [-3, "Unexpected key __proto__"])
     assert.deepStrictEqual(read(strict, "{\"a\":1}"), { a: 1 })
@@ -187,11 +216,8 @@ describe("object", () => {
   })
 
   it("passes typed values to the handler", () => {
-    const decoded = Param.decodeRecord(
-      { height: Param.int32(""), tip: Param.optional(Param.hash("")) },
-      ["height", "tip"],
-      (_, position) => [json("7")][position]
-    )
+    const readRecord = Param.recordReader({ height: Param.int32(""), tip: Param.optional(Param.hash("")) })
+    const decoded = Either.getOrThrow(readRecord((_, position) => [json("7")][position]))
     const height: number = decoded.height
     const tip: Uint8Array | undefined = decoded.tip
     assert.deepStrictEqual([height, tip], [7, undefined])

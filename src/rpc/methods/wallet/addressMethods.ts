@@ -36,8 +36,7 @@ export const DEFAULT_ADDRESS_TYPE: AddressType = "legacy"
 export const addressType = (description: string) =>
   refined(string(`${description}: ${ADDRESS_TYPES.join(", ")}.`), (text) => {
     const type = ADDRESS_TYPES.find((known) => known === text)
-    if (type === undefined) throw RpcError.invalidAddressOrKey(`Unknown address type '${text}'`)
-    return type
+    return type ?? RpcError.invalidAddressOrKey(`Unknown address type '${text}'`)
   })
 
 const INVALID_ADDRESS = "Invalid address"

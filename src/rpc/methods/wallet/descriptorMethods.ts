@@ -7,7 +7,7 @@ import { checked } from "../../method/checked.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, json, withDefault } from "../../method/params.ts"
-import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import { accept, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import type { Members } from "../../shapes/context.ts"
 import { storageError } from "../errors.ts"
@@ -46,7 +46,7 @@ const textOf = (value: Json): string => {
 const labelOf = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ""
   const text = textOf(value)
-  if (text !== "*") return bounded(text, MAX_LABEL, "label")
+  if (text !== "*") return accept(bounded(text, MAX_LABEL, "label"))
   throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
 }
 
@@ -75,7 +75,7 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRe
   const range = request.get("range")
   const nextIndex = request.get("next_index")
   return {
-    descriptor: bounded(textOf(descriptor), MAX_TEXT, "descriptor"),
+    descriptor: accept(bounded(textOf(descriptor), MAX_TEXT, "descriptor")),
     timestamp,
     active: booleanOf(request.get("active")) ?? false,
     internal: booleanOf(request.get("internal")) ?? false,

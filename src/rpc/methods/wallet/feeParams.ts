@@ -1,8 +1,6 @@
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
-import { isMoney } from "../../../protocol/amount.ts"
 import type { FeeChoice } from "../../../wallet/Wallet.ts"
-import { parseFixedPoint } from "../../json/amounts.ts"
-import { type Json, JsonNumber } from "../../json/json.ts"
+import { readAmount } from "../../json/amounts.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
@@ -10,21 +8,6 @@ import { RpcError } from "../../method/RpcError.ts"
 
 /** Decimals of a rate in the smallest unit per virtual byte: the result is the smallest unit per 1000 of them. */
 const RATE_DECIMALS = 3
-
-/**
- * Reads a fee rate in the smallest unit per virtual byte, number or text, into smallest units per kvB.
- *
- * @throws RpcError -3 with the texts of amounts
- */
-const decodeFeeRate = (value: Json): number => {
-  if (typeof value !== "string" && !(value instanceof JsonNumber)) {
-    throw RpcError.type("Amount is not a number or string")
-  }
-  const rate = parseFixedPoint(typeof value === "string" ? value : value.text, RATE_DECIMALS)
-  if (rate === undefined) throw RpcError.type("Invalid amount")
-  if (!isMoney(rate)) throw RpcError.type("Amount out of range")
-  return rate
-}
 
 /** Parameters of methods that pay; also members of options. */
 export const CONF_TARGET = optional(
@@ -44,7 +27,7 @@ export const FEE_RATE = optional(
     kind: "amount",
     words: "numeric or string",
     description: "Fee rate in the smallest unit per virtual byte, with up to three decimals.",
-    decode: decodeFeeRate
+    read: (value) => readAmount(value, RATE_DECIMALS)
   }),
   "by estimate"
 )

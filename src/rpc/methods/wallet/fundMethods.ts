@@ -20,6 +20,7 @@ import { checked } from "../../method/checked.ts"
 import { checkedInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
+  adapted,
   array,
   boolean,
   hexText,
@@ -55,9 +56,8 @@ const CHANGE = Shape.integer("Index of the change output; -1 for none")
 
 /** Options that used to be booleans. A boolean has no effect now. */
 const orBoolean = <A>(param: Param<A>): Param<A> => ({
-  ...param,
-  expected: undefined,
-  decode: (value, label) => param.decode(typeof value === "boolean" ? new JsonObject() : value, label)
+  ...adapted(param, (value) => typeof value === "boolean" ? new JsonObject() : value),
+  expected: undefined
 })
 
 /** The inputs of a transaction in the form of a payment request, in their order. */

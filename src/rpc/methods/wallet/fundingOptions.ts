@@ -3,6 +3,7 @@ import type { Network } from "../../../protocol/networks.ts"
 import type { AddressType, FeeChoice, Funded, PaymentRequest } from "../../../wallet/Wallet.ts"
 import { type Json, JsonObject } from "../../json/json.ts"
 import {
+  adapted,
   amount,
   array,
   boolean,
@@ -111,17 +112,11 @@ const OUTDATED_OPTIONS: ReadonlyArray<readonly [name: string, instead: string]> 
 ]
 
 /** Options with names in snake case. An older name fails with its replacement. Upstream `PreventOutdatedOptions`. */
-export const withoutOutdated = <A>(options: Param<A>): Param<A> => ({
-  ...options,
-  decode: (value, label) => {
-    for (const [name, instead] of OUTDATED_OPTIONS) {
-      if (value instanceof JsonObject && value.get(name) !== undefined) {
-        throw RpcError.invalidParameter(`Use ${instead} instead of ${name}`)
-      }
-    }
-    return options.decode(value, label)
-  }
-})
+export const withoutOutdated = <A>(options: Param<A>): Param<A> =>
+  adapted(options, (value) => {
+    const outdated = OUTDATED_OPTIONS.find(([name]) => value instanceof JsonObject && value.get(name) !== undefined)
+    return outdated === undefined ? value : RpcError.invalidParameter(`Use ${outdated[1]} instead of ${outdated[0]}`)
+  })
 
 /** Options of `send` for the choice of coins and change. */
 export const SEND_FUNDING_OPTIONS = {

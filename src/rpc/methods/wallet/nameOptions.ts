@@ -3,11 +3,11 @@ import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/Wallet.ts"
 import type { Json } from "../../json/json.ts"
-import { optional, string } from "../../method/params.ts"
+import { jsonObject, optional, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { decodeGiven } from "../nameEncodings.ts"
-import { addressAmounts, addressScriptOf, readSendCoins } from "./payees.ts"
+import { addressScriptOf, readSendCoins } from "./payees.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 
 /** Shared parts of the methods that write names (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
@@ -19,7 +19,7 @@ const MAX_VALUE = 520
 
 export const WRITE_OPTIONS = {
   destAddress: optional(string("The address of the new owner."), "a fresh address of the wallet"),
-  sendCoins: optional(addressAmounts("Addresses and amounts in NMC to pay in the same transaction."))
+  sendCoins: optional(jsonObject("Addresses and amounts in NMC to pay in the same transaction."))
 }
 
 export interface GivenWriteOptions {

@@ -4,17 +4,10 @@ import type { Network } from "../../../protocol/networks.ts"
 import type { TransactionOutput } from "../../../protocol/transaction.ts"
 import { decodeAmount } from "../../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
-import { array, json, type Param } from "../../method/params.ts"
+import { array, json } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 
 /** The outputs of a payment (reference/rpc.md 3.9, 5.7): addresses with amounts, and the outputs that pay the fee. */
-
-/** An object of addresses and amounts, which the handler decodes. */
-export const addressAmounts = (description: string): Param<Json> => ({
-  ...json(description, "json object"),
-  kind: "object",
-  expected: "object"
-})
 
 /**
  * The script of an address.

@@ -7,12 +7,22 @@ import type { JsonValue } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import { checkedInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { amount, array, boolean, int32, optional, refined, string, withDefault } from "../../method/params.ts"
+import {
+  amount,
+  array,
+  boolean,
+  int32,
+  jsonObject,
+  optional,
+  refined,
+  string,
+  withDefault
+} from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
-import { addressAmounts, addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
+import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
 import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
 import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
@@ -135,7 +145,7 @@ export const makeSimplePayments = (
     summary: "Pays several addresses with one transaction.",
     params: {
       dummy: withDefault(string("\"\"."), ""),
-      amounts: addressAmounts("Addresses and their amounts in NMC."),
+      amounts: jsonObject("Addresses and their amounts in NMC."),
       minconf: optional(int32("No effect.")),
       comment: COMMENT,
       subtractfeefrom: optional(

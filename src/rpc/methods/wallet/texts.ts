@@ -7,10 +7,10 @@ export const MAX_TEXT = 10_000
 
 export const MAX_LABEL = 1_000
 
-/** Returns a text that is not too long. `what` names it in the error. Throws RpcError. */
-export const bounded = (text: string, most: number, what: string): string => {
+/** Returns a text that is not too long. `what` names it in the error. */
+export const bounded = (text: string, most: number, what: string): string | RpcError => {
   if (text.length <= most) return text
-  throw RpcError.invalidParameter(`Invalid parameter, ${what} is longer than ${most} characters`)
+  return RpcError.invalidParameter(`Invalid parameter, ${what} is longer than ${most} characters`)
 }
 
 export const TOO_LONG_COMMENT = `-8 Invalid parameter, <comment> is longer than ${MAX_TEXT} characters`

@@ -230,7 +230,7 @@ export const walletMethod =
 export const label = (description: string) =>
   refined(string(description), (text) => {
     if (text !== "*") return text
-    throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
+    return new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
   })
 
 export const lastBlockJson = (wallet: Wallet) => {

@@ -11,8 +11,8 @@ import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { boolean, decodeHash, hash, int32, optional, string, withDefault } from "../../method/params.ts"
-import { RpcError } from "../../method/RpcError.ts"
+import { boolean, hash, int32, optional, readHash, string, withDefault } from "../../method/params.ts"
+import { accept, RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
@@ -218,7 +218,7 @@ export const walletTransactionMethods: Effect.Effect<
         const branch = blockhash === undefined || blockhash === ""
           ? undefined
           : yield* Effect.flatMap(
-            checked(() => decodeHash(blockhash, "blockhash")),
+            checked(() => accept(readHash(blockhash, "blockhash"))),
             (from) => Effect.mapError(branchOf(chain, from), blockError)
           )
         if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")

@@ -177,8 +177,8 @@ const circlesOf = (byFile) => {
 /** Functions of a module that is used as a namespace, as `NameDb.layer`: their names stand in many files. */
 const NAMESPACED = ["layer", "make", "open", "run"]
 
-/** The language of parameters and that of results have the same words, until one schema is both. */
-const TWICE = ["rpc/method/params.ts", "rpc/method/shape.ts"]
+/** Schemas of parameters and of results have the same words. Results are used as a namespace: `Result.amount`. */
+const TWICE = ["rpc/method/params.ts", "rpc/method/results.ts"]
 
 const EXPORTED = /^export (?:abstract )?(?:const|function\*?|class|interface|type|enum) (\w+)/gm
 const TAGGED = /Tagged(?:Error|Class|Request)(?:<\w+>\(\))?\("(\w+)"/g

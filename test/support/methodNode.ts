@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Context, Effect, Layer, Logger } from "effect"
+import { Context, Effect, Either, Layer, Logger, Schema } from "effect"
 import { join } from "node:path"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
@@ -13,12 +13,18 @@ import * as Miner from "../../src/mempool/mining/Miner.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/json/encodeJson.ts"
-import { type Json, JsonNumber, JsonObject } from "../../src/rpc/json/json.ts"
+import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
-import { type CallContext, type Method, type MethodTable, methodTable } from "../../src/rpc/method/methodTable.ts"
+import {
+  type CallContext,
+  type Method,
+  type MethodTable,
+  methodTable,
+  type Result
+} from "../../src/rpc/method/methodTable.ts"
+import { type Described, describedBy, plainAnswer } from "../../src/rpc/method/results.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
-import { mismatch, type Shape } from "../../src/rpc/method/shape.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
@@ -83,39 +89,45 @@ const DEFAULTS: typeof NodeOptions.Service = {
   nameHashIndex: true
 }
 
-// Results against their descriptions
+// Results against their schemas
 
-const scalarFault = (shape: Shape, json: Json, path: string): string | undefined => {
-  if (shape.kind === "hex" && !/^([0-9a-f]{2})*$/.test(String(json))) {
-    return `${path} is not hexadecimal: ${String(json)}`
+/** Checks what a schema leaves open: that the members stand in the described order. */
+const orderFault = (described: Described, json: Json, path = "result"): string | undefined => {
+  if (described.kind === "array" && Array.isArray(json)) {
+    return firstFault(json, (item, at) => orderFault(described.items, item, `${path}[${at}]`))
   }
-  const isInteger = !(json instanceof JsonNumber) || /^-?\d+$/.test(json.text)
-  return (shape.kind === "integer" || shape.kind === "time") && !isInteger ? `${path} is not an integer` : undefined
+  if (!(json instanceof JsonObject)) return undefined
+  if (described.kind === "map") {
+    return firstFault(json.values, (value) => orderFault(described.values, value, `${path}.*`))
+  }
+  if (described.kind !== "object") return undefined
+  const names = Object.keys(described.members).filter((name) => json.keys.includes(name))
+  if (names.join() !== json.keys.join()) return `${path} has members ${json.keys.join()}, not ${names.join()}`
+  return firstFault(names, (name) => {
+    const member = described.members[name]
+    return member === undefined ? undefined : orderFault(member, json.get(name) ?? null, `${path}.${name}`)
+  })
 }
 
-/** Checks what `mismatch` leaves open: digits of numbers and hexadecimal texts, and the order of members. */
-const fineFault = (shape: Shape, json: Json, path = "result"): string | undefined => {
-  if (shape.kind === "array" && Array.isArray(json)) {
-    return json.map((item, at) => fineFault(shape.items, item, `${path}[${at}]`)).find((fault) => fault !== undefined)
+const firstFault = <A>(items: ReadonlyArray<A>, find: (item: A, at: number) => string | undefined) => {
+  for (const [at, item] of items.entries()) {
+    const fault = find(item, at)
+    if (fault !== undefined) return fault
   }
-  if (!(json instanceof JsonObject)) return scalarFault(shape, json, path)
-  if (shape.kind === "map") {
-    return json.values.map((value) => fineFault(shape.values, value, `${path}.*`)).find((fault) => fault !== undefined)
-  }
-  if (shape.kind !== "object") return undefined
-  const described = Object.keys(shape.members).filter((name) => json.keys.includes(name))
-  if (described.join() !== json.keys.join()) return `${path} has members ${json.keys.join()}, not ${described.join()}`
-  return json.keys.map((name) => {
-    const member = shape.members[name]
-    return member === undefined ? undefined : fineFault(member, json.get(name) ?? null, `${path}.${name}`)
-  }).find((fault) => fault !== undefined)
+  return undefined
 }
 
+const faultOf = ({ schema }: Result, json: Json): string | undefined => {
+  const decoded = Schema.decodeUnknownEither(schema, { onExcessProperty: "error" })(plainAnswer(json))
+  return Either.isLeft(decoded) ? decoded.left.message : orderFault(describedBy(schema), json)
+}
+
+/** Decodes an answer by the schemas of its method, and fails the test if none fits. */
 const answerOf = (method: Method, result: JsonValue): Answer => {
   const text = encodeJson(result)
   const json = parseJson(text)
   if (json === undefined) return assert.fail(`${method.name} answers with something that is no JSON: ${text}`)
-  const faults = method.results.map(({ shape }) => mismatch(shape, result) ?? fineFault(shape, json))
+  const faults = method.results.map((each) => faultOf(each, json))
   const fitting = method.results[faults.indexOf(undefined)]
   if (fitting === undefined) return assert.fail(`${method.name} does not answer as it says: ${faults.join("; ")}`)
   return { text, json, value: JSON.parse(text), when: fitting.when }

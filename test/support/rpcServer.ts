@@ -11,8 +11,8 @@ import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import type { Method } from "../../src/rpc/method/methodTable.ts"
 import * as Param from "../../src/rpc/method/params.ts"
+import * as Result from "../../src/rpc/method/results.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
-import * as Shape from "../../src/rpc/method/shape.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
 
 /** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
@@ -26,7 +26,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Blockchain",
     summary: "Returns the height of the tip.",
     params: {},
-    results: [{ shape: Shape.integer("The height") }],
+    results: [{ schema: Result.integer("The height") }],
     examples: [[]],
     handler: () => Effect.succeed(0)
   }),
@@ -35,7 +35,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Blockchain",
     summary: "Returns the hash of the block at a height.",
     params: { height: Param.int32("The height.") },
-    results: [{ shape: Shape.hex("The hash") }],
+    results: [{ schema: Result.hex("The hash") }],
     examples: [[0]],
     errors: ["-8 Block height out of range"],
     handler: ({ height }) =>

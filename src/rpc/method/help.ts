@@ -1,7 +1,7 @@
 import { encodeJson, type JsonValue } from "../json/encodeJson.ts"
 import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param, Params } from "./params.ts"
-import { describe, type Row } from "./shape.ts"
+import { describe, type Row } from "./results.ts"
 
 /**
  * The help, generated from the method table. Its format is the reference node's, which tools parse (reference/rpc.md
@@ -94,8 +94,8 @@ const argumentsText = (method: Method): string => {
 }
 
 const resultsText = (method: Method): string =>
-  method.results.map(({ shape, when }) =>
-    `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(shape))}`
+  method.results.map(({ schema, when }) =>
+    `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(schema))}`
   ).join("")
 
 const shellWord = (value: JsonValue): string => {

@@ -3,8 +3,8 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import type { Json, JsonObject } from "../json/json.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import type { Params } from "./params.ts"
+import type { AnyResult } from "./results.ts"
 import type { RpcError } from "./RpcError.ts"
-import type { Shape } from "./shape.ts"
 
 /** The headings of the help, in the order of reference/rpc.md 3. */
 export type MethodGroup =
@@ -41,7 +41,7 @@ export interface RunningCall {
 /** A result of a method under a condition, such as a verbosity. */
 export interface Result {
   readonly when?: string
-  readonly shape: Shape
+  readonly schema: AnyResult
 }
 
 export interface Method {

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json/encodeJson.ts"
 import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param } from "./params.ts"
-import { schemaOf } from "./shape.ts"
+import { jsonSchemaOf } from "./results.ts"
 
 /** The machine-readable description of the methods (https://spec.open-rpc.org), the result of `rpc.discover`. */
 
@@ -43,9 +43,12 @@ const membersSchema = (members: { readonly [name: string]: Param<unknown> }): Sc
 const resultSchema = ({ results }: Method): Schema => {
   const [only, ...others] = results
   if (only === undefined) return {}
-  if (others.length === 0) return schemaOf(only.shape)
+  if (others.length === 0) return jsonSchemaOf(only.schema)
   return {
-    oneOf: results.map(({ shape, when }) => ({ ...schemaOf(shape), ...(when === undefined ? {} : { title: when }) }))
+    oneOf: results.map(({ schema, when }) => ({
+      ...jsonSchemaOf(schema),
+      ...(when === undefined ? {} : { title: when })
+    }))
   }
 }
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { targetOf } from "../../consensus/difficulty.ts"
@@ -14,8 +15,8 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hexText, string } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
 import { miningError } from "./miningErrors.ts"
@@ -23,14 +24,14 @@ import { miningError } from "./miningErrors.ts"
 /** Merged mining (reference/rpc.md 3.5.1). */
 
 /** A block to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
-export const CANDIDATE = Shape.object({
-  hash: Shape.hex("Hash of the block; the parent's coinbase must commit to it"),
-  chainid: Shape.integer("Chain id of the block"),
-  previousblockhash: Shape.hex("Hash of the tip"),
-  coinbasevalue: Shape.integer("Value of the coinbase, in the smallest unit"),
-  bits: Shape.hex("The target in compact form"),
-  height: Shape.integer("Height of the block"),
-  _target: Shape.hex("The target in reverse byte order")
+export const CANDIDATE = Schema.Struct({
+  hash: Result.hex("Hash of the block; the parent's coinbase must commit to it"),
+  chainid: Result.integer("Chain id of the block"),
+  previousblockhash: Result.hex("Hash of the tip"),
+  coinbasevalue: Result.integer("Value of the coinbase, in the smallest unit"),
+  bits: Result.hex("The target in compact form"),
+  height: Result.integer("Height of the block"),
+  _target: Result.hex("The target in reverse byte order")
 })
 
 /** The error for a mining pool while the node has no peers. */
@@ -132,7 +133,7 @@ export const auxMethods: Effect.Effect<
     group: "Mining",
     summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
     params: { address: string("Address that the coinbase pays.") },
-    results: [{ shape: CANDIDATE }],
+    results: [{ schema: CANDIDATE }],
     examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
     errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS],
     handler: ({ address }) =>
@@ -150,7 +151,7 @@ export const auxMethods: Effect.Effect<
     group: "Mining",
     summary: "Submits a block of createauxblock with its merged-mining proof.",
     params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
-    results: [{ shape: Shape.boolean("Whether the block is accepted") }],
+    results: [{ schema: Result.boolean("Whether the block is accepted") }],
     examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
     errors: [...SUBMIT_ERRORS, ...AUX_ERRORS],
     handler: ({ auxpow, hash }) => mining.submit(hash, auxpow)

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { unixTime } from "../../base/clock.ts"
 import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
 import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
@@ -8,8 +9,8 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, int32, int64, optional, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { PEER_NETWORKS, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
 import { nodeError, usageError } from "./peerErrors.ts"
 
@@ -58,7 +59,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
       bantime: withDefault(int64("Seconds of the ban, or, with absolute, the time of its end; 0 for a day."), 0),
       absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
     },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["192.0.2.6", "add", 86400], ["192.0.2.0/24", "remove"]],
     errors: [
       "-30 Error: Invalid IP/Subnet",
@@ -96,12 +97,12 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
     summary: "Lists the banned addresses and ranges.",
     params: {},
     results: [{
-      shape: Shape.array(Shape.object({
-        address: Shape.string("Address or range"),
-        ban_created: Shape.time("Start of the ban"),
-        banned_until: Shape.time("End of the ban"),
-        ban_duration: Shape.integer("Seconds of the whole ban"),
-        time_remaining: Shape.integer("Seconds left")
+      schema: Schema.Array(Schema.Struct({
+        address: Result.string("Address or range"),
+        ban_created: Result.time("Start of the ban"),
+        banned_until: Result.time("End of the ban"),
+        ban_duration: Result.integer("Seconds of the whole ban"),
+        time_remaining: Result.integer("Seconds left")
       }))
     }],
     examples: [[]],
@@ -123,7 +124,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
     group: "Network",
     summary: "Removes all bans.",
     params: {},
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[]],
     handler: () => Effect.as(peers.clearBans, null)
   })
@@ -141,12 +142,12 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
       network: optional(string("ipv4, ipv6, onion, i2p or cjdns."))
     },
     results: [{
-      shape: Shape.array(Shape.object({
-        time: Shape.time("Time at which the address was last seen"),
-        services: Shape.integer("Services of the node, as bits"),
-        address: Shape.string("Address"),
-        port: Shape.integer("Port"),
-        network: Shape.string("Network of the address")
+      schema: Schema.Array(Schema.Struct({
+        time: Result.time("Time at which the address was last seen"),
+        services: Result.integer("Services of the node, as bits"),
+        address: Result.string("Address"),
+        port: Result.integer("Port"),
+        network: Result.string("Network of the address")
       }))
     }],
     examples: [[8], [0, "ipv4"]],
@@ -167,12 +168,12 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
     summary: "Counts the addresses of known nodes by network.",
     params: {},
     results: [{
-      shape: Shape.map(
+      schema: Result.map(
         "network",
-        Shape.object({
-          new: Shape.integer("Received from peers, not connected to yet"),
-          tried: Shape.integer("Connected to before"),
-          total: Shape.integer("Both")
+        Schema.Struct({
+          new: Result.integer("Received from peers, not connected to yet"),
+          tried: Result.integer("Connected to before"),
+          total: Result.integer("Both")
         })
       )
     }],

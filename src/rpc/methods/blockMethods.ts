@@ -10,8 +10,8 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, verbosity, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { blockHeaderJson, blockJson, type SpentCoins } from "../shapes/block.ts"
 import { blockError } from "./errors.ts"
@@ -65,10 +65,10 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
       )
     },
     results: [
-      { when: "verbosity is 0 or less", shape: Shape.hex("The block with its merged-mining proof") },
-      { when: "verbosity is 1", shape: BLOCK_WITH_TXIDS },
-      { when: "verbosity is 2", shape: BLOCK_WITH_TRANSACTIONS },
-      { when: "verbosity is 3 or more", shape: BLOCK_WITH_COINS }
+      { when: "verbosity is 0 or less", schema: Result.hex("The block with its merged-mining proof") },
+      { when: "verbosity is 1", schema: BLOCK_WITH_TXIDS },
+      { when: "verbosity is 2", schema: BLOCK_WITH_TRANSACTIONS },
+      { when: "verbosity is 3 or more", schema: BLOCK_WITH_COINS }
     ],
     examples: [[GENESIS], [GENESIS, 0]],
     errors: [
@@ -97,8 +97,8 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
       verbose: withDefault(boolean("Whether to return an object."), true)
     },
     results: [
-      { when: "verbose is true", shape: HEADER },
-      { when: "verbose is false", shape: Shape.hex("The header, and the proof if the version has the flag") }
+      { when: "verbose is true", schema: HEADER },
+      { when: "verbose is false", schema: Result.hex("The header, and the proof if the version has the flag") }
     ],
     examples: [[GENESIS], [GENESIS, false]],
     errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)"],

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -21,47 +22,47 @@ import { type Json, typeOf } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { json, object, optional, readHash, refined, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { compactBits, decodeHexBlock, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
 import { miningError } from "./miningErrors.ts"
 
 /** `getblocktemplate` (BIP 22, 23 and 145; upstream `rpc/mining.cpp`). */
 
-const TRANSACTION = Shape.object({
-  data: Shape.hex("The transaction"),
-  txid: Shape.hex("Its hash without witnesses"),
-  hash: Shape.hex("Its hash with witnesses"),
-  depends: Shape.array(Shape.integer("Position, from 1, of a transaction in this list that it needs")),
-  fee: Shape.integer("Fee in the smallest unit"),
-  sigops: Shape.integer("Cost of its signature operations"),
-  weight: Shape.integer("Weight units")
+const TRANSACTION = Schema.Struct({
+  data: Result.hex("The transaction"),
+  txid: Result.hex("Its hash without witnesses"),
+  hash: Result.hex("Its hash with witnesses"),
+  depends: Schema.Array(Result.integer("Position, from 1, of a transaction in this list that it needs")),
+  fee: Result.integer("Fee in the smallest unit"),
+  sigops: Result.integer("Cost of its signature operations"),
+  weight: Result.integer("Weight units")
 })
 
-const TEMPLATE = Shape.object({
-  capabilities: Shape.array(Shape.string("An extension that the node supports: proposal")),
-  version: Shape.integer("Version of the block, without the flag of merged mining"),
-  rules: Shape.array(Shape.string("An active soft fork; a leading ! means that the miner must support it")),
-  vbavailable: Shape.map("rulename", Shape.integer("Version bit of a soft fork in its voting phase")),
-  vbrequired: Shape.integer("Version bits that must be set"),
-  previousblockhash: Shape.hex("Hash of the tip"),
-  transactions: Shape.array(TRANSACTION),
-  coinbaseaux: Shape.map("key", Shape.hex("Data that the coinbase must contain")),
-  coinbasevalue: Shape.integer("Maximum value of the coinbase, in the smallest unit"),
-  longpollid: Shape.string("Id for a later call that waits for a change (long poll)"),
-  target: Shape.hex("Maximum value of the block hash"),
-  mintime: Shape.time("Earliest time of the block"),
-  mutable: Shape.array(Shape.string("A part of the template that the miner may change")),
-  noncerange: Shape.hex("First and last nonce"),
-  sigoplimit: Shape.integer("Limit of the cost of signature operations"),
-  sizelimit: Shape.integer("Limit of the bytes of the block"),
-  weightlimit: Shape.optional(Shape.integer("Limit of the weight units of the block")),
-  curtime: Shape.time("Time of the block"),
-  bits: Shape.hex("The target in compact form"),
-  height: Shape.integer("Height of the block"),
-  default_witness_commitment: Shape.optional(
-    Shape.hex("Script of the witness commitment output for the unchanged template")
+const TEMPLATE = Schema.Struct({
+  capabilities: Schema.Array(Result.string("An extension that the node supports: proposal")),
+  version: Result.integer("Version of the block, without the flag of merged mining"),
+  rules: Schema.Array(Result.string("An active soft fork; a leading ! means that the miner must support it")),
+  vbavailable: Result.map("rulename", Result.integer("Version bit of a soft fork in its voting phase")),
+  vbrequired: Result.integer("Version bits that must be set"),
+  previousblockhash: Result.hex("Hash of the tip"),
+  transactions: Schema.Array(TRANSACTION),
+  coinbaseaux: Result.map("key", Result.hex("Data that the coinbase must contain")),
+  coinbasevalue: Result.integer("Maximum value of the coinbase, in the smallest unit"),
+  longpollid: Result.string("Id for a later call that waits for a change (long poll)"),
+  target: Result.hex("Maximum value of the block hash"),
+  mintime: Result.time("Earliest time of the block"),
+  mutable: Schema.Array(Result.string("A part of the template that the miner may change")),
+  noncerange: Result.hex("First and last nonce"),
+  sigoplimit: Result.integer("Limit of the cost of signature operations"),
+  sizelimit: Result.integer("Limit of the bytes of the block"),
+  weightlimit: Schema.optional(Result.integer("Limit of the weight units of the block")),
+  curtime: Result.time("Time of the block"),
+  bits: Result.hex("The target in compact form"),
+  height: Result.integer("Height of the block"),
+  default_witness_commitment: Schema.optional(
+    Result.hex("Script of the witness commitment output for the unchanged template")
   )
 })
 
@@ -237,9 +238,9 @@ export const blockTemplateMethod: Effect.Effect<
     summary: "Returns a template for a block on top of the tip, or validates a proposed block.",
     params: PARAMS,
     results: [
-      { when: "the proposal is valid", shape: Shape.nothing("") },
-      { when: "the proposal is invalid", shape: Shape.string("Reason (BIP 22)") },
-      { when: "mode is template", shape: TEMPLATE }
+      { when: "the proposal is valid", schema: Result.nothing("") },
+      { when: "the proposal is invalid", schema: Result.string("Reason (BIP 22)") },
+      { when: "mode is template", schema: TEMPLATE }
     ],
     examples: [[{ rules: ["segwit"] }], [{ mode: "proposal", data: "<block in hexadecimal digits>" }]],
     errors: [

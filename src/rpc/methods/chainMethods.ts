@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain, type Submission } from "../../chain/Chain.ts"
 import type { BlockNotFound } from "../../chain/errors.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
@@ -13,8 +14,8 @@ import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hash, hexText, int32, optional, string } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { blockError, storageError } from "./errors.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
@@ -24,7 +25,7 @@ export const wide = (value: bigint): string => value.toString(16).padStart(64, "
 
 export const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
 
-const BLOCK_HASH = Shape.hex("Hash of the block")
+const BLOCK_HASH = Result.hex("Hash of the block")
 
 const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service): ReadonlyArray<Method> => {
   const getblockcount = method({
@@ -32,7 +33,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     group: "Blockchain",
     summary: "Returns the height of the last block of the best chain.",
     params: {},
-    results: [{ shape: Shape.integer("Height of the tip") }],
+    results: [{ schema: Result.integer("Height of the tip") }],
     examples: [[]],
     handler: () => Effect.map(chain.toldTip, ({ height }) => height)
   })
@@ -42,7 +43,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     group: "Blockchain",
     summary: "Returns the hash of the last block of the best chain.",
     params: {},
-    results: [{ shape: BLOCK_HASH }],
+    results: [{ schema: BLOCK_HASH }],
     examples: [[]],
     handler: () => Effect.map(chain.toldTip, (tip) => displayHash(tip.hash))
   })
@@ -52,7 +53,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     group: "Blockchain",
     summary: "Returns the hash of the block of the best chain at a height.",
     params: { height: int32("The height.") },
-    results: [{ shape: BLOCK_HASH }],
+    results: [{ schema: BLOCK_HASH }],
     examples: [[0]],
     errors: ["-8 Block height out of range"],
     handler: ({ height }) =>
@@ -67,7 +68,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     group: "Blockchain",
     summary: "Returns the difficulty of the last block as a multiple of the minimum.",
     params: {},
-    results: [{ shape: Shape.number("The difficulty") }],
+    results: [{ schema: Result.number("The difficulty") }],
     examples: [[]],
     handler: () => Effect.map(chain.tip, ({ header }) => difficultyOf(header.bits))
   })
@@ -78,22 +79,22 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     summary: "Returns the state of the chain and of its synchronisation.",
     params: {},
     results: [{
-      shape: Shape.object({
-        chain: Shape.string("main, test or regtest"),
-        blocks: Shape.integer("Height of the tip"),
-        headers: Shape.integer("Height of the best header"),
+      schema: Schema.Struct({
+        chain: Result.string("main, test or regtest"),
+        blocks: Result.integer("Height of the tip"),
+        headers: Result.integer("Height of the best header"),
         bestblockhash: BLOCK_HASH,
-        bits: Shape.hex("The tip's target in compact form"),
-        difficulty: Shape.number("The tip's difficulty"),
-        target: Shape.hex("The tip's target"),
-        time: Shape.time("Time of the tip"),
-        mediantime: Shape.time("Median of the times of the last eleven blocks"),
-        verificationprogress: Shape.number("Connected part of the known chain, 0 to 1"),
-        initialblockdownload: Shape.boolean("Whether the node is still catching up"),
-        chainwork: Shape.hex("Total work up to the tip"),
-        size_on_disk: Shape.integer("Bytes of block and undo files"),
-        pruned: Shape.boolean("Always false: svcd deletes no old blocks"),
-        warnings: Shape.array(Shape.string("A warning"))
+        bits: Result.hex("The tip's target in compact form"),
+        difficulty: Result.number("The tip's difficulty"),
+        target: Result.hex("The tip's target"),
+        time: Result.time("Time of the tip"),
+        mediantime: Result.time("Median of the times of the last eleven blocks"),
+        verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
+        initialblockdownload: Result.boolean("Whether the node is still catching up"),
+        chainwork: Result.hex("Total work up to the tip"),
+        size_on_disk: Result.integer("Bytes of block and undo files"),
+        pruned: Result.boolean("Always false: svcd deletes no old blocks"),
+        warnings: Schema.Array(Result.string("A warning"))
       })
     }],
     examples: [[]],
@@ -128,11 +129,11 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     summary: "Lists the tips of all known branches, including the best chain's.",
     params: {},
     results: [{
-      shape: Shape.array(Shape.object({
-        height: Shape.integer("Height of the tip"),
+      schema: Schema.Array(Schema.Struct({
+        height: Result.integer("Height of the tip"),
         hash: BLOCK_HASH,
-        branchlen: Shape.integer("Blocks from the best chain to the tip; 0 for the best chain"),
-        status: Shape.string("active, valid-fork, valid-headers, headers-only or invalid")
+        branchlen: Result.integer("Blocks from the best chain to the tip; 0 for the best chain"),
+        status: Result.string("active, valid-fork, valid-headers, headers-only or invalid")
       }))
     }],
     examples: [[]],
@@ -180,16 +181,16 @@ const deployments = (chain: typeof Chain.Service): Method => {
     summary: "Returns the soft forks, and whether each is active in the block after the given one.",
     params: { blockhash: optional(hash("The block."), "the tip") },
     results: [{
-      shape: Shape.object({
+      schema: Schema.Struct({
         hash: BLOCK_HASH,
-        height: Shape.integer("Height of the block"),
-        script_flags: Shape.array(Shape.string("A script rule of the block")),
-        deployments: Shape.map(
+        height: Result.integer("Height of the block"),
+        script_flags: Schema.Array(Result.string("A script rule of the block")),
+        deployments: Result.map(
           "name",
-          Shape.object({
-            type: Shape.string("buried"),
-            active: Shape.boolean("Whether it is active in the next block"),
-            height: Shape.integer("The height of activation")
+          Schema.Struct({
+            type: Result.string("buried"),
+            active: Result.boolean("Whether it is active in the next block"),
+            height: Result.integer("The height of activation")
           })
         )
       })
@@ -237,8 +238,8 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
       dummy: optional(string("Ignored."), "ignored")
     },
     results: [
-      { when: "the block is the new tip", shape: Shape.nothing("") },
-      { when: "otherwise", shape: Shape.string("duplicate, inconclusive, or the reason of the refusal (BIP 22)") }
+      { when: "the block is the new tip", schema: Result.nothing("") },
+      { when: "otherwise", schema: Result.string("duplicate, inconclusive, or the reason of the refusal (BIP 22)") }
     ],
     examples: [["<block in hexadecimal digits>"]],
     errors: ["-22 Block decode failed"],
@@ -261,7 +262,7 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
       group: "Hidden",
       summary,
       params: { blockhash: hash("The block.") },
-      results: [{ shape: Shape.nothing("") }],
+      results: [{ schema: Result.nothing("") }],
       examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
       errors: ["-5 Block not found"],
       handler: ({ blockhash }) =>

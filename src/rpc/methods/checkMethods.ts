@@ -1,11 +1,12 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { DEFAULT_CHECK } from "../../chain/repair/verifyChain.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { int32, withDefault } from "../method/params.ts"
-import * as Shape from "../method/shape.ts"
+import * as Result from "../method/results.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods that check the integrity of the data on disk. */
@@ -33,7 +34,7 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
       ),
       nblocks: withDefault(int32("Number of blocks; 0 for all."), DEFAULT_CHECK.blocks)
     },
-    results: [{ shape: Shape.boolean("Whether all blocks are intact; the log names each problem") }],
+    results: [{ schema: Result.boolean("Whether all blocks are intact; the log names each problem") }],
     examples: [[], [4, 100]],
     handler: ({ checklevel, nblocks }) =>
       chain.verify({ level: Math.max(0, Math.min(checklevel, LAST_LEVEL)), blocks: Math.max(0, nblocks) }).pipe(
@@ -49,25 +50,25 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
     summary: "Returns the progress of the background check, which verifies the data on disk.",
     params: {},
     results: [{
-      shape: Shape.object({
-        parts: Shape.map(
+      schema: Schema.Struct({
+        parts: Result.map(
           "part",
-          Shape.object({
-            unit: Shape.string("Unit of the counts: blocks or pages"),
-            checked: Shape.integer("Units checked in this pass"),
-            total: Shape.integer("All units"),
-            passes: Shape.integer("Complete passes since the node started"),
-            damaged: Shape.integer("Damaged units since the node started")
+          Schema.Struct({
+            unit: Result.string("Unit of the counts: blocks or pages"),
+            checked: Result.integer("Units checked in this pass"),
+            total: Result.integer("All units"),
+            passes: Result.integer("Complete passes since the node started"),
+            damaged: Result.integer("Damaged units since the node started")
           })
         ),
-        missing_blocks: Shape.integer("Missing blocks of the best chain, requested from peers"),
-        doubts: Shape.array(Shape.object({
-          what: Shape.string("The file or store"),
-          reason: Shape.string("The damage, and what the node does about it")
+        missing_blocks: Result.integer("Missing blocks of the best chain, requested from peers"),
+        doubts: Schema.Array(Schema.Struct({
+          what: Result.string("The file or store"),
+          reason: Result.string("The damage, and what the node does about it")
         })),
-        notices: Shape.array(Shape.object({
-          what: Shape.string("The file or store"),
-          reason: Shape.string("Note for the operator; answers stay correct")
+        notices: Schema.Array(Schema.Struct({
+          what: Result.string("The file or store"),
+          reason: Result.string("Note for the operator; answers stay correct")
         }))
       })
     }],

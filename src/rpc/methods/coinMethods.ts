@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { type CoinHashKind, CoinStats } from "../../chain/state/coinStats.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -7,8 +8,8 @@ import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, hash, json, optional, string, uint32, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { coinJson, coinStatsJson } from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
@@ -18,28 +19,28 @@ import { SCRIPT } from "./shapes.ts"
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
 
-const COIN = Shape.object({
-  bestblock: Shape.hex("Hash of the tip"),
-  confirmations: Shape.integer("1 if it is in the tip, 0 if it is in the mempool"),
-  value: Shape.amount("Amount"),
+const COIN = Schema.Struct({
+  bestblock: Result.hex("Hash of the tip"),
+  confirmations: Result.integer("1 if it is in the tip, 0 if it is in the mempool"),
+  value: Result.amount("Amount"),
   scriptPubKey: SCRIPT,
-  coinbase: Shape.boolean("Whether it is the output of a coinbase")
+  coinbase: Result.boolean("Whether it is the output of a coinbase")
 })
 
-const STATISTICS = Shape.object({
-  height: Shape.integer("Height of the tip"),
-  bestblock: Shape.hex("Hash of the tip"),
-  txouts: Shape.integer("Unspent outputs"),
-  bogosize: Shape.integer("A size that does not depend on the database"),
-  hash_serialized_3: Shape.optional(Shape.hex("Hash over all outputs")),
-  muhash: Shape.optional(Shape.hex("Hash over the set, independent of its order")),
-  amount: Shape.object({
-    coins: Shape.amount("Amount in ordinary outputs"),
-    names: Shape.amount("Amount in name outputs"),
-    total: Shape.amount("Both")
+const STATISTICS = Schema.Struct({
+  height: Result.integer("Height of the tip"),
+  bestblock: Result.hex("Hash of the tip"),
+  txouts: Result.integer("Unspent outputs"),
+  bogosize: Result.integer("A size that does not depend on the database"),
+  hash_serialized_3: Schema.optional(Result.hex("Hash over all outputs")),
+  muhash: Schema.optional(Result.hex("Hash over the set, independent of its order")),
+  amount: Schema.Struct({
+    coins: Result.amount("Amount in ordinary outputs"),
+    names: Result.amount("Amount in name outputs"),
+    total: Result.amount("Both")
   }),
-  transactions: Shape.integer("Transactions with unspent outputs"),
-  disk_size: Shape.integer("Bytes of the database")
+  transactions: Result.integer("Transactions with unspent outputs"),
+  disk_size: Result.integer("Bytes of the database")
 })
 
 export const coinMethods: Effect.Effect<
@@ -63,8 +64,8 @@ export const coinMethods: Effect.Effect<
       include_mempool: withDefault(boolean("Whether to include the mempool."), true)
     },
     results: [
-      { when: "the output is unspent", shape: COIN },
-      { when: "it is spent or unknown", shape: Shape.nothing("") }
+      { when: "the output is unspent", schema: COIN },
+      { when: "it is spent or unknown", schema: Result.nothing("") }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
     handler: ({ include_mempool, n, txid }) => {
@@ -104,7 +105,7 @@ export const coinMethods: Effect.Effect<
       ),
       use_index: withDefault(boolean("Ignored: there is no index."), true)
     },
-    results: [{ shape: STATISTICS }],
+    results: [{ schema: STATISTICS }],
     examples: [[], ["muhash"]],
     errors: ["-8 Querying specific block heights requires coinstatsindex", "-8 '<x>' is not a valid hash_type"],
     handler: ({ hash_or_height, hash_type }) =>

@@ -1,13 +1,14 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, int64, optional, string } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { PEER, peerJson } from "../shapes/peer.ts"
 import { nodeError, usageError } from "./peerErrors.ts"
 
@@ -21,7 +22,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     group: "Network",
     summary: "Returns the number of connected peers.",
     params: {},
-    results: [{ shape: Shape.integer("Number of peers") }],
+    results: [{ schema: Result.integer("Number of peers") }],
     examples: [[]],
     handler: () => Effect.map(peers.count, ({ inbound, outbound }) => inbound + outbound)
   })
@@ -31,7 +32,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     group: "Network",
     summary: "Lists the connected peers with their state.",
     params: {},
-    results: [{ shape: Shape.array(PEER) }],
+    results: [{ schema: Schema.Array(PEER) }],
     examples: [[]],
     handler: () => Effect.map(peers.peers, (list) => list.map(peerJson))
   })
@@ -41,7 +42,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     group: "Network",
     summary: "Sends a ping to every peer; getpeerinfo then returns the round trips.",
     params: {},
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[]],
     handler: () => Effect.as(peers.ping, null)
   })
@@ -52,17 +53,17 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     summary: "Returns the network traffic since the start.",
     params: {},
     results: [{
-      shape: Shape.object({
-        totalbytesrecv: Shape.integer("Bytes received"),
-        totalbytessent: Shape.integer("Bytes sent"),
-        timemillis: Shape.integer("Current time in milliseconds since 1970"),
-        uploadtarget: Shape.object({
-          timeframe: Shape.integer("Seconds of a cycle"),
-          target: Shape.integer("Bytes per cycle; 0, because svcd has no such limit"),
-          target_reached: Shape.boolean("Never"),
-          serve_historical_blocks: Shape.boolean("Always"),
-          bytes_left_in_cycle: Shape.integer("0"),
-          time_left_in_cycle: Shape.integer("0")
+      schema: Schema.Struct({
+        totalbytesrecv: Result.integer("Bytes received"),
+        totalbytessent: Result.integer("Bytes sent"),
+        timemillis: Result.integer("Current time in milliseconds since 1970"),
+        uploadtarget: Schema.Struct({
+          timeframe: Result.integer("Seconds of a cycle"),
+          target: Result.integer("Bytes per cycle; 0, because svcd has no such limit"),
+          target_reached: Result.boolean("Never"),
+          serve_historical_blocks: Result.boolean("Always"),
+          bytes_left_in_cycle: Result.integer("0"),
+          time_left_in_cycle: Result.integer("0")
         })
       })
     }],
@@ -94,7 +95,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
       address: optional(string("Address and port, as in getpeerinfo.")),
       nodeid: optional(int64("Id, as in getpeerinfo."))
     },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["192.0.2.5:8334"], ["", 1]],
     errors: ["-29 Node not found in connected nodes", "-32602 Only one of address and nodeid should be provided."],
     handler: ({ address, nodeid }) => {
@@ -117,7 +118,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     group: "Network",
     summary: "Switches the network off or on.",
     params: { state: boolean("Whether the network is on.") },
-    results: [{ shape: Shape.boolean("The new state") }],
+    results: [{ schema: Result.boolean("The new state") }],
     examples: [[false]],
     handler: ({ state }) => Effect.as(peers.setActive(state), state)
   })
@@ -138,7 +139,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
       command: string("add, remove or onetry."),
       v2transport: optional(boolean("Whether to try version 2 of the transport; svcd does not support it."))
     },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["192.0.2.5:8334", "onetry"]],
     errors: [
       "-23 Error: Node already added",
@@ -172,12 +173,12 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
     summary: "Lists the peers added by -addpeer or addnode, and whether they are connected.",
     params: { node: optional(string("One added peer; all by default.")) },
     results: [{
-      shape: Shape.array(Shape.object({
-        addednode: Shape.string("Address or host name as the operator added it"),
-        connected: Shape.boolean("Whether it is connected"),
-        addresses: Shape.array(Shape.object({
-          address: Shape.string("Address and port"),
-          connected: Shape.string("inbound or outbound")
+      schema: Schema.Array(Schema.Struct({
+        addednode: Result.string("Address or host name as the operator added it"),
+        connected: Result.boolean("Whether it is connected"),
+        addresses: Schema.Array(Schema.Struct({
+          address: Result.string("Address and port"),
+          connected: Result.string("inbound or outbound")
         }))
       }))
     }],
@@ -209,9 +210,9 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
       v2transport: boolean("Whether to use version 2 of the transport; svcd does not support it.")
     },
     results: [{
-      shape: Shape.object({
-        address: Shape.string("Address and port of the peer"),
-        connection_type: Shape.string("Connection type")
+      schema: Schema.Struct({
+        address: Result.string("Address and port of the peer"),
+        connection_type: Result.string("Connection type")
       })
     }],
     examples: [],

@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { encodeJson } from "../json/encodeJson.ts"
 import type { Json } from "../json/json.ts"
 import { LongText } from "../json/LongText.ts"
@@ -20,8 +21,8 @@ import {
   string,
   withDefault
 } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 
 /** Methods of the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
 
@@ -44,10 +45,10 @@ const help = method({
   summary: "Lists all methods, or explains one of them.",
   params: { command: optional(string("The method to explain."), "all methods") },
   results: [
-    { shape: Shape.string("The help text") },
+    { schema: Result.string("The help text") },
     {
       when: "command is dump_all_command_conversions",
-      shape: Shape.array(Shape.array(Shape.any("Method, position, parameter, and whether the parameter is text")))
+      schema: Schema.Array(Schema.Array(Result.any("Method, position, parameter, and whether the parameter is text")))
     }
   ],
   examples: [[], ["getblockhash"]],
@@ -66,7 +67,7 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
     group: "Control",
     summary: "Starts a clean shutdown of the node.",
     params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
-    results: [{ shape: Shape.string("\"svcd stopping\"") }],
+    results: [{ schema: Result.string("\"svcd stopping\"") }],
     examples: [[]],
     handler: ({ wait = 0 }) =>
       lifecycle.stop.pipe(
@@ -81,7 +82,7 @@ const uptime = (started: number): Method =>
     group: "Control",
     summary: "Returns the uptime of the server.",
     params: {},
-    results: [{ shape: Shape.integer("Seconds since the start") }],
+    results: [{ schema: Result.integer("Seconds since the start") }],
     examples: [[]],
     handler: () => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.floor((now - started) / 1000)))
   })
@@ -93,15 +94,14 @@ const getrpcinfo = (logPath: string): Method =>
     summary: "Returns the running calls of the RPC server.",
     params: {},
     results: [{
-      shape: Shape.object({
-        active_commands: Shape.array(
-          Shape.object({
-            method: Shape.string("Name of the method"),
-            duration: Shape.integer("Microseconds since it began")
-          }),
-          "The running calls, including this one"
-        ),
-        logpath: Shape.string("The log file; empty if the log goes to standard output")
+      schema: Schema.Struct({
+        active_commands: Schema.Array(
+          Schema.Struct({
+            method: Result.string("Name of the method"),
+            duration: Result.integer("Microseconds since it began")
+          })
+        ).annotations({ description: "The running calls, including this one" }),
+        logpath: Result.string("The log file; empty if the log goes to standard output")
       })
     }],
     examples: [[]],
@@ -129,15 +129,15 @@ const getmemoryinfo = method({
   summary: "Returns statistics of locked memory. All are zero: this node locks none.",
   params: { mode: withDefault(memoryMode, "stats") },
   results: [{
-    shape: Shape.object({
-      locked: Shape.object({
-        used: Shape.integer("Bytes in use"),
-        free: Shape.integer("Unused bytes"),
-        total: Shape.integer("All bytes"),
-        locked: Shape.integer("Locked bytes"),
-        chunks_used: Shape.integer("Allocated chunks"),
-        chunks_free: Shape.integer("Unused chunks")
-      }, "Locked memory")
+    schema: Schema.Struct({
+      locked: Schema.Struct({
+        used: Result.integer("Bytes in use"),
+        free: Result.integer("Unused bytes"),
+        total: Result.integer("All bytes"),
+        locked: Result.integer("Locked bytes"),
+        chunks_used: Result.integer("Allocated chunks"),
+        chunks_free: Result.integer("Unused chunks")
+      }).annotations({ description: "Locked memory" })
     })
   }],
   examples: [[]],
@@ -157,7 +157,7 @@ const logging = (categories: LogCategories): Method =>
       include: optional(array(string("A category, or all."), "Categories to switch on.")),
       exclude: optional(array(string("A category, or all."), "Categories to switch off."))
     },
-    results: [{ shape: Shape.map("category", Shape.boolean("Whether it is on")) }],
+    results: [{ schema: Result.map("category", Result.boolean("Whether it is on")) }],
     examples: [[], [["rpc"], ["network"]]],
     errors: ["-8 unknown logging category <name>"],
     handler: ({ exclude = [], include = [] }) =>
@@ -186,7 +186,7 @@ const discover = (version: string): Method => {
     group: "Control",
     summary: "Returns an OpenRPC document that describes all methods.",
     params: {},
-    results: [{ shape: Shape.any("The document") }],
+    results: [{ schema: Result.any("The document") }],
     examples: [[]],
     handler: (_, { methods }) => {
       if (known?.methods !== methods) known = { methods, text: LongText.of(encodeJson(openRpc(methods, version))) }
@@ -216,7 +216,7 @@ const echo = (name: string, kind: ParamKind): Method => {
       arg8: anything,
       arg9: anything
     },
-    results: [{ shape: Shape.any("The arguments as an array") }],
+    results: [{ schema: Result.any("The arguments as an array") }],
     examples: [],
     handler: (args) => {
       const values = Object.values(args)
@@ -231,7 +231,7 @@ const echoipc = method({
   group: "Hidden",
   summary: "Returns its argument.",
   params: { arg: string("The text to return.") },
-  results: [{ shape: Shape.string("The text") }],
+  results: [{ schema: Result.string("The text") }],
   examples: [],
   handler: ({ arg }) => Effect.succeed(arg)
 })

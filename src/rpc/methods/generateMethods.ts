@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { DEFAULT_MAX_TRIES, Miner } from "../../mempool/mining/Miner.ts"
@@ -11,8 +12,8 @@ import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hexText, int32, int64, refined, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { miningError } from "./miningErrors.ts"
 
@@ -20,7 +21,7 @@ import { miningError } from "./miningErrors.ts"
  * Methods that mine blocks immediately: on the private network, where mining takes two tries (reference/rpc.md 3.5).
  */
 
-const HASHES = Shape.array(Shape.hex("Hash of a block"))
+const HASHES = Schema.Array(Result.hex("Hash of a block"))
 
 const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
@@ -47,7 +48,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
         address: string("Address that the blocks pay."),
         maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
       },
-      results: [{ shape: HASHES }],
+      results: [{ schema: HASHES }],
       examples: [[11, EXAMPLE]],
       errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"],
       handler: ({ address, maxtries, nblocks }) =>
@@ -73,7 +74,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
           DEFAULT_MAX_TRIES
         )
       },
-      results: [{ shape: HASHES }],
+      results: [{ schema: HASHES }],
       examples: [[11, `addr(${EXAMPLE})`]],
       errors: [
         "-5 <reason why the descriptor is invalid>",
@@ -126,9 +127,9 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
         submit: withDefault(boolean("Whether to submit the block to the chain or to return it."), true)
       },
       results: [{
-        shape: Shape.object({
-          hash: Shape.hex("Hash of the block"),
-          hex: Shape.optional(Shape.hex("The block, if it is not submitted"))
+        schema: Schema.Struct({
+          hash: Result.hex("Hash of the block"),
+          hex: Schema.optional(Result.hex("The block, if it is not submitted"))
         })
       }],
       examples: [[EXAMPLE, []]],
@@ -158,7 +159,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       group: "Hidden",
       summary: "Removed. Use generatetoaddress with an address of the wallet instead.",
       params: {},
-      results: [{ shape: Shape.nothing("Never returned: the method always fails.") }],
+      results: [{ schema: Result.nothing("Never returned: the method always fails.") }],
       examples: [],
       errors: ["-32601 <this text>"],
       handler: () => new RpcError({ code: RPC_CODE.methodNotFound, message: methodHelp(removed) })

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
@@ -10,7 +11,7 @@ import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import * as Shape from "../method/shape.ts"
+import * as Result from "../method/results.ts"
 import { SHOWN_WALLET_VERSION, summarized } from "./wallet/walletContext.ts"
 
 /** The version as one number with two digits for each part, as in the reference node. */
@@ -37,27 +38,27 @@ export const infoMethods: Effect.Effect<
     summary: "Returns a summary of the node.",
     params: {},
     results: [{
-      shape: Shape.object({
-        version: Shape.integer("Version of svcd, two digits for each part"),
-        protocolversion: Shape.integer("Version of the network protocol"),
-        walletversion: Shape.optional(
-          Shape.integer("As in getwalletinfo. This and the other wallet members are only present with a wallet")
+      schema: Schema.Struct({
+        version: Result.integer("Version of svcd, two digits for each part"),
+        protocolversion: Result.integer("Version of the network protocol"),
+        walletversion: Schema.optional(
+          Result.integer("As in getwalletinfo. This and the other wallet members are only present with a wallet")
         ),
-        balance: Shape.optional(Shape.amount("Spendable balance of the wallet, as in getbalance")),
-        blocks: Shape.integer("Height of the tip"),
-        timeoffset: Shape.integer("Always 0: svcd does not correct the clock"),
-        connections: Shape.integer("Connected peers"),
-        proxy: Shape.string("The proxy, if any"),
-        difficulty: Shape.number("The tip's difficulty"),
-        testnet: Shape.boolean("Whether this is the test network"),
-        keypoololdest: Shape.optional(Shape.time("Earliest time at which the wallet may have been used")),
-        keypoolsize: Shape.optional(Shape.integer("Watched addresses that are not handed out yet")),
-        unlocked_until: Shape.optional(Shape.time("End of the unlocked time; only for an encrypted wallet")),
-        paytxfee: Shape.amount("Fee per kvB that the wallet pays, if it is set"),
-        relayfee: Shape.amount("Minimum fee per kvB for relay"),
-        errors: Shape.string("Warnings"),
-        chain: Shape.string("main, test or regtest"),
-        initialblockdownload: Shape.boolean("Whether the node is still catching up")
+        balance: Schema.optional(Result.amount("Spendable balance of the wallet, as in getbalance")),
+        blocks: Result.integer("Height of the tip"),
+        timeoffset: Result.integer("Always 0: svcd does not correct the clock"),
+        connections: Result.integer("Connected peers"),
+        proxy: Result.string("The proxy, if any"),
+        difficulty: Result.number("The tip's difficulty"),
+        testnet: Result.boolean("Whether this is the test network"),
+        keypoololdest: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
+        keypoolsize: Schema.optional(Result.integer("Watched addresses that are not handed out yet")),
+        unlocked_until: Schema.optional(Result.time("End of the unlocked time; only for an encrypted wallet")),
+        paytxfee: Result.amount("Fee per kvB that the wallet pays, if it is set"),
+        relayfee: Result.amount("Minimum fee per kvB for relay"),
+        errors: Result.string("Warnings"),
+        chain: Result.string("main, test or regtest"),
+        initialblockdownload: Result.boolean("Whether the node is still catching up")
       })
     }],
     examples: [[]],

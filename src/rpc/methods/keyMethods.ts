@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { addressOf, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
@@ -16,8 +17,8 @@ import { checked } from "../method/checked.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { multisigScript } from "./descriptorProvider.ts"
 
@@ -182,11 +183,11 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       address_type: withDefault(string("legacy, p2sh-segwit or bech32."), "legacy")
     },
     results: [{
-      shape: Shape.object({
-        address: Shape.string("The address"),
-        redeemScript: Shape.hex("The redeem script"),
-        descriptor: Shape.string("The output descriptor"),
-        warnings: Shape.optional(Shape.array(Shape.string("A difference from the requested address")))
+      schema: Schema.Struct({
+        address: Result.string("The address"),
+        redeemScript: Result.hex("The redeem script"),
+        descriptor: Result.string("The output descriptor"),
+        warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
       })
     }],
     examples: [[2, PUBKEYS]],
@@ -208,7 +209,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
         json("Indexes for a ranged descriptor: the last, or first and last.", "numeric or array")
       )
     },
-    results: [{ shape: Shape.array(Shape.string("An address")) }],
+    results: [{ schema: Schema.Array(Result.string("An address")) }],
     examples: [[`addr(${ADDRESS})#${descriptorChecksum(`addr(${ADDRESS})`) ?? ""}`]],
     errors: [
       "-5 Missing checksum",
@@ -223,7 +224,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     group: "Util",
     summary: "Signs a message with a private key.",
     params: { privkey: string("The private key as WIF."), message: string("The message.") },
-    results: [{ shape: Shape.string("The signature in base64") }],
+    results: [{ schema: Result.string("The signature in base64") }],
     examples: [["<private key>", "my message"]],
     errors: ["-5 Invalid private key"],
     handler: ({ message, privkey }) =>
@@ -241,7 +242,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       signature: string("The signature in base64."),
       message: string("The message.")
     },
-    results: [{ shape: Shape.boolean("Whether the signature is valid") }],
+    results: [{ schema: Result.boolean("Whether the signature is valid") }],
     examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx", "<signature>", "my message"]],
     errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
     handler: ({ address, message, signature }) =>

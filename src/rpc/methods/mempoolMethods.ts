@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { binaryString, type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
@@ -19,8 +20,8 @@ import {
   refined,
   withDefault
 } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
@@ -28,67 +29,67 @@ import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson }
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
-const INFO = Shape.object({
-  loaded: Shape.boolean("Whether the saved mempool of the last run is loaded"),
-  size: Shape.integer("Transactions"),
-  bytes: Shape.integer("Their virtual bytes"),
-  usage: Shape.integer("Bytes of memory"),
-  total_fee: Shape.amount("Sum of their fees"),
-  maxmempool: Shape.integer("Maximum bytes of memory"),
-  mempoolminfee: Shape.amount("Current minimum fee per 1000 virtual bytes"),
-  minrelaytxfee: Shape.amount("The same while the mempool is not full"),
-  incrementalrelayfee: Shape.amount("Additional fee of a replacement per 1000 virtual bytes"),
-  unbroadcastcount: Shape.integer("Own transactions that no peer has requested yet"),
-  fullrbf: Shape.boolean("Whether transactions can be replaced without signaling it"),
-  permitbaremultisig: Shape.boolean("Whether bare multisig outputs are relayed"),
-  maxdatacarriersize: Shape.integer("Maximum bytes of null data in a transaction"),
-  limitclustercount: Shape.integer("Maximum transactions in a cluster"),
-  limitclustersize: Shape.integer("Maximum virtual bytes of a cluster"),
-  optimal: Shape.boolean("Whether all transactions are in optimal order")
+const INFO = Schema.Struct({
+  loaded: Result.boolean("Whether the saved mempool of the last run is loaded"),
+  size: Result.integer("Transactions"),
+  bytes: Result.integer("Their virtual bytes"),
+  usage: Result.integer("Bytes of memory"),
+  total_fee: Result.amount("Sum of their fees"),
+  maxmempool: Result.integer("Maximum bytes of memory"),
+  mempoolminfee: Result.amount("Current minimum fee per 1000 virtual bytes"),
+  minrelaytxfee: Result.amount("The same while the mempool is not full"),
+  incrementalrelayfee: Result.amount("Additional fee of a replacement per 1000 virtual bytes"),
+  unbroadcastcount: Result.integer("Own transactions that no peer has requested yet"),
+  fullrbf: Result.boolean("Whether transactions can be replaced without signaling it"),
+  permitbaremultisig: Result.boolean("Whether bare multisig outputs are relayed"),
+  maxdatacarriersize: Result.integer("Maximum bytes of null data in a transaction"),
+  limitclustercount: Result.integer("Maximum transactions in a cluster"),
+  limitclustersize: Result.integer("Maximum virtual bytes of a cluster"),
+  optimal: Result.boolean("Whether all transactions are in optimal order")
 })
 
-const ENTRY = Shape.object({
-  vsize: Shape.integer("Virtual bytes, adjusted for signature operations"),
-  weight: Shape.integer("Weight units"),
-  time: Shape.time("Time at which it entered the mempool"),
-  height: Shape.integer("Height of the tip at that time"),
-  descendantcount: Shape.integer("Descendants, itself included"),
-  descendantsize: Shape.integer("Virtual bytes of the descendants"),
-  ancestorcount: Shape.integer("Ancestors, itself included"),
-  ancestorsize: Shape.integer("Virtual bytes of the ancestors"),
-  wtxid: Shape.hex("Its hash with witnesses"),
-  chunkweight: Shape.integer("Weight of its chunk, which a block takes as a whole"),
-  fees: Shape.object({
-    base: Shape.amount("Fee of the transaction"),
-    modified: Shape.amount("Fee with the change by prioritisetransaction"),
-    ancestor: Shape.amount("Modified fees of its ancestors and itself"),
-    descendant: Shape.amount("Modified fees of its descendants and itself"),
-    chunk: Shape.amount("Modified fees of its chunk")
+const ENTRY = Schema.Struct({
+  vsize: Result.integer("Virtual bytes, adjusted for signature operations"),
+  weight: Result.integer("Weight units"),
+  time: Result.time("Time at which it entered the mempool"),
+  height: Result.integer("Height of the tip at that time"),
+  descendantcount: Result.integer("Descendants, itself included"),
+  descendantsize: Result.integer("Virtual bytes of the descendants"),
+  ancestorcount: Result.integer("Ancestors, itself included"),
+  ancestorsize: Result.integer("Virtual bytes of the ancestors"),
+  wtxid: Result.hex("Its hash with witnesses"),
+  chunkweight: Result.integer("Weight of its chunk, which a block takes as a whole"),
+  fees: Schema.Struct({
+    base: Result.amount("Fee of the transaction"),
+    modified: Result.amount("Fee with the change by prioritisetransaction"),
+    ancestor: Result.amount("Modified fees of its ancestors and itself"),
+    descendant: Result.amount("Modified fees of its descendants and itself"),
+    chunk: Result.amount("Modified fees of its chunk")
   }),
-  depends: Shape.array(Shape.hex("Transactions of the pool whose outputs it spends")),
-  spentby: Shape.array(Shape.hex("Transactions of the pool that spend its outputs")),
-  "bip125-replaceable": Shape.boolean("Whether it or one of its ancestors signals replacement"),
-  unbroadcast: Shape.boolean("Whether it is an own transaction that no peer has requested yet")
+  depends: Schema.Array(Result.hex("Transactions of the pool whose outputs it spends")),
+  spentby: Schema.Array(Result.hex("Transactions of the pool that spend its outputs")),
+  "bip125-replaceable": Result.boolean("Whether it or one of its ancestors signals replacement"),
+  unbroadcast: Result.boolean("Whether it is an own transaction that no peer has requested yet")
 })
 
-const CLUSTER = Shape.object({
-  clusterweight: Shape.integer("Weight of all transactions of the cluster"),
-  txcount: Shape.integer("Number of transactions"),
-  chunks: Shape.array(Shape.object({
-    chunkfee: Shape.amount("Modified fees of the chunk"),
-    chunkweight: Shape.integer("Weight of the chunk"),
-    txs: Shape.array(Shape.hex("Transactions of the chunk in mining order"))
+const CLUSTER = Schema.Struct({
+  clusterweight: Result.integer("Weight of all transactions of the cluster"),
+  txcount: Result.integer("Number of transactions"),
+  chunks: Schema.Array(Schema.Struct({
+    chunkfee: Result.amount("Modified fees of the chunk"),
+    chunkweight: Result.integer("Weight of the chunk"),
+    txs: Schema.Array(Result.hex("Transactions of the chunk in mining order"))
   }))
 })
 
-const TXIDS = Shape.array(Shape.hex("A transaction"))
-const ENTRIES = Shape.map("txid", ENTRY)
+const TXIDS = Schema.Array(Result.hex("A transaction"))
+const ENTRIES = Result.map("txid", ENTRY)
 
-const SPENDING = Shape.array(Shape.object({
-  txid: Shape.hex("The output's transaction"),
-  vout: Shape.integer("Its index"),
-  spendingtxid: Shape.optional(Shape.hex("The transaction of the pool that spends the output, if any")),
-  spendingtx: Shape.optional(Shape.hex("That transaction, if requested"))
+const SPENDING = Schema.Array(Schema.Struct({
+  txid: Result.hex("The output's transaction"),
+  vout: Result.integer("Its index"),
+  spendingtxid: Schema.optional(Result.hex("The transaction of the pool that spends the output, if any")),
+  spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
 }))
 
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
@@ -118,7 +119,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Returns the size and the limits of the mempool.",
     params: {},
-    results: [{ shape: INFO }],
+    results: [{ schema: INFO }],
     examples: [[]],
     handler: () => Effect.sync(() => mempoolInfoJson(pool.info()))
   })
@@ -133,13 +134,13 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
       mempool_sequence: withDefault(boolean("Whether to add the mempool's sequence. Not with verbose."), false)
     },
     results: [
-      { when: "verbose is false", shape: TXIDS },
-      { when: "verbose is true", shape: ENTRIES },
+      { when: "verbose is false", schema: TXIDS },
+      { when: "verbose is true", schema: ENTRIES },
       {
         when: "mempool_sequence is true",
-        shape: Shape.object({
+        schema: Schema.Struct({
           txids: TXIDS,
-          mempool_sequence: Shape.integer("Counts additions and removals since the start of the node")
+          mempool_sequence: Result.integer("Counts additions and removals since the start of the node")
         })
       }
     ],
@@ -160,7 +161,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Returns the mempool entry of a transaction.",
     params: { txid: hash("The transaction.") },
-    results: [{ shape: ENTRY }],
+    results: [{ schema: ENTRY }],
     examples: [[TXID]],
     errors: [NOT_IN_MEMPOOL],
     handler: ({ txid }) => Effect.map(entryOf(txid), (entry) => poolEntryJson(pool, entry))
@@ -180,8 +181,8 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         verbose: withDefault(boolean("Whether to return details instead of ids."), false)
       },
       results: [
-        { when: "verbose is false", shape: TXIDS },
-        { when: "verbose is true", shape: ENTRIES }
+        { when: "verbose is false", schema: TXIDS },
+        { when: "verbose is true", schema: ENTRIES }
       ],
       examples: [[TXID]],
       errors: [NOT_IN_MEMPOOL],
@@ -207,7 +208,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     summary: "Returns the cluster of a transaction in the mempool: all transactions connected with it, in chunks in " +
       "mining order.",
     params: { txid: hash("The transaction.") },
-    results: [{ shape: CLUSTER }],
+    results: [{ schema: CLUSTER }],
     examples: [[TXID]],
     errors: [NOT_IN_MEMPOOL],
     handler: ({ txid }) =>
@@ -231,7 +232,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
       }, "Options."))
     },
-    results: [{ shape: SPENDING }],
+    results: [{ schema: SPENDING }],
     examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
     errors: [
       "-8 Invalid parameter, outputs are missing",
@@ -272,7 +273,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Saves the mempool to its file.",
     params: {},
-    results: [{ shape: Shape.object({ filename: Shape.string("The file") }) }],
+    results: [{ schema: Schema.Struct({ filename: Result.string("The file") }) }],
     examples: [[]],
     errors: ["-1 The mempool was not loaded yet", "-1 Unable to dump mempool to disk"],
     handler: () =>
@@ -292,9 +293,9 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
     params: {},
     results: [{
-      shape: Shape.array(Shape.object({
-        weight: Shape.integer("Weight of the chunks so far"),
-        fee: Shape.amount("Modified fees of the chunks so far")
+      schema: Schema.Array(Schema.Struct({
+        weight: Result.integer("Weight of the chunks so far"),
+        fee: Result.amount("Modified fees of the chunks so far")
       }))
     }],
     examples: [[]],

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
@@ -14,8 +15,8 @@ import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hexText, int32, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { auxMethods } from "./auxMethods.ts"
 import { blockTemplateMethod } from "./blockTemplateMethod.ts"
 import { compactBits, wide } from "./chainMethods.ts"
@@ -59,9 +60,9 @@ const decodeHeader = (hex: string): Effect.Effect<BlockHeader, RpcError> =>
   })
 
 const TARGET = {
-  bits: Shape.hex("The target in compact form"),
-  difficulty: Shape.number("The difficulty"),
-  target: Shape.hex("The target")
+  bits: Result.hex("The target in compact form"),
+  difficulty: Result.number("The difficulty"),
+  target: Result.hex("The target")
 }
 
 const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(function*() {
@@ -82,19 +83,19 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
     summary: "Returns the state of mining.",
     params: {},
     results: [{
-      shape: Shape.object({
-        blocks: Shape.integer("Height of the tip"),
-        currentblockweight: Shape.optional(
-          Shape.integer("Weight of the last template, with the reserve for its coinbase")
+      schema: Schema.Struct({
+        blocks: Result.integer("Height of the tip"),
+        currentblockweight: Schema.optional(
+          Result.integer("Weight of the last template, with the reserve for its coinbase")
         ),
-        currentblocktx: Shape.optional(Shape.integer("Transactions of the last template, without the coinbase")),
+        currentblocktx: Schema.optional(Result.integer("Transactions of the last template, without the coinbase")),
         ...TARGET,
-        networkhashps: Shape.number("Hashes per second of the network, from the last 120 blocks"),
-        pooledtx: Shape.integer("Transactions of the mempool"),
-        blockmintxfee: Shape.amount("Minimum fee per kvB for a block"),
-        chain: Shape.string("main, test or regtest"),
-        next: Shape.object({ height: Shape.integer("Height of the next block"), ...TARGET }),
-        warnings: Shape.array(Shape.string("A warning"))
+        networkhashps: Result.number("Hashes per second of the network, from the last 120 blocks"),
+        pooledtx: Result.integer("Transactions of the mempool"),
+        blockmintxfee: Result.amount("Minimum fee per kvB for a block"),
+        chain: Result.string("main, test or regtest"),
+        next: Schema.Struct({ height: Result.integer("Height of the next block"), ...TARGET }),
+        warnings: Schema.Array(Result.string("A warning"))
       })
     }],
     examples: [[]],
@@ -128,7 +129,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
       ),
       height: withDefault(int32("Height of the last block; -1 for the tip."), -1)
     },
-    results: [{ shape: Shape.number("Hashes per second") }],
+    results: [{ schema: Result.number("Hashes per second") }],
     examples: [[], [120, 1000]],
     errors: [
       "-8 Invalid nblocks. Must be a positive number or -1.",
@@ -151,7 +152,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
     group: "Mining",
     summary: "Submits a header, with its merged-mining proof if the version has the flag.",
     params: { hexdata: hexText("The header.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["<header in hexadecimal digits>"]],
     errors: [
       "-22 Block header decode failed",

@@ -1,5 +1,6 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
@@ -19,8 +20,8 @@ import type { RawJson } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { CallContext, Method } from "../method/methodTable.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
 import { nameInfoJson, nameInfoText } from "../shapes/name.ts"
@@ -214,7 +215,7 @@ export const nameMethods: Effect.Effect<
         allowExpired: optional(boolean("Whether to return an expired name."), "the node's setting")
       }, "Options.")))
     },
-    results: [{ shape: NAME_INFO }],
+    results: [{ schema: NAME_INFO }],
     examples: [["d/example"], ["d/example", { valueEncoding: "hex" }]],
     errors: [
       "-10 Namecoin is downloading blocks...",
@@ -254,7 +255,7 @@ export const nameMethods: Effect.Effect<
       name: string("The name."),
       options: orEmpty(notNull(object({ ...ENCODINGS, byHash: BY_HASH }, "Options.")))
     },
-    results: [{ shape: Shape.array(NAME_INFO) }],
+    results: [{ schema: Schema.Array(NAME_INFO) }],
     examples: [["d/example"]],
     errors: [
       "-1 -namehistory is not enabled",
@@ -293,7 +294,7 @@ export const nameMethods: Effect.Effect<
         regexp: optional(string("Regular expression that the name must contain."))
       }, "Options.")))
     },
-    results: [{ shape: Shape.array(NAME_INFO) }],
+    results: [{ schema: Schema.Array(NAME_INFO) }],
     examples: [[], ["d/", 10, { prefix: "d/" }]],
     errors: [
       "-8 minConf must be >= 1",
@@ -345,7 +346,7 @@ export const nameMethods: Effect.Effect<
     group: "Names",
     summary: "Checks that the index of names, the claims and the coins of the chain agree.",
     params: {},
-    results: [{ shape: Shape.boolean("Whether they agree") }],
+    results: [{ schema: Result.boolean("Whether they agree") }],
     examples: [[]],
     errors: ["-1 names.db and the chain are at different blocks: one of them is being rebuilt"],
     handler: () =>

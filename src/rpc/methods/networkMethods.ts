@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
@@ -7,7 +8,7 @@ import { version } from "../../version.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import * as Shape from "../method/shape.ts"
+import * as Result from "../method/results.ts"
 import { FEE, hex64, PEER_NETWORKS, serviceNames } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
@@ -24,33 +25,33 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
     summary: "Returns the state of the node's network.",
     params: {},
     results: [{
-      shape: Shape.object({
-        version: Shape.integer("Version of svcd, two digits for each part"),
-        subversion: Shape.string("User agent of this node"),
-        protocolversion: Shape.integer("Version of the network protocol"),
-        localservices: Shape.hex("Services of this node, 16 digits"),
-        localservicesnames: Shape.array(Shape.string("Name of a service")),
-        localrelay: Shape.boolean("Whether transactions are relayed"),
-        timeoffset: Shape.integer("Always 0: svcd does not correct the clock"),
-        connections: Shape.integer("Connected peers"),
-        connections_in: Shape.integer("Inbound peers"),
-        connections_out: Shape.integer("Outbound peers"),
-        networkactive: Shape.boolean("Whether the network is on"),
-        networks: Shape.array(Shape.object({
-          name: Shape.string("ipv4, ipv6, onion, i2p or cjdns"),
-          limited: Shape.boolean("Whether the node does not use this network"),
-          reachable: Shape.boolean("Whether the node can connect to its peers"),
-          proxy: Shape.string("The proxy, if any"),
-          proxy_randomize_credentials: Shape.boolean("Whether each connection uses its own proxy credentials")
+      schema: Schema.Struct({
+        version: Result.integer("Version of svcd, two digits for each part"),
+        subversion: Result.string("User agent of this node"),
+        protocolversion: Result.integer("Version of the network protocol"),
+        localservices: Result.hex("Services of this node, 16 digits"),
+        localservicesnames: Schema.Array(Result.string("Name of a service")),
+        localrelay: Result.boolean("Whether transactions are relayed"),
+        timeoffset: Result.integer("Always 0: svcd does not correct the clock"),
+        connections: Result.integer("Connected peers"),
+        connections_in: Result.integer("Inbound peers"),
+        connections_out: Result.integer("Outbound peers"),
+        networkactive: Result.boolean("Whether the network is on"),
+        networks: Schema.Array(Schema.Struct({
+          name: Result.string("ipv4, ipv6, onion, i2p or cjdns"),
+          limited: Result.boolean("Whether the node does not use this network"),
+          reachable: Result.boolean("Whether the node can connect to its peers"),
+          proxy: Result.string("The proxy, if any"),
+          proxy_randomize_credentials: Result.boolean("Whether each connection uses its own proxy credentials")
         })),
-        relayfee: Shape.amount(`Minimum fee rate for relay, ${FEE}`),
-        incrementalfee: Shape.amount(`Additional fee rate of a replacement, ${FEE}`),
-        localaddresses: Shape.array(Shape.object({
-          address: Shape.string("An address of this node"),
-          port: Shape.integer("Its port"),
-          score: Shape.integer("Confidence in this address")
+        relayfee: Result.amount(`Minimum fee rate for relay, ${FEE}`),
+        incrementalfee: Result.amount(`Additional fee rate of a replacement, ${FEE}`),
+        localaddresses: Schema.Array(Schema.Struct({
+          address: Result.string("An address of this node"),
+          port: Result.integer("Its port"),
+          score: Result.integer("Confidence in this address")
         })),
-        warnings: Shape.array(Shape.string("A warning"))
+        warnings: Schema.Array(Result.string("A warning"))
       })
     }],
     examples: [[]],

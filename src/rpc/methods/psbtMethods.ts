@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { secureRandom, shuffled } from "../../base/random.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
@@ -20,8 +21,8 @@ import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
@@ -97,7 +98,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       group: "Raw transactions",
       summary: "Makes a PSBT from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
-      results: [{ shape: Shape.string("The PSBT in base64") }],
+      results: [{ schema: Result.string("The PSBT in base64") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
       errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <reason>"],
       handler: (request, { turns }) =>
@@ -117,7 +118,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
         permitsigdata: withDefault(boolean("Whether to drop signatures instead of refusing them."), false),
         iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
       },
-      results: [{ shape: Shape.string("The PSBT in base64") }],
+      results: [{ schema: Result.string("The PSBT in base64") }],
       examples: [[TRANSACTION]],
       errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"],
       handler: ({ hexstring, iswitness, permitsigdata }, { turns }) =>
@@ -141,7 +142,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       heavy: true,
       summary: "Decodes a PSBT.",
       params: { psbt: PSBT },
-      results: [{ shape: DECODED_PSBT }],
+      results: [{ schema: DECODED_PSBT }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED],
       handler: ({ psbt }, { turns }) =>
@@ -154,7 +155,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       heavy: true,
       summary: "Combines several PSBTs of one transaction.",
       params: { txs: array(PSBT, "The PSBTs.") },
-      results: [{ shape: Shape.string("The PSBT in base64") }],
+      results: [{ schema: Result.string("The PSBT in base64") }],
       examples: [[[EXAMPLE, EXAMPLE]]],
       errors: [
         "-8 Parameter 'txs' cannot be empty",
@@ -177,7 +178,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       heavy: true,
       summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
       params: { txs: array(PSBT, "The PSBTs.") },
-      results: [{ shape: Shape.string("The PSBT in base64") }],
+      results: [{ schema: Result.string("The PSBT in base64") }],
       examples: [[[EXAMPLE, EXAMPLE]]],
       errors: [
         "-8 At least two PSBTs are required to join PSBTs.",
@@ -207,10 +208,10 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
         extract: withDefault(boolean("Whether to return a complete transaction instead of a PSBT."), true)
       },
       results: [{
-        shape: Shape.object({
-          psbt: Shape.optional(Shape.string("The PSBT in base64, if it is incomplete or extract is false")),
-          hex: Shape.optional(Shape.hex("The transaction")),
-          complete: Shape.boolean("Whether every input is signed")
+        schema: Schema.Struct({
+          psbt: Schema.optional(Result.string("The PSBT in base64, if it is incomplete or extract is false")),
+          hex: Schema.optional(Result.hex("The transaction")),
+          complete: Result.boolean("Whether every input is signed")
         })
       }],
       examples: [[EXAMPLE]],
@@ -231,7 +232,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       heavy: true,
       summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
       params: { psbt: PSBT },
-      results: [{ shape: ANALYZED_PSBT }],
+      results: [{ schema: ANALYZED_PSBT }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED],
       handler: ({ psbt }, { turns }) =>
@@ -309,7 +310,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
           array(json("A descriptor, or an object with desc and, for a ranged descriptor, range."), "Descriptors.")
         )
       },
-      results: [{ shape: Shape.string("The PSBT in base64") }],
+      results: [{ schema: Result.string("The PSBT in base64") }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"],
       handler: ({ descriptors, psbt }, { turns }) =>
@@ -334,9 +335,9 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       summary: "Adds a name operation to an output of a PSBT.",
       params: { psbt: PSBT, vout: int32("Index of the output."), nameop: NAMEOP_PARAM },
       results: [{
-        shape: Shape.object({
-          rand: Shape.optional(Shape.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
-          psbt: Shape.string("The PSBT in base64")
+        schema: Schema.Struct({
+          rand: Schema.optional(Result.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
+          psbt: Result.string("The PSBT in base64")
         })
       }],
       examples: [[EXAMPLE, 0, { op: "name_update", name: "d/example", value: "{}" }]],

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { MAX_MONEY } from "../../protocol/amount.ts"
@@ -19,8 +20,8 @@ import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, string } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
@@ -41,21 +42,20 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const MAKE_SURE = "Make sure the tx has at least one input."
 
-export const SIGNED_TRANSACTION = Shape.object({
-  hex: Shape.hex("The transaction with its signatures"),
-  complete: Shape.boolean("Whether every input is completely signed"),
-  errors: Shape.optional(
-    Shape.array(
-      Shape.object({
-        txid: Shape.hex("The transaction of the spent output"),
-        vout: Shape.integer("Index of the output"),
-        witness: Shape.array(Shape.hex("An element")),
-        scriptSig: Shape.hex("The scriptSig"),
-        sequence: Shape.integer("Sequence number"),
-        error: Shape.string("The error")
-      }),
-      "Inputs that are not or not completely signed"
-    )
+export const SIGNED_TRANSACTION = Schema.Struct({
+  hex: Result.hex("The transaction with its signatures"),
+  complete: Result.boolean("Whether every input is completely signed"),
+  errors: Schema.optional(
+    Schema.Array(
+      Schema.Struct({
+        txid: Result.hex("The transaction of the spent output"),
+        vout: Result.integer("Index of the output"),
+        witness: Schema.Array(Result.hex("An element")),
+        scriptSig: Result.hex("The scriptSig"),
+        sequence: Result.integer("Sequence number"),
+        error: Result.string("The error")
+      })
+    ).annotations({ description: "Inputs that are not or not completely signed" })
   )
 })
 
@@ -105,7 +105,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
       group: "Raw transactions",
       summary: "Makes a transaction from inputs and outputs. The node does not sign, store or send it.",
       params: TRANSACTION_PARAMS,
-      results: [{ shape: Shape.hex("The transaction") }],
+      results: [{ schema: Result.hex("The transaction") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }, { data: "c0ffee" }]]],
       errors: [
         "-8 Invalid parameter, missing vout key",
@@ -132,9 +132,9 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         nameop: NAMEOP_PARAM
       },
       results: [{
-        shape: Shape.object({
-          rand: Shape.optional(Shape.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
-          hex: Shape.hex("The transaction")
+        schema: Schema.Struct({
+          rand: Schema.optional(Result.hex("The salt of a name_new; the owner needs it for name_firstupdate")),
+          hex: Result.hex("The transaction")
         })
       }],
       examples: [[TRANSACTION, 0, { op: "name_update", name: "d/example", value: "{}" }]],
@@ -165,7 +165,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         prevtxs: PREVTXS_PARAM,
         sighashtype: SIGHASH_PARAM
       },
-      results: [{ shape: SIGNED_TRANSACTION }],
+      results: [{ schema: SIGNED_TRANSACTION }],
       examples: [[TRANSACTION, []]],
       errors: [
         `-22 TX decode failed. ${MAKE_SURE}`,
@@ -194,7 +194,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
       group: "Raw transactions",
       summary: "Combines the signatures of several copies of a transaction.",
       params: { txs: array(hexText("A transaction."), "The copies.") },
-      results: [{ shape: Shape.hex("The transaction") }],
+      results: [{ schema: Result.hex("The transaction") }],
       examples: [[[TRANSACTION]]],
       errors: [
         `-22 TX decode failed for tx <n>. ${MAKE_SURE}`,

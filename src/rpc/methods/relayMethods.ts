@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
 import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
@@ -35,8 +36,8 @@ import {
   string,
   withDefault
 } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
@@ -99,37 +100,37 @@ const estimateMode = withDefault(
   "economical"
 )
 
-const TRIAL = Shape.object({
-  txid: Shape.hex("The transaction"),
-  wtxid: Shape.hex("Its hash with witnesses"),
-  "package-error": Shape.optional(Shape.string("Error of the transactions as a package")),
-  allowed: Shape.optional(Shape.boolean("Whether the mempool would accept it; missing if another one fails")),
-  vsize: Shape.optional(Shape.integer("Virtual bytes, adjusted for signature operations")),
-  fees: Shape.optional(Shape.object({
-    base: Shape.amount("Fee of the transaction"),
-    "effective-feerate": Shape.amount("Effective fee rate in NMC per 1000 virtual bytes"),
-    "effective-includes": Shape.array(Shape.hex("A transaction included in that rate, by its hash with witnesses"))
+const TRIAL = Schema.Struct({
+  txid: Result.hex("The transaction"),
+  wtxid: Result.hex("Its hash with witnesses"),
+  "package-error": Schema.optional(Result.string("Error of the transactions as a package")),
+  allowed: Schema.optional(Result.boolean("Whether the mempool would accept it; missing if another one fails")),
+  vsize: Schema.optional(Result.integer("Virtual bytes, adjusted for signature operations")),
+  fees: Schema.optional(Schema.Struct({
+    base: Result.amount("Fee of the transaction"),
+    "effective-feerate": Result.amount("Effective fee rate in NMC per 1000 virtual bytes"),
+    "effective-includes": Schema.Array(Result.hex("A transaction included in that rate, by its hash with witnesses"))
   })),
-  "reject-reason": Shape.optional(Shape.string("Reason of the refusal")),
-  "reject-details": Shape.optional(Shape.string("Reason with details"))
+  "reject-reason": Schema.optional(Result.string("Reason of the refusal")),
+  "reject-details": Schema.optional(Result.string("Reason with details"))
 })
 
-const RANGE = Shape.object({
-  startrange: Shape.number("Start of the range of fee rates, in the smallest unit per 1000 virtual bytes"),
-  endrange: Shape.number("End of the range"),
-  withintarget: Shape.number("Transactions mined within the target, with lower weight for older ones"),
-  totalconfirmed: Shape.number("All mined transactions"),
-  inmempool: Shape.number("Transactions unconfirmed for the target or longer"),
-  leftmempool: Shape.number("Transactions that left the mempool unmined after the target")
+const RANGE = Schema.Struct({
+  startrange: Result.number("Start of the range of fee rates, in the smallest unit per 1000 virtual bytes"),
+  endrange: Result.number("End of the range"),
+  withintarget: Result.number("Transactions mined within the target, with lower weight for older ones"),
+  totalconfirmed: Result.number("All mined transactions"),
+  inmempool: Result.number("Transactions unconfirmed for the target or longer"),
+  leftmempool: Result.number("Transactions that left the mempool unmined after the target")
 })
 
-const HORIZON = Shape.optional(Shape.object({
-  feerate: Shape.optional(Shape.amount("Fee rate in NMC per 1000 virtual bytes")),
-  decay: Shape.number("Factor of each count for one more block"),
-  scale: Shape.integer("Resolution of the target in blocks"),
-  pass: Shape.optional({ ...RANGE, description: "The lowest range of fee rates that meets the threshold" }),
-  fail: Shape.optional({ ...RANGE, description: "The highest range below that fails the threshold" }),
-  errors: Shape.optional(Shape.array(Shape.string("Reason why there is no fee rate")))
+const HORIZON = Schema.optional(Schema.Struct({
+  feerate: Schema.optional(Result.amount("Fee rate in NMC per 1000 virtual bytes")),
+  decay: Result.number("Factor of each count for one more block"),
+  scale: Result.integer("Resolution of the target in blocks"),
+  pass: Schema.optional(RANGE.annotations({ description: "The lowest range of fee rates that meets the threshold" })),
+  fail: Schema.optional(RANGE.annotations({ description: "The highest range below that fails the threshold" })),
+  errors: Schema.optional(Schema.Array(Result.string("Reason why there is no fee rate")))
 }))
 
 const decode = (hexstring: string): Transaction | undefined => {
@@ -194,7 +195,7 @@ export const relayMethods: Effect.Effect<
         "0.00"
       )
     },
-    results: [{ shape: Shape.hex("Its txid") }],
+    results: [{ schema: Result.hex("Its txid") }],
     examples: [[TRANSACTION], [TRANSACTION, 0]],
     errors: [
       `-22 TX decode failed. ${NO_INPUTS}`,
@@ -228,7 +229,7 @@ export const relayMethods: Effect.Effect<
       rawtxs: array(hexText("A transaction."), "The transactions; at most 25."),
       maxfeerate: maxFeeRateLater
     },
-    results: [{ shape: Shape.array(TRIAL) }],
+    results: [{ schema: Schema.Array(TRIAL) }],
     examples: [[[TRANSACTION]]],
     errors: [
       `-8 ${PACKAGE_COUNT}`,
@@ -259,10 +260,10 @@ export const relayMethods: Effect.Effect<
       "this node saw; never less than the minimum of the mempool.",
     params: { conf_target: confirmTarget, estimate_mode: estimateMode },
     results: [{
-      shape: Shape.object({
-        feerate: Shape.optional(Shape.amount("Fee rate in NMC per 1000 virtual bytes")),
-        errors: Shape.optional(Shape.array(Shape.string("Reason why there is no estimate"))),
-        blocks: Shape.integer("Target of the estimate: at least 2, limited by the node's data")
+      schema: Schema.Struct({
+        feerate: Schema.optional(Result.amount("Fee rate in NMC per 1000 virtual bytes")),
+        errors: Schema.optional(Schema.Array(Result.string("Reason why there is no estimate"))),
+        blocks: Result.integer("Target of the estimate: at least 2, limited by the node's data")
       })
     }],
     examples: [[6], [6, "conservative"]],
@@ -293,7 +294,7 @@ export const relayMethods: Effect.Effect<
         0.95
       )
     },
-    results: [{ shape: Shape.object({ short: HORIZON, medium: HORIZON, long: HORIZON }) }],
+    results: [{ schema: Schema.Struct({ short: HORIZON, medium: HORIZON, long: HORIZON }) }],
     examples: [[6], [6, 0.9]],
     errors: [`-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`, "-8 Invalid threshold"],
     handler: ({ conf_target, threshold }) =>
@@ -318,7 +319,7 @@ export const relayMethods: Effect.Effect<
         return Math.abs(delta) > MAX_MONEY ? RpcError.invalidParameter(`${label} is out of range`) : delta
       })
     },
-    results: [{ shape: Shape.boolean("true") }],
+    results: [{ schema: Result.boolean("true") }],
     examples: [[TXID, 0, 10_000]],
     errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range", `-8 ${PRIORITY_RANGE}`],
     handler: ({ dummy, fee_delta, txid }) =>
@@ -343,12 +344,12 @@ export const relayMethods: Effect.Effect<
     summary: "Lists the fee changes by prioritisetransaction.",
     params: {},
     results: [{
-      shape: Shape.map(
+      schema: Result.map(
         "txid",
-        Shape.object({
-          fee_delta: Shape.integer("Change of the fee, in the smallest unit"),
-          in_mempool: Shape.boolean("Whether the transaction is in the mempool"),
-          modified_fee: Shape.optional(Shape.integer("Its changed fee, if it is in the mempool"))
+        Schema.Struct({
+          fee_delta: Result.integer("Change of the fee, in the smallest unit"),
+          in_mempool: Result.boolean("Whether the transaction is in the mempool"),
+          modified_fee: Schema.optional(Result.integer("Its changed fee, if it is in the mempool"))
         })
       )
     }],
@@ -374,10 +375,10 @@ export const relayMethods: Effect.Effect<
       options: orEmpty(notNull(object(ENCODINGS, "Options.")))
     },
     results: [{
-      shape: Shape.array(Shape.object({
+      schema: Schema.Array(Schema.Struct({
         ...NAME_OUTPUT_MEMBERS,
         ismine: IS_MINE,
-        op: Shape.string("name_firstupdate or name_update")
+        op: Result.string("name_firstupdate or name_update")
       }))
     }],
     examples: [[], ["d/example"]],

@@ -5,8 +5,8 @@ import { Chain } from "../../chain/Chain.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { int64 } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods for tests of the node (reference/rpc.md 3.10). */
@@ -16,7 +16,7 @@ const MAX_MOCK_TIME = 9_223_372_036
 
 const MAX_FORWARD_SECONDS = 3_600
 
-const NULL = [{ shape: Shape.nothing("") }]
+const NULL = [{ schema: Result.nothing("") }]
 
 export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | MockTime | Scheduler> = Effect.gen(
   function*() {

@@ -12,8 +12,8 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { alias, boolean, hash, hexText, optional, readHex, refined, verbosity, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { decodeScriptJson } from "../shapes/decodeScript.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
@@ -135,10 +135,10 @@ export const transactionMethods: Effect.Effect<
       blockhash: optional(hash("The block of the transaction.", "parameter 3"))
     },
     results: [
-      { when: "verbosity is 0 or less", shape: Shape.hex("The transaction") },
-      { when: "verbosity is 1", shape: PLACED_TRANSACTION },
-      { when: "verbosity is 2 or more", shape: PLACED_TRANSACTION_WITH_COINS },
-      { when: "verbosity is 1 or more and it is in the mempool", shape: WAITING_TRANSACTION }
+      { when: "verbosity is 0 or less", schema: Result.hex("The transaction") },
+      { when: "verbosity is 1", schema: PLACED_TRANSACTION },
+      { when: "verbosity is 2 or more", schema: PLACED_TRANSACTION_WITH_COINS },
+      { when: "verbosity is 1 or more and it is in the mempool", schema: WAITING_TRANSACTION }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886"], [
       "0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886",
@@ -194,7 +194,7 @@ export const transactionMethods: Effect.Effect<
       hexstring: hexText("The transaction."),
       iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
     },
-    results: [{ shape: TRANSACTION }],
+    results: [{ schema: TRANSACTION }],
     examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
     errors: ["-22 TX decode failed", `-22 TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`],
     handler: ({ hexstring, iswitness }) =>
@@ -213,7 +213,7 @@ export const transactionMethods: Effect.Effect<
     group: "Raw transactions",
     summary: "Decodes a script and returns its addresses.",
     params: { hexstring: refined(hexText("The script."), readScript) },
-    results: [{ shape: DECODED_SCRIPT }],
+    results: [{ schema: DECODED_SCRIPT }],
     examples: [["5303642f6201316d7576a914333333333333333333333333333333333333333388ac"]],
     errors: [
       "-8 argument must be hexadecimal string (not '<x>')",

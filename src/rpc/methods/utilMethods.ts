@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import { decodeAddress, type Destination, encodeAddress, scriptOf } from "../../protocol/address.ts"
@@ -18,8 +19,8 @@ import {
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { optional, string } from "../method/params.ts"
+import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { storageError } from "./errors.ts"
@@ -54,22 +55,22 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       results: [
         {
           when: "the address is valid",
-          shape: Shape.object({
-            isvalid: Shape.boolean("Yes"),
-            address: Shape.string("The address"),
-            scriptPubKey: Shape.hex("The script that pays to it"),
-            isscript: Shape.boolean("Whether it is the address of a script"),
-            iswitness: Shape.boolean("Whether it is a segwit address"),
-            witness_version: Shape.optional(Shape.integer("Version of the witness program")),
-            witness_program: Shape.optional(Shape.hex("The witness program"))
+          schema: Schema.Struct({
+            isvalid: Result.boolean("Yes"),
+            address: Result.string("The address"),
+            scriptPubKey: Result.hex("The script that pays to it"),
+            isscript: Result.boolean("Whether it is the address of a script"),
+            iswitness: Result.boolean("Whether it is a segwit address"),
+            witness_version: Schema.optional(Result.integer("Version of the witness program")),
+            witness_program: Schema.optional(Result.hex("The witness program"))
           })
         },
         {
           when: "the address is invalid",
-          shape: Shape.object({
-            isvalid: Shape.boolean("No"),
-            error_locations: Shape.array(Shape.integer("Position of a character that is probably wrong, from 0")),
-            error: Shape.string("The error")
+          schema: Schema.Struct({
+            isvalid: Result.boolean("No"),
+            error_locations: Schema.Array(Result.integer("Position of a character that is probably wrong, from 0")),
+            error: Result.string("The error")
           })
         }
       ],
@@ -95,12 +96,12 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       summary: "Returns a descriptor without private keys, with its checksum.",
       params: { descriptor: string("The descriptor, with or without a checksum.") },
       results: [{
-        shape: Shape.object({
-          descriptor: Shape.string("The descriptor without private keys"),
-          checksum: Shape.string("Checksum of the given descriptor"),
-          isrange: Shape.boolean("Whether it is ranged"),
-          issolvable: Shape.boolean("Whether it contains the data for spending"),
-          hasprivatekeys: Shape.boolean("Whether it had private keys")
+        schema: Schema.Struct({
+          descriptor: Result.string("The descriptor without private keys"),
+          checksum: Result.string("Checksum of the given descriptor"),
+          isrange: Result.boolean("Whether it is ranged"),
+          issolvable: Result.boolean("Whether it contains the data for spending"),
+          hasprivatekeys: Result.boolean("Whether it had private keys")
         })
       }],
       examples: [["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]],
@@ -127,11 +128,11 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       summary: "Returns the state of the optional indexes.",
       params: { index_name: optional(string("txindex or namehash; all by default.")) },
       results: [{
-        shape: Shape.map(
+        schema: Result.map(
           "name",
-          Shape.object({
-            synced: Shape.boolean("Whether the index is at the tip"),
-            best_block_height: Shape.integer("Height of the index")
+          Schema.Struct({
+            synced: Result.boolean("Whether the index is at the tip"),
+            best_block_height: Result.integer("Height of the index")
           })
         )
       }],

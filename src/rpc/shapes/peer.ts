@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import type { Peer } from "../../network/Peer.ts"
 import type { PeerInfo } from "../../network/peerInfo.ts"
 import { formatEndpoint } from "../../network/wire/addressText.ts"
@@ -5,7 +6,7 @@ import { Services } from "../../network/wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../../network/wire/netAddress.ts"
 import { isRoutable } from "../../network/wire/netGroup.ts"
 import { Amount, type JsonValue } from "../json/encodeJson.ts"
-import * as Shape from "../method/shape.ts"
+import * as Result from "../method/results.ts"
 
 /** Peers and networks in answers (reference/rpc.md 3.7). */
 
@@ -49,49 +50,49 @@ const seconds = (milliseconds: number | undefined): number | undefined =>
 
 export const FEE = "NMC per kvB"
 
-const BYTES_BY_MESSAGE = Shape.map("msg", Shape.integer("Bytes, frames with their headers"))
+const BYTES_BY_MESSAGE = Result.map("msg", Result.integer("Bytes, frames with their headers"))
 
-export const PEER = Shape.object({
-  id: Shape.integer("Id of the connection"),
-  addr: Shape.string("Address and port of the peer"),
-  addrbind: Shape.optional(Shape.string("Local address and port of the connection")),
-  addrlocal: Shape.optional(Shape.string("The node's address as the peer sees it")),
-  network: Shape.string("ipv4, ipv6, onion, i2p, cjdns or not_publicly_routable"),
-  services: Shape.hex("Services that the peer offers, 16 digits"),
-  servicesnames: Shape.array(Shape.string("Name of a service")),
-  relaytxes: Shape.boolean("Whether the peer wants transactions announced"),
-  last_inv_sequence: Shape.integer("Mempool sequence at the last announcement"),
-  inv_to_send: Shape.integer("Transactions waiting to be announced to the peer"),
-  lastsend: Shape.time("Time of the last send"),
-  lastrecv: Shape.time("Time of the last receive"),
-  last_transaction: Shape.time("Time of the peer's last new transaction"),
-  last_block: Shape.time("Time of the peer's last new block"),
-  bytessent: Shape.integer("Bytes sent"),
-  bytesrecv: Shape.integer("Bytes received"),
-  conntime: Shape.time("Time of the connection"),
-  timeoffset: Shape.integer("The peer's clock minus the node's, in seconds"),
-  pingtime: Shape.optional(Shape.number("Round trip of the last ping, in seconds")),
-  minping: Shape.optional(Shape.number("Shortest round trip, in seconds")),
-  pingwait: Shape.optional(Shape.number("Seconds since an unanswered ping")),
-  version: Shape.integer("Protocol version of the peer"),
-  subver: Shape.string("User agent of the peer"),
-  inbound: Shape.boolean("Whether the peer opened the connection"),
-  bip152_hb_to: Shape.boolean("Whether the node asked the peer to send compact blocks unsolicited"),
-  bip152_hb_from: Shape.boolean("Whether the peer asked the node to do so"),
-  presynced_headers: Shape.integer("Headers checked without storing them (presync); -1 if no presync runs"),
-  synced_headers: Shape.integer("Height of the last common header, or -1"),
-  synced_blocks: Shape.integer("Height of the last common block, or -1"),
-  inflight: Shape.array(Shape.integer("Height of a block requested from the peer")),
-  addr_relay_enabled: Shape.boolean("Whether addresses are exchanged"),
-  addr_processed: Shape.integer("Addresses accepted from the peer"),
-  addr_rate_limited: Shape.integer("Addresses of the peer dropped by the rate limit"),
-  permissions: Shape.array(Shape.string("Always empty: svcd has no privileged peers")),
-  minfeefilter: Shape.amount(`Minimum fee rate that the peer wants announced, ${FEE}`),
+export const PEER = Schema.Struct({
+  id: Result.integer("Id of the connection"),
+  addr: Result.string("Address and port of the peer"),
+  addrbind: Schema.optional(Result.string("Local address and port of the connection")),
+  addrlocal: Schema.optional(Result.string("The node's address as the peer sees it")),
+  network: Result.string("ipv4, ipv6, onion, i2p, cjdns or not_publicly_routable"),
+  services: Result.hex("Services that the peer offers, 16 digits"),
+  servicesnames: Schema.Array(Result.string("Name of a service")),
+  relaytxes: Result.boolean("Whether the peer wants transactions announced"),
+  last_inv_sequence: Result.integer("Mempool sequence at the last announcement"),
+  inv_to_send: Result.integer("Transactions waiting to be announced to the peer"),
+  lastsend: Result.time("Time of the last send"),
+  lastrecv: Result.time("Time of the last receive"),
+  last_transaction: Result.time("Time of the peer's last new transaction"),
+  last_block: Result.time("Time of the peer's last new block"),
+  bytessent: Result.integer("Bytes sent"),
+  bytesrecv: Result.integer("Bytes received"),
+  conntime: Result.time("Time of the connection"),
+  timeoffset: Result.integer("The peer's clock minus the node's, in seconds"),
+  pingtime: Schema.optional(Result.number("Round trip of the last ping, in seconds")),
+  minping: Schema.optional(Result.number("Shortest round trip, in seconds")),
+  pingwait: Schema.optional(Result.number("Seconds since an unanswered ping")),
+  version: Result.integer("Protocol version of the peer"),
+  subver: Result.string("User agent of the peer"),
+  inbound: Result.boolean("Whether the peer opened the connection"),
+  bip152_hb_to: Result.boolean("Whether the node asked the peer to send compact blocks unsolicited"),
+  bip152_hb_from: Result.boolean("Whether the peer asked the node to do so"),
+  presynced_headers: Result.integer("Headers checked without storing them (presync); -1 if no presync runs"),
+  synced_headers: Result.integer("Height of the last common header, or -1"),
+  synced_blocks: Result.integer("Height of the last common block, or -1"),
+  inflight: Schema.Array(Result.integer("Height of a block requested from the peer")),
+  addr_relay_enabled: Result.boolean("Whether addresses are exchanged"),
+  addr_processed: Result.integer("Addresses accepted from the peer"),
+  addr_rate_limited: Result.integer("Addresses of the peer dropped by the rate limit"),
+  permissions: Schema.Array(Result.string("Always empty: svcd has no privileged peers")),
+  minfeefilter: Result.amount(`Minimum fee rate that the peer wants announced, ${FEE}`),
   bytessent_per_msg: BYTES_BY_MESSAGE,
   bytesrecv_per_msg: BYTES_BY_MESSAGE,
-  connection_type: Shape.string("inbound, manual, outbound-full-relay, block-relay-only, addr-fetch or feeler"),
-  transport_protocol_type: Shape.string("v1"),
-  session_id: Shape.string("Empty: version 1 of the transport has none")
+  connection_type: Result.string("inbound, manual, outbound-full-relay, block-relay-only, addr-fetch or feeler"),
+  transport_protocol_type: Result.string("v1"),
+  session_id: Result.string("Empty: version 1 of the transport has none")
 })
 
 const ourAddress = ({ hello }: Peer): string | undefined =>

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Schema from "effect/Schema"
 import { conversions, helpIndex, methodHelp, synopsis } from "../../../src/rpc/method/help.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
-import * as Shape from "../../../src/rpc/method/shape.ts"
+import * as Result from "../../../src/rpc/method/results.ts"
 
 const handler = () => Effect.succeed(null)
 
@@ -21,7 +22,7 @@ const nameShow = method({
       allowExpired: Param.withDefault(Param.boolean("Whether to show expired names."), false)
     }, "Options."))
   },
-  results: [{ shape: Shape.object({ name: Shape.string("The name") }) }],
+  results: [{ schema: Schema.Struct({ name: Result.string("The name") }) }],
   examples: [["d/example"], ["it's", { nameEncoding: "hex" }]],
   errors: ["-4 name never existed: 'x'"],
   handler
@@ -36,8 +37,8 @@ const getblock = method({
     verbosity: Param.alias(Param.withDefault(Param.verbosity("How much."), 1), "verbose")
   },
   results: [
-    { when: "verbosity 0", shape: Shape.hex("The block") },
-    { when: "verbosity 1", shape: Shape.object({ hash: Shape.hex("Its hash") }) }
+    { when: "verbosity 0", schema: Result.hex("The block") },
+    { when: "verbosity 1", schema: Schema.Struct({ hash: Result.hex("Its hash") }) }
   ],
   examples: [],
   handler

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
+import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
-import type { Shape } from "../../../src/rpc/method/shape.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 
@@ -219,7 +219,7 @@ const LAST = [
 /** Examples with files outside the directory of the test. */
 const ELSEWHERE = new Set(["backupwallet", "restorewallet"])
 
-const vagueParts = (shape: Shape, path = "result"): ReadonlyArray<string> => {
+const vagueParts = (shape: Described, path = "result"): ReadonlyArray<string> => {
   switch (shape.kind) {
     case "any":
       return [path]
@@ -249,7 +249,11 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
         assert.match(summary, /^[A-Z].*\.$/s, name)
         if (results.length > 1 && name !== "help") assert.isTrue(results.every(({ when }) => when !== undefined), name)
         if (OPEN.has(name)) continue
-        assert.deepStrictEqual(results.flatMap(({ shape }) => vagueParts(shape)), MIXED.get(name) ?? [], name)
+        assert.deepStrictEqual(
+          results.flatMap(({ schema }) => vagueParts(describedBy(schema))),
+          MIXED.get(name) ?? [],
+          name
+        )
       }
     }))
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import {
   addressOf,
@@ -17,8 +18,8 @@ import type { AddressType, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { int32, optional, refined, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import type { Members } from "../../shapes/context.ts"
 import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
@@ -127,45 +128,47 @@ const UNKNOWN_PURPOSE = "Invalid 'purpose' argument, must be a known purpose str
 const NO_SEED = "00".repeat(20)
 
 const FORM = {
-  isscript: Shape.optional(Shape.boolean("Whether it pays to the hash of a script, or to a taproot key")),
-  iswitness: Shape.boolean("Whether it is spent by a witness"),
-  witness_version: Shape.optional(Shape.integer("Version of the witness program")),
-  witness_program: Shape.optional(Shape.hex("The witness program"))
+  isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
+  iswitness: Result.boolean("Whether it is spent by a witness"),
+  witness_version: Schema.optional(Result.integer("Version of the witness program")),
+  witness_program: Schema.optional(Result.hex("The witness program"))
 }
 
 const INNER = {
-  script: Shape.optional(Shape.string("Type of the redeem or witness script")),
-  hex: Shape.optional(Shape.hex("The redeem or witness script")),
-  pubkeys: Shape.optional(Shape.array(Shape.hex("A public key"), "The keys of a multisig script")),
-  sigsrequired: Shape.optional(Shape.integer("Number of required signatures")),
-  pubkey: Shape.optional(Shape.hex("The public key")),
-  iscompressed: Shape.optional(Shape.boolean("Whether it is compressed"))
+  script: Schema.optional(Result.string("Type of the redeem or witness script")),
+  hex: Schema.optional(Result.hex("The redeem or witness script")),
+  pubkeys: Schema.optional(
+    Schema.Array(Result.hex("A public key")).annotations({ description: "The keys of a multisig script" })
+  ),
+  sigsrequired: Schema.optional(Result.integer("Number of required signatures")),
+  pubkey: Schema.optional(Result.hex("The public key")),
+  iscompressed: Schema.optional(Result.boolean("Whether it is compressed"))
 }
 
 const OF_EMBEDDED = {
-  address: Shape.string("Address of the inner script"),
-  scriptPubKey: Shape.hex("Output script of that address")
+  address: Result.string("Address of the inner script"),
+  scriptPubKey: Result.hex("Output script of that address")
 }
 
-const ADDRESS_INFO = Shape.object({
-  address: Shape.string("The address"),
-  scriptPubKey: Shape.hex("The output script"),
-  ismine: Shape.boolean("Whether the wallet owns the address"),
-  solvable: Shape.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
-  desc: Shape.optional(Shape.string("Its descriptor")),
-  parent_desc: Shape.optional(Shape.string("The descriptor that the address is derived from")),
-  iswatchonly: Shape.boolean("false"),
+const ADDRESS_INFO = Schema.Struct({
+  address: Result.string("The address"),
+  scriptPubKey: Result.hex("The output script"),
+  ismine: Result.boolean("Whether the wallet owns the address"),
+  solvable: Result.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
+  desc: Schema.optional(Result.string("Its descriptor")),
+  parent_desc: Schema.optional(Result.string("The descriptor that the address is derived from")),
+  iswatchonly: Result.boolean("false"),
   ...FORM,
   ...INNER,
-  embedded: Shape.optional(
-    Shape.object({ ...FORM, ...INNER, ...OF_EMBEDDED }, "The address of the inner script")
+  embedded: Schema.optional(
+    Schema.Struct({ ...FORM, ...INNER, ...OF_EMBEDDED }).annotations({ description: "The address of the inner script" })
   ),
-  ischange: Shape.boolean("Whether it is a change address of the wallet"),
-  timestamp: Shape.optional(Shape.time("Earliest time at which it may have been used")),
-  hdkeypath: Shape.optional(Shape.string("The path from the master key")),
-  hdseedid: Shape.optional(Shape.hex("Zeros")),
-  hdmasterfingerprint: Shape.optional(Shape.hex("First four bytes of the HASH160 of the master key")),
-  labels: Shape.array(Shape.string("The label"), "The label, if any")
+  ischange: Result.boolean("Whether it is a change address of the wallet"),
+  timestamp: Schema.optional(Result.time("Earliest time at which it may have been used")),
+  hdkeypath: Schema.optional(Result.string("The path from the master key")),
+  hdseedid: Schema.optional(Result.hex("Zeros")),
+  hdmasterfingerprint: Schema.optional(Result.hex("First four bytes of the HASH160 of the master key")),
+  labels: Schema.Array(Result.string("The label")).annotations({ description: "The label, if any" })
 })
 
 /** Whether a descriptor contains the data for spending. */
@@ -212,7 +215,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       label: withDefault(newLabel("The label of the address."), ""),
       address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE)
     },
-    results: [{ shape: Shape.string("The address") }],
+    results: [{ schema: Result.string("The address") }],
     examples: [[], ["", "bech32"]],
     errors: [...ADDRESS_ERRORS, "-11 Invalid label name", TOO_LONG_LABEL],
     handler: ({ address_type: type, label }, wallet) =>
@@ -226,7 +229,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "getrawchangeaddress",
     summary: "Returns a new change address.",
     params: { address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE) },
-    results: [{ shape: Shape.string("The address") }],
+    results: [{ schema: Result.string("The address") }],
     examples: [[]],
     errors: ADDRESS_ERRORS,
     handler: ({ address_type: type }, wallet) =>
@@ -237,7 +240,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "getaddressinfo",
     summary: "Returns the parts of an address and the wallet's data for it.",
     params: { address: string("The address.") },
-    results: [{ shape: ADDRESS_INFO }],
+    results: [{ schema: ADDRESS_INFO }],
     examples: [[ADDRESS]],
     errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <reason why it is invalid>"],
     handler: ({ address }, wallet) =>
@@ -253,7 +256,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "setlabel",
     summary: "Sets the label of an address.",
     params: { address: string("The address; the wallet need not own it."), label: newLabel("The label.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[ADDRESS, "rent"]],
     errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL],
     handler: ({ address, label }, wallet) =>
@@ -268,7 +271,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "listlabels",
     summary: "Lists the labels in sorted order.",
     params: { purpose: withDefault(string("Only labels of addresses with this purpose: send or receive."), "") },
-    results: [{ shape: Shape.array(Shape.string("A label")) }],
+    results: [{ schema: Schema.Array(Result.string("A label")) }],
     examples: [[], ["receive"]],
     errors: [`-8 ${UNKNOWN_PURPOSE}`],
     handler: ({ purpose }, wallet) =>
@@ -284,7 +287,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     summary: "Lists the addresses with a label.",
     params: { label: label("The label.") },
     results: [{
-      shape: Shape.map("address", Shape.object({ purpose: Shape.string("receive for own addresses, else send") }))
+      schema: Result.map("address", Schema.Struct({ purpose: Result.string("receive for own addresses, else send") }))
     }],
     examples: [["rent"]],
     errors: ["-11 No addresses with label <x>"],
@@ -303,7 +306,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "keypoolrefill",
     summary: "Has no effect: svcd derives addresses on demand and watches enough of them ahead.",
     params: { newsize: optional(int32("Ignored.")) },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[]],
     errors: ["-8 Invalid parameter, expected valid size."],
     handler: ({ newsize = 0 }) =>

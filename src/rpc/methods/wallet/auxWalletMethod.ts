@@ -9,8 +9,8 @@ import { Wallets } from "../../../wallet/Wallets.ts"
 import { methodHelp } from "../../method/help.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { hexText, optional } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_ERRORS } from "../auxMethods.ts"
 import { DEFAULT_ADDRESS_TYPE } from "./addressMethods.ts"
 import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
@@ -67,8 +67,8 @@ export const auxWalletMethod: Effect.Effect<
       "block with its merged-mining proof.",
     params: { hash: optional(hexText("Hash of the block.")), auxpow: optional(hexText("The proof.")) },
     results: [
-      { when: "without arguments", shape: CANDIDATE },
-      { when: "with arguments", shape: Shape.boolean("Whether the block is accepted") }
+      { when: "without arguments", schema: CANDIDATE },
+      { when: "with arguments", schema: Result.boolean("Whether the block is accepted") }
     ],
     examples: [[]],
     errors: [

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress, scriptOf } from "../../../protocol/address.ts"
@@ -27,8 +28,8 @@ import {
   string,
   withDefault
 } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
 import { nameOpJson } from "../../shapes/name.ts"
@@ -62,25 +63,27 @@ const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
   return sum
 }
 
-const COIN = Shape.object({
-  txid: Shape.hex("The transaction"),
-  vout: Shape.integer("Index of the output"),
-  nameOp: Shape.optional({ ...NAME_OP, description: "The name operation of a name output" }),
-  address: Shape.optional(Shape.string("The address")),
-  label: Shape.optional(Shape.string("Label of the address")),
-  redeemScript: Shape.optional(Shape.hex("The redeem script of a P2SH output")),
-  witnessScript: Shape.optional(Shape.hex("The witness script of a P2WSH output")),
-  scriptPubKey: Shape.hex("The output script"),
-  amount: Shape.amount("The amount"),
-  confirmations: Shape.integer("Confirmations"),
-  ancestorcount: Shape.optional(Shape.integer("Only in the mempool: ancestors, itself included")),
-  ancestorsize: Shape.optional(Shape.integer("Virtual bytes of the ancestors")),
-  ancestorfees: Shape.optional(Shape.integer("Fees of the ancestors in the smallest unit")),
-  spendable: Shape.boolean("true"),
-  solvable: Shape.boolean("Whether the wallet knows how to spend it, without regard to keys"),
-  desc: Shape.optional(Shape.string("Descriptor of the script")),
-  parent_descs: Shape.array(Shape.string("A descriptor"), "The descriptors from which the script is derived"),
-  safe: Shape.boolean("Whether it is trusted: confirmed, or the wallet's own change")
+const COIN = Schema.Struct({
+  txid: Result.hex("The transaction"),
+  vout: Result.integer("Index of the output"),
+  nameOp: Schema.optional(NAME_OP.annotations({ description: "The name operation of a name output" })),
+  address: Schema.optional(Result.string("The address")),
+  label: Schema.optional(Result.string("Label of the address")),
+  redeemScript: Schema.optional(Result.hex("The redeem script of a P2SH output")),
+  witnessScript: Schema.optional(Result.hex("The witness script of a P2WSH output")),
+  scriptPubKey: Result.hex("The output script"),
+  amount: Result.amount("The amount"),
+  confirmations: Result.integer("Confirmations"),
+  ancestorcount: Schema.optional(Result.integer("Only in the mempool: ancestors, itself included")),
+  ancestorsize: Schema.optional(Result.integer("Virtual bytes of the ancestors")),
+  ancestorfees: Schema.optional(Result.integer("Fees of the ancestors in the smallest unit")),
+  spendable: Result.boolean("true"),
+  solvable: Result.boolean("Whether the wallet knows how to spend it, without regard to keys"),
+  desc: Schema.optional(Result.string("Descriptor of the script")),
+  parent_descs: Schema.Array(Result.string("A descriptor")).annotations({
+    description: "The descriptors from which the script is derived"
+  }),
+  safe: Result.boolean("Whether it is trusted: confirmed, or the wallet's own change")
 })
 
 const OUTPOINTS = array(
@@ -88,7 +91,7 @@ const OUTPOINTS = array(
   "The coins."
 )
 
-const OUTPOINT = Shape.object({ txid: Shape.hex("The transaction"), vout: Shape.integer("Index of the output") })
+const OUTPOINT = Schema.Struct({ txid: Result.hex("The transaction"), vout: Result.integer("Index of the output") })
 
 interface Query {
   readonly minconf: number
@@ -182,7 +185,7 @@ export const balanceMethods: Effect.Effect<
       include_watchonly: withDefault(boolean("Ignored."), false),
       avoid_reuse: optional(boolean("Must be false: svcd does not avoid reuse."))
     },
-    results: [{ shape: Shape.amount("The sum") }],
+    results: [{ schema: Result.amount("The sum") }],
     examples: [[], ["*", 6]],
     errors: [`-32 ${DUMMY}`, `-4 ${NO_AVOID_REUSE}`],
     handler: ({ avoid_reuse, dummy, minconf }, wallet) =>
@@ -200,11 +203,11 @@ export const balanceMethods: Effect.Effect<
       "names.",
     params: {},
     results: [{
-      shape: Shape.object({
-        mine: Shape.object({
-          trusted: Shape.amount("The spendable balance"),
-          untrusted_pending: Shape.amount("Unconfirmed payments from others"),
-          immature: Shape.amount("Immature coinbases")
+      schema: Schema.Struct({
+        mine: Schema.Struct({
+          trusted: Result.amount("The spendable balance"),
+          untrusted_pending: Result.amount("Unconfirmed payments from others"),
+          immature: Result.amount("Immature coinbases")
         }),
         lastprocessedblock: LAST_BLOCK
       })
@@ -275,7 +278,7 @@ export const balanceMethods: Effect.Effect<
         includeNames: withDefault(boolean("Whether to list names."), false)
       }, "Further conditions."))
     },
-    results: [{ shape: Shape.array(COIN) }],
+    results: [{ schema: Schema.Array(COIN) }],
     examples: [[], [6, 9_999_999, [ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
     errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"],
     handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet, { turns }) =>
@@ -302,7 +305,7 @@ export const balanceMethods: Effect.Effect<
       transactions: optional(OUTPOINTS, "all locked coins"),
       persistent: withDefault(boolean("Whether they stay locked after a restart."), false)
     },
-    results: [{ shape: Shape.boolean("true") }],
+    results: [{ schema: Result.boolean("true") }],
     examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
     errors: [
       "-8 Invalid parameter, vout cannot be negative",
@@ -332,7 +335,7 @@ export const balanceMethods: Effect.Effect<
     name: "listlockunspent",
     summary: "Lists the locked coins.",
     params: {},
-    results: [{ shape: Shape.array(OUTPOINT) }],
+    results: [{ schema: Schema.Array(OUTPOINT) }],
     examples: [[]],
     handler: (_, wallet) =>
       Effect.sync(() =>

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
 import { COIN } from "../../../protocol/amount.ts"
@@ -12,8 +13,8 @@ import { Amount, formatAmount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { readOutputs } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
@@ -173,9 +174,9 @@ const replacement = (
   })
 
 const FEES = {
-  origfee: Shape.amount("The fee of the replaced transaction, in NMC"),
-  fee: Shape.amount("The fee of the new transaction, in NMC"),
-  errors: Shape.array(Shape.string("A problem that did not prevent the replacement"))
+  origfee: Result.amount("The fee of the replaced transaction, in NMC"),
+  fee: Result.amount("The fee of the new transaction, in NMC"),
+  errors: Schema.Array(Result.string("A problem that did not prevent the replacement"))
 }
 
 const PARAMS = {
@@ -247,7 +248,7 @@ export const makeBumpMethods = (
     summary: "Replaces an unconfirmed transaction of the wallet by one with a higher fee, paid from its change and, " +
       "if that is not enough, from more coins.",
     params: PARAMS,
-    results: [{ shape: Shape.object({ txid: Shape.hex("The new transaction"), ...FEES }) }],
+    results: [{ schema: Schema.Struct({ txid: Result.hex("The new transaction"), ...FEES }) }],
     examples: [[TXID], [TXID, { fee_rate: 250 }]],
     errors: [`-4 ${NOT_WATCHING}`, ...ERRORS],
     handler: ({ options, txid }, wallet) =>
@@ -276,7 +277,7 @@ export const makeBumpMethods = (
     name: "psbtbumpfee",
     summary: "Makes a PSBT of the transaction that bumpfee would send, without signing or sending it.",
     params: PARAMS,
-    results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), ...FEES }) }],
+    results: [{ schema: Schema.Struct({ psbt: Result.string("The PSBT in base64"), ...FEES }) }],
     examples: [[TXID]],
     errors: ERRORS,
     handler: ({ options, txid }, wallet) =>

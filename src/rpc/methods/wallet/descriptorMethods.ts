@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
@@ -7,8 +8,8 @@ import { checked } from "../../method/checked.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, json, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { accept, RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import type { Members } from "../../shapes/context.ts"
 import { storageError } from "../errors.ts"
 import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
@@ -127,10 +128,12 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       )
     },
     results: [{
-      shape: Shape.array(Shape.object({
-        success: Shape.boolean("Whether the descriptor was imported"),
-        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "Warnings")),
-        error: Shape.optional(Shape.object({ code: Shape.integer("The code"), message: Shape.string("The message") }))
+      schema: Schema.Array(Schema.Struct({
+        success: Result.boolean("Whether the descriptor was imported"),
+        warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" })),
+        error: Schema.optional(
+          Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
+        )
       }))
     }],
     examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
@@ -155,18 +158,20 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     summary: "Lists the descriptors of the wallet.",
     params: { private: withDefault(boolean("Whether to include private keys."), false) },
     results: [{
-      shape: Shape.object({
-        wallet_name: Shape.string("The wallet; empty for the default one"),
-        descriptors: Shape.array(Shape.object({
-          desc: Shape.string("The descriptor"),
-          timestamp: Shape.time("Earliest time at which it may have been used"),
-          active: Shape.boolean("Whether the wallet derives new addresses from it"),
-          internal: Shape.optional(Shape.boolean("Only if active: whether its addresses are for change")),
-          range: Shape.optional(
-            Shape.array(Shape.integer("An index"), "First and last watched index; only if ranged")
+      schema: Schema.Struct({
+        wallet_name: Result.string("The wallet; empty for the default one"),
+        descriptors: Schema.Array(Schema.Struct({
+          desc: Result.string("The descriptor"),
+          timestamp: Result.time("Earliest time at which it may have been used"),
+          active: Result.boolean("Whether the wallet derives new addresses from it"),
+          internal: Schema.optional(Result.boolean("Only if active: whether its addresses are for change")),
+          range: Schema.optional(
+            Schema.Array(Result.integer("An index")).annotations({
+              description: "First and last watched index; only if ranged"
+            })
           ),
-          next: Shape.optional(Shape.integer("The index of the next new address")),
-          next_index: Shape.optional(Shape.integer("Same as next"))
+          next: Schema.optional(Result.integer("The index of the next new address")),
+          next_index: Schema.optional(Result.integer("Same as next"))
         }))
       })
     }],

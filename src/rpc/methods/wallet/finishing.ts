@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
 import type { Funded, Wallet } from "../../../wallet/Wallet.ts"
+import * as Result from "../../method/results.ts"
 import type { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import type { Members } from "../../shapes/context.ts"
 import { evenIfRefused } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
@@ -19,11 +20,11 @@ export interface Finishing {
   readonly add_to_wallet: boolean | undefined
 }
 
-export const FINISHED = Shape.object({
-  psbt: Shape.optional(Shape.string("The PSBT in base64, if signatures are missing or nothing is sent")),
-  txid: Shape.optional(Shape.hex("The transaction, if it is complete")),
-  hex: Shape.optional(Shape.hex("The serialized transaction, if it is complete and not sent")),
-  complete: Shape.boolean("Whether every input is signed")
+export const FINISHED = Schema.Struct({
+  psbt: Schema.optional(Result.string("The PSBT in base64, if signatures are missing or nothing is sent")),
+  txid: Schema.optional(Result.hex("The transaction, if it is complete")),
+  hex: Schema.optional(Result.hex("The serialized transaction, if it is complete and not sent")),
+  complete: Result.boolean("Whether every input is signed")
 })
 
 /**

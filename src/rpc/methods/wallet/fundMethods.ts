@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { fromHex, toHex } from "../../../protocol/bytes.ts"
@@ -33,8 +34,8 @@ import {
   uint32,
   withDefault
 } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
@@ -51,8 +52,8 @@ const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
-const FEE = Shape.amount("The fee in NMC")
-const CHANGE = Shape.integer("Index of the change output; -1 for none")
+const FEE = Result.amount("The fee in NMC")
+const CHANGE = Result.integer("Index of the change output; -1 for none")
 
 /** Options that used to be booleans. A boolean has no effect now. */
 const orBoolean = <A>(param: Param<A>): Param<A> => ({
@@ -131,7 +132,7 @@ export const makeFundMethods = (
       options: orBoolean(orEmpty(namedOptions(FUND_OPTIONS, "Options."))),
       iswitness: optional(boolean("Whether the transaction is in witness format."), "tries both")
     },
-    results: [{ shape: Shape.object({ hex: Shape.hex("The transaction"), fee: FEE, changepos: CHANGE }) }],
+    results: [{ schema: Schema.Struct({ hex: Result.hex("The transaction"), fee: FEE, changepos: CHANGE }) }],
     examples: [[TRANSACTION], [TRANSACTION, { fee_rate: 120, changePosition: 0 }]],
     errors: ["-22 TX decode failed", ...FUNDING_ERRORS],
     handler: ({ hexstring, iswitness, options }, wallet) =>
@@ -165,7 +166,7 @@ export const makeFundMethods = (
       bip32derivs: withDefault(boolean("Whether the PSBT includes derivation paths of the wallet's keys."), true),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
-    results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
+    results: [{ schema: Schema.Struct({ psbt: Result.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
     examples: [[[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }]],
     errors: ["-5 Invalid address: <x>"],
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
@@ -206,7 +207,9 @@ export const makeFundMethods = (
         namedOptions({ include_watchonly: optional(boolean("Without effect."), "false") }, "Options.")
       )
     },
-    results: [{ shape: Shape.object({ balance_change: Shape.amount("The change in NMC; negative for a decrease") }) }],
+    results: [{
+      schema: Schema.Struct({ balance_change: Result.amount("The change in NMC; negative for a decrease") })
+    }],
     examples: [[[TRANSACTION]]],
     errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
     handler: ({ rawtxs = [] }, wallet, { turns }) =>

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { encodeExtendedKey, parseExtendedKey } from "../../../protocol/extendedKey.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -6,7 +7,7 @@ import { derivePath, HARDENED, neutered } from "../../../wallet/keys/hd.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, namedOptions, orEmpty, withDefault } from "../../method/params.ts"
-import * as Shape from "../../method/shape.ts"
+import * as Result from "../../method/results.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
 /** The extended keys of a wallet (reference/rpc.md 3.9). */
@@ -72,17 +73,16 @@ export const hdKeyMethod: Effect.Effect<Method, never, Wallets | Chain> = Effect
       }, "Options."))
     },
     results: [{
-      shape: Shape.array(Shape.object({
-        xpub: Shape.string("The extended public key"),
-        has_private: Shape.boolean("Whether the wallet has its private key"),
-        xprv: Shape.optional(Shape.string("The extended private key, if requested")),
-        descriptors: Shape.array(
-          Shape.object({
-            desc: Shape.string("The descriptor"),
-            active: Shape.boolean("Whether the wallet derives new addresses from it")
-          }),
-          "The descriptors"
-        )
+      schema: Schema.Array(Schema.Struct({
+        xpub: Result.string("The extended public key"),
+        has_private: Result.boolean("Whether the wallet has its private key"),
+        xprv: Schema.optional(Result.string("The extended private key, if requested")),
+        descriptors: Schema.Array(
+          Schema.Struct({
+            desc: Result.string("The descriptor"),
+            active: Result.boolean("Whether the wallet derives new addresses from it")
+          })
+        ).annotations({ description: "The descriptors" })
       }))
     }],
     examples: [[]],

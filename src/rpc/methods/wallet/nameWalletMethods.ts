@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { completeNames } from "../../../names/completeNames.ts"
@@ -10,8 +11,8 @@ import type { DataHealth } from "../../../storage/DataHealth.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
@@ -31,12 +32,12 @@ const TXID = "654166d8a5607765aeab942929249c4f9286d3bd37610f33e2f6c9e13a9dd1fa"
 const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
-const OWNED_NAME = Shape.object({
+const OWNED_NAME = Schema.Struct({
   ...NAME_OUTPUT_MEMBERS,
-  ismine: Shape.boolean("Whether the wallet has the address"),
-  height: Shape.integer("Height of the operation"),
-  expires_in: Shape.integer("Blocks until the record expires; 0 or less if it has expired"),
-  expired: Shape.boolean("Whether the record has expired")
+  ismine: Result.boolean("Whether the wallet has the address"),
+  height: Result.integer("Height of the operation"),
+  expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
+  expired: Result.boolean("Whether the record has expired")
 })
 
 export const nameWalletMethods: Effect.Effect<
@@ -62,7 +63,7 @@ export const nameWalletMethods: Effect.Effect<
       name: optional(string("Only this name."), "all names"),
       options: orEmpty(notNull(object(ENCODINGS, "Options.")))
     },
-    results: [{ shape: Shape.array(OWNED_NAME) }],
+    results: [{ schema: Schema.Array(OWNED_NAME) }],
     examples: [[], ["d/example"]],
     errors: ["-1000 Name/value is invalid for encoding <encoding>"],
     handler: ({ name: text, options: given }, wallet) =>
@@ -95,7 +96,7 @@ export const nameWalletMethods: Effect.Effect<
       subtractfeefromamount: SUBTRACT_FEE,
       replaceable: REPLACEABLE
     },
-    results: [{ shape: Shape.hex("The transaction") }],
+    results: [{ schema: Result.hex("The transaction") }],
     examples: [["id/example", 0.1]],
     errors: [
       "-5 name not found: '<name>'",
@@ -126,7 +127,7 @@ export const nameWalletMethods: Effect.Effect<
       "Sends a transaction as soon as the mempool accepts it: now, or after a later block. Until then it waits " +
       "in the wallet's queue.",
     params: { hexstring: hexText("The transaction.") },
-    results: [{ shape: Shape.hex("Its txid") }],
+    results: [{ schema: Result.hex("Its txid") }],
     examples: [[TRANSACTION]],
     errors: ["-22 TX decode failed", "-4 Invalid transaction (<reason>)"],
     handler: ({ hexstring }, wallet) =>
@@ -147,7 +148,7 @@ export const nameWalletMethods: Effect.Effect<
     group: "Names",
     summary: "Removes a transaction from the queue. A missing transaction is not an error.",
     params: { txid: hash("The transaction.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[TXID]],
     handler: ({ txid }, wallet) => Effect.as(wallet.dequeue(displayHash(txid)), null)
   })
@@ -157,7 +158,7 @@ export const nameWalletMethods: Effect.Effect<
     group: "Names",
     summary: "Lists the transactions in the queue.",
     params: {},
-    results: [{ shape: Shape.map("txid", Shape.object({ transaction: Shape.hex("The transaction") })) }],
+    results: [{ schema: Result.map("txid", Schema.Struct({ transaction: Result.hex("The transaction") })) }],
     examples: [[]],
     handler: (_, wallet) =>
       Effect.sync(() =>

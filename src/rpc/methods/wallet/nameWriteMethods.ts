@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
@@ -7,8 +8,8 @@ import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
@@ -32,7 +33,7 @@ const SALT = "f3fcc8b6a24efa486cfba479d37227f7f623c1cf"
 
 const NOT_FOUND = "scan for previous txid failed"
 
-const TRANSACTION_ID = Shape.hex("The transaction")
+const TRANSACTION_ID = Result.hex("The transaction")
 
 export const makeNameWriteMethods = (
   wallets: typeof Wallets.Service,
@@ -66,7 +67,7 @@ export const makeNameWriteMethods = (
         allowExisting: optional(boolean("Whether to continue if the name exists."), "false")
       }, "Options.")))
     },
-    results: [{ shape: Shape.array(Shape.hex("The transaction, then the salt of the commitment")) }],
+    results: [{ schema: Schema.Array(Result.hex("The transaction, then the salt of the commitment")) }],
     examples: [["d/example"], ["d/example", { allowExisting: true }]],
     errors: ["-25 this name exists already", NOT_KNOWN_YET, ...WRITE_ERRORS],
     handler: ({ name: text, options: given }, wallet) =>
@@ -100,7 +101,7 @@ export const makeNameWriteMethods = (
       options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options."))),
       allow_active: optional(boolean("Whether to continue if the name is active; for tests."), "false")
     },
-    results: [{ shape: TRANSACTION_ID }],
+    results: [{ schema: TRANSACTION_ID }],
     examples: [["d/example"], ["d/example", SALT, TXID, "{\"ip\":\"192.0.2.1\"}"]],
     errors: [
       "-8 the value is too long",
@@ -159,7 +160,7 @@ export const makeNameWriteMethods = (
       value: optional(string("The value."), "the current value"),
       options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
     },
-    results: [{ shape: TRANSACTION_ID }],
+    results: [{ schema: TRANSACTION_ID }],
     examples: [["d/example"], ["d/example", "{\"ip\":\"192.0.2.1\"}"]],
     errors: [
       "-8 the value is too long",

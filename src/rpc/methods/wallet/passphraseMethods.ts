@@ -4,8 +4,8 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { int64, string } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { EMPTY_PASSPHRASE, walletMethod, WRONG_PASSPHRASE } from "./walletContext.ts"
 
 /** Methods for the passphrase of a wallet (reference/rpc.md 3.9). */
@@ -33,7 +33,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "encryptwallet",
     summary: "Encrypts the secrets of the wallet with a passphrase, which is then required for signing.",
     params: { passphrase: string("The passphrase.") },
-    results: [{ shape: Shape.string("The next steps") }],
+    results: [{ schema: Result.string("The next steps") }],
     examples: [["a long passphrase"]],
     errors: [`-16 ${NOTHING_TO_ENCRYPT}`, `-15 ${ENCRYPTED}`, `-8 ${EMPTY_PASSPHRASE}`],
     handler: ({ passphrase }, wallet) =>
@@ -56,7 +56,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       passphrase: string("The passphrase."),
       timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`)
     },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["a long passphrase", 60]],
     errors: [
       `-15 ${unencrypted("walletpassphrase")}`,
@@ -78,7 +78,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "walletlock",
     summary: "Locks the wallet.",
     params: {},
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[]],
     errors: [`-15 ${unencrypted("walletlock")}`],
     handler: (_, wallet) =>
@@ -93,7 +93,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "walletpassphrasechange",
     summary: "Replaces the passphrase of the wallet.",
     params: { oldpassphrase: string("The old passphrase."), newpassphrase: string("The new passphrase.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["a long passphrase", "a longer passphrase"]],
     errors: [`-15 ${unencrypted("walletpassphrasechange")}`, `-8 ${EMPTY_PASSPHRASE}`, `-14 ${WRONG_PASSPHRASE}`],
     handler: ({ newpassphrase, oldpassphrase }, wallet) =>

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { addressOf, decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
@@ -9,8 +10,8 @@ import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, type JsonValue } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, int32, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { scriptOfAddress } from "./addressMethods.ts"
 import { label, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
@@ -145,7 +146,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     name: "getreceivedbyaddress",
     summary: "Returns the amount that an address received, without amounts locked in names.",
     params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
-    results: [{ shape: Shape.amount("The sum") }],
+    results: [{ schema: Result.amount("The sum") }],
     examples: [[ADDRESS], [ADDRESS, 6]],
     errors: ["-5 Invalid address", "-4 Address not found in wallet"],
     handler: ({ address, include_immature_coinbase: immature, minconf: minConfirmations }, wallet) =>
@@ -159,7 +160,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     name: "getreceivedbylabel",
     summary: "Returns the amount that the addresses with a label received, without amounts locked in names.",
     params: { label: label("The label."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
-    results: [{ shape: Shape.amount("The sum") }],
+    results: [{ schema: Result.amount("The sum") }],
     examples: [["rent"], ["rent", 6]],
     errors: ["-4 Label not found in wallet", "-4 Address not found in wallet", "-11 Invalid label name"],
     handler: ({ include_immature_coinbase: immature, label, minconf: minConfirmations }, wallet) =>
@@ -185,12 +186,12 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
       include_immature_coinbase: IMMATURE
     },
     results: [{
-      shape: Shape.array(Shape.object({
-        address: Shape.string("The address"),
-        amount: Shape.amount("Received amount"),
-        confirmations: Shape.integer("Confirmations of the latest payment"),
-        label: Shape.string("Label of the address"),
-        txids: Shape.array(Shape.hex("A transaction that pays to it"))
+      schema: Schema.Array(Schema.Struct({
+        address: Result.string("The address"),
+        amount: Result.amount("Received amount"),
+        confirmations: Result.integer("Confirmations of the latest payment"),
+        label: Result.string("Label of the address"),
+        txids: Schema.Array(Result.hex("A transaction that pays to it"))
       }))
     }],
     examples: [[], [6, true]],
@@ -221,10 +222,10 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
       include_immature_coinbase: IMMATURE
     },
     results: [{
-      shape: Shape.array(Shape.object({
-        amount: Shape.amount("Amount that its addresses received"),
-        confirmations: Shape.integer("Confirmations of the latest payment"),
-        label: Shape.string("The label")
+      schema: Schema.Array(Schema.Struct({
+        amount: Result.amount("Amount that its addresses received"),
+        confirmations: Result.integer("Confirmations of the latest payment"),
+        label: Result.string("The label")
       }))
     }],
     examples: [[], [6, true]],
@@ -256,10 +257,9 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
       "or its change.",
     params: {},
     results: [{
-      shape: Shape.array(
-        Shape.array(Shape.array(Shape.any("Address, amount and, if set, label"))),
-        "The groups"
-      )
+      schema: Schema.Array(
+        Schema.Array(Schema.Array(Result.any("Address, amount and, if set, label")))
+      ).annotations({ description: "The groups" })
     }],
     examples: [[]],
     handler: (_, wallet) =>

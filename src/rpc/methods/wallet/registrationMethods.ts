@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { encodeText } from "../../../protocol/nameText.ts"
@@ -8,8 +9,8 @@ import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import type { Members, ShapeContext } from "../../shapes/context.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
@@ -28,30 +29,32 @@ import { walletMethod } from "./walletContext.ts"
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
 
 const NAME_MEMBERS = {
-  name: Shape.optional(Shape.string("The name")),
-  name_error: Shape.optional(Shape.string("Instead of the name: why this encoding cannot represent it")),
-  name_encoding: Shape.string("Encoding of the name: ascii, utf8 or hex")
+  name: Schema.optional(Result.string("The name")),
+  name_error: Schema.optional(Result.string("Instead of the name: why this encoding cannot represent it")),
+  name_encoding: Result.string("Encoding of the name: ascii, utf8 or hex")
 }
 
 const REGISTRATION_MEMBERS = {
   ...NAME_MEMBERS,
-  value: Shape.optional(Shape.string("The value to set; missing after name_new alone")),
-  value_error: Shape.optional(Shape.string("Instead of the value: why this encoding cannot represent it")),
-  value_encoding: Shape.optional(Shape.string("Encoding of the value: ascii, utf8 or hex")),
-  txid: Shape.hex("The transaction of name_new"),
-  rand: Shape.hex("The salt of its commitment"),
-  firstupdate_txid: Shape.optional(Shape.hex("The transaction of name_firstupdate, once sent")),
-  step: Shape.string(
+  value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
+  value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
+  value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
+  txid: Result.hex("The transaction of name_new"),
+  rand: Result.hex("The salt of its commitment"),
+  firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
+  step: Result.string(
     "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
       "name_firstupdate is sent; done; failed"
   ),
-  note: Shape.optional(Shape.string("What the registration waits for, or why it failed")),
-  time: Shape.time("Start of the registration")
+  note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
+  time: Result.time("Start of the registration")
 }
 
-const RENEWALS = Shape.object({
-  all: Shape.boolean("Whether the wallet renews all names before they expire"),
-  names: Shape.array(Shape.object(NAME_MEMBERS), "Names that the wallet renews in any case")
+const RENEWALS = Schema.Struct({
+  all: Result.boolean("Whether the wallet renews all names before they expire"),
+  names: Schema.Array(Schema.Struct(NAME_MEMBERS)).annotations({
+    description: "Names that the wallet renews in any case"
+  })
 })
 
 /** The encoding of the bytes, and their text or the error. */
@@ -111,9 +114,11 @@ export const makeRegistrationMethods = (
       options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
     },
     results: [{
-      shape: Shape.object({
+      schema: Schema.Struct({
         ...REGISTRATION_MEMBERS,
-        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "Warnings about the name and the value"))
+        warnings: Schema.optional(
+          Schema.Array(Result.string("A warning")).annotations({ description: "Warnings about the name and the value" })
+        )
       })
     }],
     examples: [["d/example", "{\"ip\":\"192.0.2.1\"}"]],
@@ -145,7 +150,7 @@ export const makeRegistrationMethods = (
     group: "Names",
     summary: "Lists the registrations of the wallet and their progress, including those started by name_new.",
     params: { options: orEmpty(notNull(object(ENCODINGS, "Options."))) },
-    results: [{ shape: Shape.array(Shape.object(REGISTRATION_MEMBERS)) }],
+    results: [{ schema: Schema.Array(Schema.Struct(REGISTRATION_MEMBERS)) }],
     examples: [[]],
     handler: ({ options: given }, wallet) =>
       Effect.sync(() => {
@@ -159,7 +164,7 @@ export const makeRegistrationMethods = (
     group: "Names",
     summary: "Cancels a registration: no name_firstupdate is sent. Transactions that were sent stay valid.",
     params: { name: string("The name."), options: NAME_OPTIONS },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["d/example"]],
     errors: ["-4 <reason why it cannot be cancelled>", "-1000 Name/value is invalid for encoding <encoding>"],
     handler: ({ name: text, options: given }, wallet) =>
@@ -183,7 +188,7 @@ export const makeRegistrationMethods = (
       on: optional(boolean("Whether the wallet renews it."), "nothing is changed"),
       options: NAME_OPTIONS
     },
-    results: [{ shape: RENEWALS }],
+    results: [{ schema: RENEWALS }],
     examples: [[], ["d/example", true]],
     errors: ["-8 the name is too long", "-1000 Name/value is invalid for encoding <encoding>"],
     handler: ({ name: text, on, options: given }, wallet) =>

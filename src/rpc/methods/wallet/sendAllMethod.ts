@@ -191,7 +191,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         ...FEE_OPTIONS
       }, "Options.")))
     },
-    results: [{ shape: FINISHED }],
+    results: [{ schema: FINISHED }],
     examples: [[[ADDRESS]], [[ADDRESS], null, "unset", 150]],
     errors: [
       `-8 ${NO_RECIPIENT}`,

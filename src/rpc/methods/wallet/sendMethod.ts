@@ -70,7 +70,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
       }, "Options."))),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
-    results: [{ shape: FINISHED }],
+    results: [{ schema: FINISHED }],
     examples: [[[{ [ADDRESS]: 0.1 }], 6, "economical"], [{ [ADDRESS]: 0.2 }, null, "unset", 150]],
     errors: ["-5 Invalid address: <x>", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
     handler: ({ options, outputs, version, ...beside }, wallet, { turns }) =>

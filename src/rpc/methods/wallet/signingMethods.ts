@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress } from "../../../protocol/address.ts"
@@ -16,8 +17,8 @@ import { checked } from "../../method/checked.ts"
 import { checkedInTurns, inTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hexText, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { PREVTXS_PARAM, readPrevouts } from "../prevouts.ts"
 import { decodePsbtParam, encodedPsbt } from "../psbtMethods.ts"
 import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
@@ -76,7 +77,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       name: "signmessage",
       summary: "Signs a message with the private key of an address.",
       params: { address: string("The address; must be the address of a single key."), message: string("The message.") },
-      results: [{ shape: Shape.string("The signature in base64") }],
+      results: [{ schema: Result.string("The signature in base64") }],
       examples: [[ADDRESS, "a message"]],
       errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
       handler: ({ address, message }, wallet) =>
@@ -96,7 +97,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       group: "Raw transactions",
       summary: "Signs the inputs of a transaction with the keys of the wallet.",
       params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
-      results: [{ shape: SIGNED_TRANSACTION }],
+      results: [{ schema: SIGNED_TRANSACTION }],
       examples: [[TRANSACTION]],
       errors: [
         "-22 TX decode failed. Make sure the tx has at least one input.",
@@ -137,10 +138,10 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
       },
       results: [{
-        shape: Shape.object({
-          psbt: Shape.string("The PSBT in base64"),
-          complete: Shape.boolean("Whether every input is completely signed"),
-          hex: Shape.optional(Shape.hex("The transaction, if complete"))
+        schema: Schema.Struct({
+          psbt: Result.string("The PSBT in base64"),
+          complete: Result.boolean("Whether every input is completely signed"),
+          hex: Schema.optional(Result.hex("The transaction, if complete"))
         })
       }],
       examples: [[PSBT]],

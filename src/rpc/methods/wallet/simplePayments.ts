@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { FeeChoice, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
@@ -18,8 +19,8 @@ import {
   string,
   withDefault
 } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
@@ -43,13 +44,13 @@ export const SUBTRACT_FEE = withDefault(boolean("Whether to subtract the fee fro
 
 const VERBOSE = withDefault(boolean("Whether to return the source of the fee."), false)
 
-const TXID = Shape.hex("The transaction")
+const TXID = Result.hex("The transaction")
 
 const PAYMENT_RESULTS = [
-  { when: "verbose is false", shape: TXID },
+  { when: "verbose is false", schema: TXID },
   {
     when: "verbose is true",
-    shape: Shape.object({ txid: TXID, fee_reason: Shape.string("Source of the fee") })
+    schema: Schema.Struct({ txid: TXID, fee_reason: Result.string("Source of the fee") })
   }
 ]
 

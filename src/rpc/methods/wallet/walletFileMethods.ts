@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
@@ -7,8 +8,8 @@ import { Wallets } from "../../../wallet/Wallets.ts"
 import { method } from "../../method/method.ts"
 import type { CallContext, Method } from "../../method/methodTable.ts"
 import { boolean, int32, optional, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { storageError } from "../errors.ts"
 import {
   asRpcError,
@@ -26,7 +27,7 @@ import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
 
 const LOAD_ON_STARTUP = optional(boolean("Whether to load the wallet at each start."), "unchanged")
 
-const WARNINGS = Shape.optional(Shape.array(Shape.string("A warning"), "Warnings"))
+const WARNINGS = Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
 
 type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
@@ -131,7 +132,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     group: "Wallet",
     summary: "Lists the loaded wallets.",
     params: {},
-    results: [{ shape: Shape.array(Shape.string("A wallet; empty for the default one")) }],
+    results: [{ schema: Schema.Array(Result.string("A wallet; empty for the default one")) }],
     examples: [[]],
     handler: () => Effect.sync(() => wallets.loaded().map(({ name }) => name))
   })
@@ -142,9 +143,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     summary: "Lists the wallets that have a file, loaded or not.",
     params: {},
     results: [{
-      shape: Shape.object({
-        wallets: Shape.array(Shape.object({
-          name: Shape.string("The wallet; empty for the default one"),
+      schema: Schema.Struct({
+        wallets: Schema.Array(Schema.Struct({
+          name: Result.string("The wallet; empty for the default one"),
           warnings: WARNINGS
         }))
       })
@@ -171,7 +172,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       load_on_startup: LOAD_ON_STARTUP,
       external_signer: withDefault(boolean("Only false is supported."), false)
     },
-    results: [{ shape: NAMED_WALLET }],
+    results: [{ schema: NAMED_WALLET }],
     examples: [["savings"], ["watched", true]],
     errors: [
       `-4 ${pathText("<name>", "create")} ${EXISTS}`,
@@ -208,7 +209,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     group: "Wallet",
     summary: "Loads a wallet from its file.",
     params: { filename: string("Name of the wallet."), load_on_startup: LOAD_ON_STARTUP },
-    results: [{ shape: NAMED_WALLET }],
+    results: [{ schema: NAMED_WALLET }],
     examples: [["savings"]],
     errors: ["-35 Wallet \"<name>\" is already loaded.", `-18 ${pathText("<name>", "load")} ${MISSING}`],
     handler: ({ filename, load_on_startup }) =>
@@ -227,7 +228,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       wallet_name: optional(string("Name of the wallet."), "the wallet of the path"),
       load_on_startup: LOAD_ON_STARTUP
     },
-    results: [{ shape: Shape.object({ warnings: WARNINGS }) }],
+    results: [{ schema: Schema.Struct({ warnings: WARNINGS }) }],
     examples: [["savings"]],
     errors: [
       `-18 ${NOT_LOADED}`,
@@ -255,7 +256,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       backup_file: string("Path of the copy."),
       load_on_startup: LOAD_ON_STARTUP
     },
-    results: [{ shape: NAMED_WALLET }],
+    results: [{ schema: NAMED_WALLET }],
     examples: [["savings", "/media/backup/savings.json"]],
     errors: [
       `-36 Failed to create database path '<name>'. ${EXISTS}`,
@@ -278,7 +279,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     name: "backupwallet",
     summary: "Copies the file of the wallet. The copy holds all keys; a new one is needed only after an import.",
     params: { destination: string("A path on the node's machine: of the copy, or of its folder.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [["/media/backup/savings.json"]],
     errors: ["-4 Error: Wallet backup failed!"],
     handler: ({ destination }, wallet) =>
@@ -294,24 +295,24 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     summary: "Returns the properties and the state of the wallet.",
     params: {},
     results: [{
-      shape: Shape.object({
-        walletname: Shape.string("The wallet; empty for the default one"),
-        walletversion: Shape.integer("The version that the reference node reports for every wallet"),
-        format: Shape.string("json"),
-        txcount: Shape.integer("Transactions"),
-        keypoolsize: Shape.integer("Watched receiving addresses that are not handed out yet"),
-        keypoolsize_hd_internal: Shape.integer("Watched change addresses that are not handed out yet"),
-        unlocked_until: Shape.optional(
-          Shape.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
+      schema: Schema.Struct({
+        walletname: Result.string("The wallet; empty for the default one"),
+        walletversion: Result.integer("The version that the reference node reports for every wallet"),
+        format: Result.string("json"),
+        txcount: Result.integer("Transactions"),
+        keypoolsize: Result.integer("Watched receiving addresses that are not handed out yet"),
+        keypoolsize_hd_internal: Result.integer("Watched change addresses that are not handed out yet"),
+        unlocked_until: Schema.optional(
+          Result.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
         ),
-        private_keys_enabled: Shape.boolean("Whether the wallet may hold private keys"),
-        avoid_reuse: Shape.boolean("false"),
-        scanning: Shape.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
-        descriptors: Shape.boolean("true"),
-        external_signer: Shape.boolean("false"),
-        blank: Shape.boolean("Whether the wallet was created without keys and has none"),
-        birthtime: Shape.optional(Shape.time("Earliest time at which the wallet may have been used")),
-        flags: Shape.array(Shape.string("A flag"), "The properties above as words"),
+        private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
+        avoid_reuse: Result.boolean("false"),
+        scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
+        descriptors: Result.boolean("true"),
+        external_signer: Result.boolean("false"),
+        blank: Result.boolean("Whether the wallet was created without keys and has none"),
+        birthtime: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
+        flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above as words" }),
         lastprocessedblock: LAST_BLOCK
       })
     }],
@@ -348,9 +349,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       stop_height: optional(int32("The last block."), "the tip")
     },
     results: [{
-      shape: Shape.object({
-        start_height: Shape.integer("The first block"),
-        stop_height: Shape.integer("The last scanned block")
+      schema: Schema.Struct({
+        start_height: Result.integer("The first block"),
+        stop_height: Result.integer("The last scanned block")
       })
     }],
     examples: [[], [100_000, 120_000]],

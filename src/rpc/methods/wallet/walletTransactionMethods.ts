@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../../chain/errors.ts"
 import type { HeaderInfo } from "../../../chain/index/headerInfo.ts"
@@ -12,8 +13,8 @@ import { Amount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, int32, optional, readHash, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
 import { accept, RpcError } from "../../method/RpcError.ts"
-import * as Shape from "../../method/shape.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
 import { transactionJson } from "../../shapes/transaction.ts"
@@ -103,7 +104,7 @@ export const walletTransactionMethods: Effect.Effect<
       include_watchonly: WATCH_ONLY,
       verbose: withDefault(boolean("Whether to include the decoded transaction."), false)
     },
-    results: [{ shape: WALLET_TRANSACTION }],
+    results: [{ schema: WALLET_TRANSACTION }],
     examples: [[TXID], [TXID, false, true]],
     errors: [`-5 ${UNKNOWN_TRANSACTION}`],
     handler: ({ txid, verbose }, wallet) =>
@@ -132,7 +133,7 @@ export const walletTransactionMethods: Effect.Effect<
       skip: withDefault(int32("Number of latest payments to skip."), 0),
       include_watchonly: WATCH_ONLY
     },
-    results: [{ shape: Shape.array(ENTRY) }],
+    results: [{ schema: Schema.Array(ENTRY) }],
     examples: [[], ["*", 20, 100]],
     errors: [
       "-8 Label argument must be a valid label name or \"*\".",
@@ -199,10 +200,14 @@ export const walletTransactionMethods: Effect.Effect<
       label: optional(label("Only payments received with this label."))
     },
     results: [{
-      shape: Shape.object({
-        transactions: Shape.array(ENTRY, "The payments"),
-        removed: Shape.optional(Shape.array(ENTRY, "Payments of the disconnected branch, in their current state")),
-        lastblock: Shape.hex("The block to pass to the next call")
+      schema: Schema.Struct({
+        transactions: Schema.Array(ENTRY).annotations({ description: "The payments" }),
+        removed: Schema.optional(
+          Schema.Array(ENTRY).annotations({
+            description: "Payments of the disconnected branch, in their current state"
+          })
+        ),
+        lastblock: Result.hex("The block to pass to the next call")
       })
     }],
     examples: [[], ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 6]],
@@ -240,7 +245,7 @@ export const walletTransactionMethods: Effect.Effect<
     summary: "Abandons a transaction that is neither in a block nor in the mempool, and its descendants, so that " +
       "other transactions can spend their inputs.",
     params: { txid: hash("The transaction.") },
-    results: [{ shape: Shape.nothing("") }],
+    results: [{ schema: Result.nothing("") }],
     examples: [[TXID]],
     errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`],
     handler: ({ txid }, wallet) =>

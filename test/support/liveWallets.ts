@@ -146,10 +146,3 @@ export const withWallets = <A, E>(
     )
   )
 }
-
-/** Waits for the work of a fiber of the wallet, for two seconds at most. */
-export const eventually = (what: string, is: () => boolean): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    for (let i = 0; i < 200 && !is(); i++) yield* Effect.promise(() => new Promise((done) => setTimeout(done, 10)))
-    assert.isTrue(is(), what)
-  })

@@ -8,7 +8,8 @@ import { concat, fromHex } from "../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../src/protocol/hash.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { eventually, type LiveNode, withWallets } from "../../support/liveWallets.ts"
+import { eventually } from "../../support/eventually.ts"
+import { type LiveNode, withWallets } from "../../support/liveWallets.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
 
 const hex = (digits: string): Uint8Array => fromHex(digits) ?? assert.fail("not hexadecimal")

@@ -9,7 +9,8 @@ import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { eventually, withWallets } from "../../support/liveWallets.ts"
+import { eventually } from "../../support/eventually.ts"
+import { withWallets } from "../../support/liveWallets.ts"
 import { ADDRESS } from "../../support/mempool.ts"
 
 const to = (value: number) => ({ outputs: [{ value, script: ADDRESS }] })

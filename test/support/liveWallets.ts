@@ -16,6 +16,7 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer } from "./chain.ts"
+import { withCheapScrypt } from "./cheapScrypt.ts"
 import { ADDRESS } from "./mempool.ts"
 import { BLOCK_VERSION, makeCoinbase, solve } from "./regtest.ts"
 
@@ -141,6 +142,7 @@ export const withWallets = <A, E>(
     ...walletsOptions
   })
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(
+    withCheapScrypt,
     Effect.provide(
       wallets.pipe(Layer.provideMerge(stores), Layer.provideMerge(Logger.remove(Logger.defaultLogger)))
     )

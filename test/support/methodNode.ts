@@ -25,6 +25,7 @@ import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { withCheapScrypt } from "./cheapScrypt.ts"
 import { ownFixture } from "./fixtures.ts"
 import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
@@ -144,7 +145,7 @@ export const callsOf = (methods: MethodTable): Calls => {
           throw error
         }
       }
-      return Effect.map(begin(), (result) => answerOf(method, result))
+      return Effect.map(withCheapScrypt(begin()), (result) => answerOf(method, result))
     })
   const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
     callText(name, params).pipe(

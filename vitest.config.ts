@@ -16,6 +16,7 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 2,
     minWorkers: 1,
+    globalSetup: "test/support/sharedDirectory.ts",
     projects: [
       {
         test: {

@@ -15,8 +15,9 @@ import type { Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
-import { chainLayer } from "./chain.ts"
+import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
+import { madeOnce } from "./madeOnce.ts"
 import { ADDRESS } from "./mempool.ts"
 import { BLOCK_VERSION, makeCoinbase, solve } from "./regtest.ts"
 
@@ -148,3 +149,10 @@ export const withWallets = <A, E>(
     )
   )
 }
+
+/** A directory whose wallet has one spendable reward, as after `fund`: a copy of one that is made once a run. */
+export const fundedDirectory = Effect.tap(
+  temporaryDirectory,
+  (directory) =>
+    madeOnce({ name: "funded-wallet", make: (draft) => withWallets(draft, ({ fund }) => fund), into: directory })
+)

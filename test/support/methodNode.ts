@@ -26,7 +26,7 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
-import { ownFixture } from "./fixtures.ts"
+import { fillChain } from "./filledChain.ts"
 import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
 
@@ -175,7 +175,7 @@ export interface MethodNodeOptions {
   readonly loading?: boolean
 }
 
-/** The tip of `regtest-names`. Other tests check its scripts. */
+/** The tip of `regtest-names`. */
 const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
 
 /** Records the time that is set. Tests have a clock of their own, which must not be replaced. */
@@ -190,6 +190,7 @@ const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
+    if (options.blocks !== false) yield* fillChain(directory)
     const chainAndPool = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
         Mempool.layer({ filename: join(directory, "mempool.dat") })
@@ -228,10 +229,7 @@ const make = (options: MethodNodeOptions) =>
     for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.register(wallet.follower)
     const pool = Context.get(context, Mempool.Mempool)
     yield* chain.register(pool.follower)
-    if (options.blocks !== false) {
-      yield* chain.importFrom([ownFixture("regtest-names/blocks.dat")])
-      assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
-    }
+    if (options.blocks !== false) assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
     if (options.loading !== true) {
       yield* pool.load
       yield* status.loaded

@@ -6,6 +6,96 @@ const UNIT_TIMEOUT = 60_000
 /** A test that starts a node, kills it and starts it again. */
 const INTEGRATION_TIMEOUT = 180_000
 
+/**
+ * The test files below test/ that take more than some 1.5 seconds. All others are the quick tests, of which each is held
+ * to that (`test/support/cpuLimit.ts`). A file that became cheaper leaves this list.
+ */
+const SLOW = [
+  "chain/Chain.test.ts",
+  "chain/TxIndex.test.ts",
+  "chain/import/importBlocks.test.ts",
+  "chain/reorganisation.test.ts",
+  "chain/repair/chainDamage.test.ts",
+  "chain/repair/verifyChain.test.ts",
+  "chain/state/CoinStore.test.ts",
+  "chain/state/storedBlocks.test.ts",
+  "chain/write/VerifyPool.test.ts",
+  "client/daemonClient.test.ts",
+  "config/DataDirectory.test.ts",
+  "consensus/chainFixtures.test.ts",
+  "consensus/realTransactions.test.ts",
+  "consensus/signature.test.ts",
+  "consensus/signatureVectors.test.ts",
+  "consensus/undoBlock.test.ts",
+  "crash/diskImage.test.ts",
+  "examples/examples.test.ts",
+  "http/FastLane.test.ts",
+  "http/RpcServer.test.ts",
+  "http/hostile.test.ts",
+  "http/laneEquality.test.ts",
+  "mail/SmtpRelay.test.ts",
+  "mail/relay/Inbound.test.ts",
+  "mail/relay/crash.test.ts",
+  "mail/relay/makeRelay.test.ts",
+  "mempool/fees/FeeEstimator.test.ts",
+  "mempool/fees/FeeHistory.test.ts",
+  "mempool/invariants.test.ts",
+  "mempool/mining/Miner.test.ts",
+  "names/NameFollower.test.ts",
+  "names/NamesFile.test.ts",
+  "names/chainFixtures.test.ts",
+  "names/liveRepair.test.ts",
+  "names/nameQueries.test.ts",
+  "network/PeerManager.test.ts",
+  "network/addresses/AddressBook.test.ts",
+  "network/peer/PeerConnection.test.ts",
+  "network/relay/Relay.test.ts",
+  "network/relay/realMempool.test.ts",
+  "network/sync/BlockDownload.test.ts",
+  "network/sync/SyncManager.test.ts",
+  "network/sync/lostBlock.test.ts",
+  "network/wire/fuzz.test.ts",
+  "network/wire/message.test.ts",
+  "node/embedded.test.ts",
+  "node/logFile.test.ts",
+  "node/logging.test.ts",
+  "node/nodeMetrics.test.ts",
+  "programs/cli/cli.test.ts",
+  "programs/svcd/daemonProgram.test.ts",
+  "programs/wallet/program.test.ts",
+  "promise.test.ts",
+  "protocol/psbt/psbt.test.ts",
+  "rpc/Dispatch.test.ts",
+  "rpc/callerMemory.test.ts",
+  "rpc/methods/all.test.ts",
+  "rpc/methods/blockMethods.test.ts",
+  "rpc/methods/chainMethods.test.ts",
+  "rpc/methods/coinMethods.test.ts",
+  "rpc/methods/miningMethods.test.ts",
+  "rpc/methods/nameMethods.test.ts",
+  "rpc/methods/rawTransactionMethods.test.ts",
+  "rpc/methods/transactionMethods.test.ts",
+  "scripts/checkImports.test.ts",
+  "scripts/rpcDocs.test.ts",
+  "storage/PageGuard.test.ts",
+  "wallet/WalletLive.test.ts",
+  "wallet/Wallets.test.ts",
+  "wallet/keys/KeyRing.test.ts",
+  "wallet/keys/imports.test.ts",
+  "wallet/keys/walletDamage.test.ts",
+  "wallet/keys/walletDrafts.test.ts",
+  "wallet/liveRepair.test.ts",
+  "wallet/names/liveRegistration.test.ts",
+  "wallet/names/registrations.test.ts",
+  "wallet/payments/commit.test.ts",
+  "wallet/signing/signTransaction.test.ts",
+  "web/statusPage.test.ts"
+]
+
+const slow = SLOW.map((file) => `test/${file}`)
+const integration = "test/integration/**/*.test.ts"
+const unit = { testTimeout: UNIT_TIMEOUT, hookTimeout: UNIT_TIMEOUT }
+
 export default defineConfig({
   test: {
     pool: "forks",
@@ -16,25 +106,29 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 2,
     minWorkers: 1,
+    globalSetup: "test/support/sharedDirectory.ts",
     projects: [
       {
         test: {
-          name: "unit",
+          ...unit,
+          name: "quick",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/integration/**"],
-          testTimeout: UNIT_TIMEOUT,
-          hookTimeout: UNIT_TIMEOUT,
+          exclude: [integration, ...slow],
+          setupFiles: "test/support/cpuLimit.ts",
           sequence: { groupOrder: 0 }
         }
       },
       {
+        test: { ...unit, name: "slow", include: slow, sequence: { groupOrder: 1 } }
+      },
+      {
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          include: [integration],
           // Whole programs of the build, after everything else, so that a node shares the machine with one other at most.
           testTimeout: INTEGRATION_TIMEOUT,
           hookTimeout: INTEGRATION_TIMEOUT,
-          sequence: { groupOrder: 1 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

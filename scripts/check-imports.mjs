@@ -1,11 +1,11 @@
 // Checks that imports in src point one way and in no circle, what each folder imports from outside, and that each
 // exported name and each _tag stands in one file. Usage: check-imports.mjs [root]
 
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
-import ts from "typescript"
+import { readModule, sourcesUnder } from "./importGraph.mjs"
 
 /** The folders of src in the order of the data flow: each imports only from those before it. */
 const ORDER = [
@@ -61,41 +61,7 @@ const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))
 const src = join(root, "src")
 const { dependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
-const isString = (node) => node !== undefined && ts.isStringLiteralLike(node)
-
-/** What a node of the syntax tree imports: the text between the quotes, and whether the import exists at run time. */
-const importOf = (node) => {
-  if (ts.isImportDeclaration(node)) {
-    const clause = node.importClause
-    const named = clause?.namedBindings
-    const typesOnly = clause?.isTypeOnly === true ||
-      (clause?.name === undefined && named !== undefined && ts.isNamedImports(named) && named.elements.length > 0 &&
-        named.elements.every((element) => element.isTypeOnly))
-    return { specifier: node.moduleSpecifier, typesOnly }
-  }
-  if (ts.isExportDeclaration(node)) return { specifier: node.moduleSpecifier, typesOnly: node.isTypeOnly }
-  if (ts.isImportTypeNode(node)) return { specifier: node.argument.literal, typesOnly: true }
-  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-    return { specifier: node.arguments[0], typesOnly: false }
-  }
-  return undefined
-}
-
-const importsOf = (file) => {
-  const text = readFileSync(join(src, file), "utf8")
-  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
-  const found = []
-  const visit = (node) => {
-    const { specifier, typesOnly } = importOf(node) ?? {}
-    if (isString(specifier)) {
-      const line = tree.getLineAndCharacterOfPosition(specifier.getStart(tree)).line + 1
-      found.push({ file, line, target: specifier.text, typesOnly })
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(tree)
-  return found
-}
+const importsOf = (file) => readModule(join(src, file)).imports.map((imported) => ({ file, ...imported }))
 
 const folderOf = (file) => file.includes("/") ? file.slice(0, file.indexOf("/")) : file
 
@@ -195,10 +161,7 @@ const repeated = (files, pattern) => {
   return [...places].filter(([, found]) => found.length > 1)
 }
 
-const files = readdirSync(src, { recursive: true })
-  .map((file) => file.replaceAll("\\", "/"))
-  .filter((file) => file.endsWith(".ts"))
-  .sort()
+const files = sourcesUnder(src)
 const byFile = new Map(files.map((file) => [file, importsOf(file)]))
 const problems = []
 

@@ -17,7 +17,11 @@ import type { Follower } from "../../src/chain/write/Follower.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, fromHex, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { blocksOf, coinState, temporaryDirectory, verdictOf, withChain } from "../support/chain.ts"
+import { fillChain } from "../support/filledChain.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
+
+/** A directory with the whole chain. */
+const filled = Effect.tap(temporaryDirectory, (directory) => fillChain(directory))
 
 type CoinState = Effect.Effect.Success<ReturnType<typeof coinState>>
 
@@ -170,10 +174,9 @@ describe("Chain", () => {
     "disconnecting and reconnecting 300 blocks gives the right state at both ends",
     () =>
       Effect.gen(function*() {
-        const directory = yield* temporaryDirectory
+        const directory = yield* filled
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            yield* chain.importFrom([FILE])
             const above = blocks[301]?.hash ?? new Uint8Array(32)
             yield* chain.invalidate(above)
             const at300 = expected.checkpoints.find(({ height }) => height === 300)
@@ -271,8 +274,7 @@ describe("Chain", () => {
 
     it.scopedLive("a missing chain state is rebuilt from the stored blocks", () =>
       Effect.gen(function*() {
-        const directory = yield* temporaryDirectory
-        yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+        const directory = yield* filled
         const size = statSync(blockFile(directory)).size
         rmSync(join(directory, "chainstate"), { recursive: true })
         atTip(yield* withChain(directory, coinState), "rebuilt")
@@ -284,8 +286,7 @@ describe("Chain", () => {
         `says that ${cut} bytes at the end of a block file are missing, keeps the state, takes the blocks again`,
         () =>
           Effect.gen(function*() {
-            const directory = yield* temporaryDirectory
-            yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+            const directory = yield* filled
             truncateSync(blockFile(directory), statSync(blockFile(directory)).size - cut)
             yield* withChain(directory, (chain) =>
               Effect.gen(function*() {
@@ -322,8 +323,7 @@ describe("Chain", () => {
       "the chain reports file and offset of a damaged block, and serves all others",
       () =>
         Effect.gen(function*() {
-          const directory = yield* temporaryDirectory
-          yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+          const directory = yield* filled
           const victim = blocks[321]
           assert.isDefined(victim)
           const offset = readFileSync(blockFile(directory)).indexOf(victim.bytes)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, Logger, Schedule } from "effect"
+import { Effect, Either, Fiber, Logger } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { decodeConfig } from "../../src/client/config.ts"
@@ -9,6 +9,7 @@ import { EMPTY, parseDisplayHash, toHex } from "../../src/protocol/bytes.ts"
 import { makeTransaction, outpoint } from "../../src/protocol/transaction.ts"
 import { freePort } from "../support/daemon.ts"
 import { temporaryDirectory } from "../support/embedded.ts"
+import { eventually } from "../support/eventually.ts"
 import { type Call, type FakeDaemon, fakeDaemon, INFO, type Reply } from "../support/fakeDaemon.ts"
 
 const quietly = Effect.provide(Logger.remove(Logger.defaultLogger))
@@ -359,10 +360,7 @@ describe("the client over a daemon", () => {
       })
       assert.deepStrictEqual(yield* names.registerName("d/x", "v"), { txHash: TXID })
       // The wallet was locked at first: the client retries.
-      yield* Effect.sync(() => callsOf(calls, "name_firstupdate").length).pipe(
-        Effect.repeat({ until: (count) => count === 4, schedule: Schedule.spaced("5 millis") }),
-        Effect.timeout("5 seconds")
-      )
+      yield* eventually("four tries", () => callsOf(calls, "name_firstupdate").length === 4)
     }).pipe(quietly))
 
   it.scopedLive("fails a registration if another owner was faster", () =>
@@ -500,7 +498,7 @@ describe("the client over a daemon", () => {
       const waiting = yield* Effect.scoped(Effect.gen(function*() {
         const names = yield* open(daemon)
         const fiber = yield* Effect.forkDaemon(Effect.flip(names.resolveName("d/x")))
-        yield* Effect.sleep("20 millis")
+        yield* eventually("the call waits", () => daemon.calls.some(({ method }) => method === "name_show"))
         return fiber
       }))
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "ClientClosed")

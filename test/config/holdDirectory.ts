@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import * as DataDirectory from "../../src/config/DataDirectory.ts"
 
 /** Locks the data directory in the first argument, prints that, and holds the lock until the process is killed. */

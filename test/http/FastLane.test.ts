@@ -5,6 +5,7 @@ import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { FastLane } from "../../src/http/FastLane.ts"
 import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
+import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
 /** Plain requests, and the switch from them to requests of other forms, on one connection. */
@@ -37,11 +38,10 @@ class Line {
   }
 
   until(holds: () => boolean): Effect.Effect<string> {
-    return Effect.suspend(() => {
-      if (!holds()) return Effect.zipRight(Effect.sleep(2), this.until(holds))
+    return Effect.map(eventually("an answer", holds), () => {
       const { text } = this
       this.text = ""
-      return Effect.succeed(text)
+      return text
     })
   }
 }

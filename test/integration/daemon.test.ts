@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryDirectory } from "../support/chain.ts"
-import { run, startNode } from "../support/daemon.ts"
+import { run, startNode, wholeDirectory } from "../support/daemon.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 
 interface Expected {
@@ -66,10 +66,7 @@ describe("svcd", () => {
 
   it.scopedLive("goes on resolving names where blocks and chain state were deleted", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const first = yield* startNode(directory, "-loadblock", FILE)
-      yield* first.ready
-      yield* first.running.end()
+      const directory = yield* wholeDirectory
       for (const name of ["blocks", "chainstate"]) rmSync(join(directory, name), { recursive: true })
       const node = yield* startNode(directory)
       // The names are those of a chain that is missing: the node answers, and is not ready.
@@ -91,10 +88,7 @@ describe("svcd", () => {
 
   it.scopedLive("rebuilds names.db from the stored blocks where it is gone", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const first = yield* startNode(directory, "-loadblock", FILE)
-      yield* first.ready
-      yield* first.running.end()
+      const directory = yield* wholeDirectory
       for (const name of readdirSync(directory)) if (name.startsWith("names.db")) rmSync(join(directory, name))
       const node = yield* startNode(directory, "-disablewallet")
       yield* node.ready
@@ -157,8 +151,7 @@ describe("svcd", () => {
 describe("svcd-cli", () => {
   it.scopedLive("prints what the node answers, and fails with the code of the error", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const node = yield* startNode(directory, "-loadblock", FILE)
+      const node = yield* startNode(yield* wholeDirectory)
       yield* node.ready
       const cli = (...args: ReadonlyArray<string>) => run("svcd-cli", "-rpcaddr", `127.0.0.1:${node.port}`, ...args)
       const count = yield* cli("getblockcount")

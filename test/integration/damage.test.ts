@@ -3,12 +3,11 @@ import { Effect } from "effect"
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
-import { freePort, type Node, startNode, until } from "../support/daemon.ts"
-import { fixtureJson, ownFixture } from "../support/fixtures.ts"
+import { freePort, type Node, startNode, until, wholeDirectory } from "../support/daemon.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 
 /** Stored blocks that are damaged or missing, in daemons that are connected to each other. */
 
-const FILE = ownFixture("regtest-names/blocks.dat")
 const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 const OTHER_ADDRESS = "mkBg6GwqZ4XdYQ72vTEqiwfgb6T6WRSDm5"
 const blocks = blocksOf("regtest-names/blocks.dat")
@@ -44,26 +43,9 @@ const hashAt = (node: Node, height: number) => node.call("getblockhash", height)
 const peer = Effect.gen(function*() {
   const port = yield* freePort
   const address = `127.0.0.1:${port}`
-  const node = yield* startNode(
-    yield* temporaryDirectory,
-    "-loadblock",
-    FILE,
-    "-maxpeers",
-    "20",
-    "-listen",
-    address
-  )
+  const node = yield* startNode(yield* wholeDirectory, "-maxpeers", "20", "-listen", address)
   yield* node.ready
   return { node, address }
-})
-
-/** A data directory with the whole chain whose node has ended. */
-const wholeDirectory = Effect.gen(function*() {
-  const directory = yield* temporaryDirectory
-  const node = yield* startNode(directory, "-loadblock", FILE)
-  yield* node.ready
-  yield* node.running.end()
-  return directory
 })
 
 /** Cuts the last three blocks off, and flips a bit in the witness or body of one in the middle. */
@@ -136,7 +118,7 @@ describe("a node whose block file was shortened and has a flipped bit", () => {
     () =>
       Effect.gen(function*() {
         const { address, node: good } = yield* peer
-        const miner = yield* startNode(yield* temporaryDirectory, "-loadblock", FILE)
+        const miner = yield* startNode(yield* wholeDirectory)
         yield* miner.ready
         const left = yield* good.call("generatetoaddress", 3, ADDRESS)
         const directory = yield* temporaryDirectory

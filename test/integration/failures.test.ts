@@ -5,7 +5,7 @@ import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
-import { type Ended, type Node, startNode, startNodeUnder } from "../support/daemon.ts"
+import { type Ended, type Node, startNode, startNodeUnder, wholeDirectory } from "../support/daemon.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 import { asOrdinaryUser, canLimit, canMount, handOver, smallDisk, withFileLimit } from "../support/smallDisk.ts"
 
@@ -55,15 +55,12 @@ const isWhole = (node: Node) =>
     assert.isTrue(yield* node.call("name_checkdb"))
   })
 
-/** A data directory with the whole chain; made once, and copied. */
-const wholeDirectory = Effect.gen(function*() {
-  const directory = yield* temporaryDirectory
-  const node = yield* startNode(join(directory, "data"), "-loadblock", FILE)
-  yield* node.ready
-  yield* node.running.end()
+/** Makes copies of a data directory with the whole chain. */
+const copies = Effect.gen(function*() {
+  const [directory, whole] = [yield* temporaryDirectory, yield* wholeDirectory]
   return (name: string): string => {
     const copy = join(directory, name)
-    cpSync(join(directory, "data"), copy, { recursive: true })
+    cpSync(whole, copy, { recursive: true })
     return copy
   }
 })
@@ -151,7 +148,7 @@ describe.skipIf(!canLimit)("a limit on the size of files", () => {
 describe.skipIf(asOrdinaryUser === undefined)("a file that may not be written", () => {
   it.scopedLive("is named, and nothing else is touched", () =>
     Effect.gen(function*() {
-      const copyOf = yield* wholeDirectory
+      const copyOf = yield* copies
       for (const name of ["blocks/blk00000.dat", "blocks/undo00000.dat", "chainstate/chainstate.db", "names.db"]) {
         const data = copyOf(name.replace("/", "-"))
         handOver(join(data, ".."))
@@ -169,7 +166,7 @@ describe.skipIf(asOrdinaryUser === undefined)("a file that may not be written", 
 describe("a damaged database", () => {
   it.scopedLive("is removed with a line in the log, and made again from the blocks", () =>
     Effect.gen(function*() {
-      const copyOf = yield* wholeDirectory
+      const copyOf = yield* copies
       for (const name of ["names.db", "chainstate/chainstate.db"]) {
         for (const kind of ["garbage", "truncated"]) {
           const data = copyOf(`${name.replace("/", "-")}-${kind}`)
@@ -186,7 +183,7 @@ describe("a damaged database", () => {
 
   it.scopedLive("in pages that no start reads is found before the node answers", () =>
     Effect.gen(function*() {
-      const copyOf = yield* wholeDirectory
+      const copyOf = yield* copies
       const data = copyOf("damaged")
       const file = join(data, "chainstate", "chainstate.db")
       const database = new SQLite(file)

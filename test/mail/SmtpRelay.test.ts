@@ -3,6 +3,7 @@ import { Duration, Effect, Redacted } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { SMTPServer } from "smtp-server"
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/certificate.ts"
+import { eventually } from "../support/eventually.ts"
 import { directory, LETTER, quiet, relay, relayAt, scenario, send, untilQueued } from "../support/mailRelay.ts"
 import { testUpstream } from "../support/smtp.ts"
 
@@ -199,7 +200,7 @@ describe.concurrent("SmtpRelay", () => {
             limits: { connectTimeout: Duration.millis(150), answerTimeout: Duration.millis(150) }
           })
           assert.strictEqual((yield* send(address.port, ["alice@bit"])).code, 250)
-          while (upstream.sessions < 2) yield* Effect.sleep(5)
+          yield* eventually("two sessions", () => upstream.sessions >= 2)
           assert.strictEqual((yield* stats).queued, 1)
           upstream.behaviour = {}
           const [message] = yield* Effect.promise(() => upstream.received(1))
@@ -229,7 +230,7 @@ describe.concurrent("SmtpRelay", () => {
         retry: { reconnect: [Duration.hours(1)] }
       })
       yield* Effect.all(Array.from({ length: 5 }, () => send(address.port, ["alice@bit"])), { concurrency: 5 })
-      while ((yield* stats).upstreamReachable) yield* Effect.sleep(5)
+      yield* eventually("unreachable", Effect.map(stats, ({ upstreamReachable }) => !upstreamReachable))
       assert.strictEqual((yield* stats).queued, 5)
       yield* send(address.port, ["alice@bit"])
       assert.strictEqual(upstream.sessions, 1)
@@ -242,9 +243,9 @@ describe.concurrent("SmtpRelay", () => {
       const upstream = yield* testUpstream({ greeting: () => "close" })
       const { address, stats } = yield* relay(upstream, { retry: { giveUpAfter: Duration.millis(300) } })
       yield* send(address.port, ["alice@bit"])
-      while ((yield* stats).bounced === 0) yield* Effect.sleep(5)
+      yield* eventually("bounced", Effect.map(stats, ({ bounced }) => bounced > 0))
       yield* send(address.port, ["alice@bit"], LETTER, "")
-      while ((yield* stats).discarded === 0) yield* Effect.sleep(5)
+      yield* eventually("discarded", Effect.map(stats, ({ discarded }) => discarded > 0))
     })
   )
 
@@ -293,7 +294,7 @@ describe.concurrent("SmtpRelay", () => {
         config: { credentials: { user: "relay", password: Redacted.make("wrong") } }
       })
       yield* send(address.port, ["alice@bit"])
-      while (upstream.logins.length < 2) yield* Effect.sleep(5)
+      yield* eventually("two logins", () => upstream.logins.length >= 2)
       assert.deepStrictEqual([(yield* stats).queued, (yield* stats).upstreamReachable], [1, false])
     })
   )
@@ -310,7 +311,7 @@ describe.concurrent("SmtpRelay", () => {
         }
       })
       yield* send(address.port, ["alice@bit"])
-      while ((yield* stats).upstreamReachable) yield* Effect.sleep(5)
+      yield* eventually("unreachable", Effect.map(stats, ({ upstreamReachable }) => !upstreamReachable))
       assert.deepStrictEqual(upstream.logins, [])
     })
   )
@@ -358,7 +359,7 @@ describe.concurrent("SmtpRelay", () => {
             yield* untilQueued(stats, 0)
             assert.isTrue(secure)
           } else {
-            while ((yield* stats).upstreamReachable) yield* Effect.sleep(5)
+            yield* eventually("unreachable", Effect.map(stats, ({ upstreamReachable }) => !upstreamReachable))
             assert.isUndefined(secure)
           }
         })).pipe(Effect.provide(quiet))

@@ -1,19 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Scope, TestClock } from "effect"
-import { connect, createServer } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
 import type { PeerHandler } from "../../src/network/Peer.ts"
 import { parseEndpoint } from "../../src/network/wire/addressText.ts"
 import { encodeFrame } from "../../src/network/wire/framing.ts"
 import { regtest } from "../../src/protocol/networks.ts"
-import {
-  eventually,
-  inTime,
-  realSleep,
-  remoteListener,
-  type RemotePeer,
-  remotePeer,
-  versionMessage
-} from "../support/network.ts"
+import { asleepFor, eventually, inTime, settled } from "../support/eventually.ts"
+import { remoteListener, type RemotePeer, remotePeer, versionMessage } from "../support/network.ts"
 import { freePort, memoryStore, NO_INFO, type TestNetwork, testNetwork } from "../support/peerManager.ts"
 
 const connectTo = ({ port }: TestNetwork, from?: string) =>
@@ -21,12 +14,7 @@ const connectTo = ({ port }: TestNetwork, from?: string) =>
 
 /** Waits until the manager has this many peers. */
 const untilPeers = (network: TestNetwork, count: number) =>
-  inTime(
-    Effect.gen(function*() {
-      while ((yield* network.manager.peers).length !== count) yield* realSleep(5)
-    }),
-    `${count} peers`
-  )
+  eventually(`${count} peers`, Effect.map(network.manager.peers, (peers) => peers.length === count))
 
 const calls = (network: TestNetwork, message: string) => network.logs.filter((entry) => entry.message === message)
 
@@ -109,7 +97,7 @@ describe("PeerManager: inbound", () => {
       })
       yield* network.manager.connectOnce(`127.0.0.1:${listener.port}`)
       yield* TestClock.adjust("2 minutes")
-      yield* realSleep(50)
+      yield* settled("no connection", () => listener.connections.length)
       assert.strictEqual(listener.connections.length, 0)
       assert.isFalse(yield* network.manager.lonely)
       const refused = yield* Effect.async<boolean>((resume) => {
@@ -165,6 +153,7 @@ describe("PeerManager: inbound", () => {
   it.scoped("the manager continues under 200 connections that send garbage", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true })
+      const open: Array<Socket> = []
       for (let i = 0; i < 200; i++) {
         const socket = connect(network.port, "127.0.0.1")
         socket.on("error", () => {})
@@ -172,10 +161,11 @@ describe("PeerManager: inbound", () => {
         if (i % 4 === 0) bytes.set(regtest.magic.subarray(0, bytes.length))
         socket.write(bytes)
         if (i % 3 === 0) socket.destroy()
-        else setTimeout(() => socket.destroy(), 100)
+        else open.push(socket)
       }
       const honest = yield* connectTo(network)
       yield* honest.alive
+      for (const socket of open) socket.destroy()
       yield* untilPeers(network, 1)
       assert.deepStrictEqual(yield* network.manager.count, { inbound: 1, outbound: 0 })
     }))
@@ -191,7 +181,7 @@ describe("PeerManager: inbound", () => {
         yield* remote.sendBytes(frame)
         yield* Effect.sync(() => remote.received.splice(0))
       }
-      yield* realSleep(100)
+      yield* settled("the announcements are read", () => process.memoryUsage().arrayBuffers)
       assert.isBelow(process.memoryUsage().arrayBuffers - before, 40_000_000)
     }))
 })
@@ -230,11 +220,9 @@ describe("PeerManager: peers of the operator", () => {
         const remote = yield* listener.accept
         yield* remote.expect("version")
         yield* remote.close
-        yield* realSleep(30)
-        yield* TestClock.adjust(`${pause * 1000 - 1} millis`)
-        yield* realSleep(30)
+        yield* asleepFor(`${pause} seconds`)
         assert.strictEqual(listener.connections.length, index + 1, `before ${pause} s`)
-        yield* TestClock.adjust("1 millis")
+        yield* TestClock.adjust(`${pause} seconds`)
       }
       // A lasting connection resets the pause.
       const good = yield* listener.accept
@@ -243,7 +231,7 @@ describe("PeerManager: peers of the operator", () => {
       yield* TestClock.adjust("61 seconds")
       yield* good.close
       yield* untilPeers(network, 0)
-      yield* realSleep(30)
+      yield* asleepFor("1 seconds")
       yield* TestClock.adjust("1 seconds")
       yield* (yield* listener.accept).answer()
     }))
@@ -252,10 +240,11 @@ describe("PeerManager: peers of the operator", () => {
     Effect.gen(function*() {
       const port = yield* freePort
       const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port }] })
-      for (let i = 0; i < 5; i++) {
-        yield* realSleep(40)
-        yield* TestClock.adjust("60 seconds")
+      for (const pause of [1, 2, 4, 8, 16]) {
+        yield* asleepFor(`${pause} seconds`)
+        yield* TestClock.adjust(`${pause} seconds`)
       }
+      yield* asleepFor("32 seconds")
       const warnings = calls(network, "peer cannot be reached").filter(({ level }) => level === "WARN")
       assert.strictEqual(warnings.length, 1)
       assert.strictEqual(warnings[0]?.facts["reason"], "connection refused")
@@ -285,10 +274,9 @@ describe("PeerManager: peers of the operator", () => {
         addPeers: [{ host: "127.0.0.1", port }]
       })
       const itself = "self connection: this peer is the node itself, not connecting again"
-      for (let i = 0; i < 20; i++) {
-        yield* TestClock.adjust("60 seconds")
-        yield* realSleep(10)
-      }
+      yield* eventually("the node detects itself", () => calls(network, itself).length > 0)
+      yield* TestClock.adjust("3 minutes")
+      yield* settled("no more is logged", () => network.logs.length)
       assert.strictEqual(calls(network, itself).length, 1)
       assert.strictEqual(calls(network, "peer connected").length, 0)
       assert.isBelow(network.logs.length, 8)
@@ -312,7 +300,7 @@ describe("PeerManager: peers of the operator", () => {
       yield* remote.send({ type: "getaddr" })
       yield* remote.disconnected
       yield* untilPeers(network, 0)
-      yield* realSleep(30)
+      yield* asleepFor("1 seconds")
       yield* TestClock.adjust("2 seconds")
       yield* (yield* listener.accept).answer()
       assert.isFalse(network.store.bans.isDiscouraged({ network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }))
@@ -334,8 +322,8 @@ describe("PeerManager: peers of the operator", () => {
       yield* remote.alive
       yield* remote.close
       yield* untilPeers(network, 0)
-      yield* TestClock.adjust("5 minutes")
-      yield* realSleep(50)
+      yield* TestClock.adjust("61 seconds")
+      yield* settled("no connection", () => listener.connections.length)
       assert.strictEqual(listener.connections.length, 1)
       assert.isTrue(yield* network.manager.add("no such: host"))
       assert.deepStrictEqual(yield* network.manager.added, [{ node: "no such: host", connected: undefined }])
@@ -357,7 +345,7 @@ describe("PeerManager: peers of the operator", () => {
         const error = yield* Effect.flip(network.manager.disconnect({ id: info.peer.id }))
         assert.strictEqual(error._tag, "PeerNotFound")
       }
-      yield* TestClock.adjust("5 minutes")
+      yield* TestClock.adjust("61 seconds")
       assert.strictEqual(listener.connections.length, 2)
     }))
 
@@ -375,8 +363,8 @@ describe("PeerManager: peers of the operator", () => {
       yield* outbound.disconnected
       yield* inbound.disconnected
       yield* (yield* remotePeer(network.port)).disconnected
-      yield* TestClock.adjust("5 minutes")
-      yield* realSleep(50)
+      yield* TestClock.adjust("61 seconds")
+      yield* settled("no connection", () => listener.connections.length)
       assert.strictEqual(listener.connections.length, 1)
       yield* network.manager.setActive(true)
       yield* (yield* listener.accept).answer()
@@ -462,7 +450,7 @@ describe("PeerManager: automatic outbound peers", () => {
       assert.strictEqual(tried.length, 1)
       // All other addresses share the group of unroutable addresses.
       yield* TestClock.adjust("30 seconds")
-      yield* realSleep(50)
+      yield* settled("no connection", () => listener.connections.length)
       assert.strictEqual(listener.connections.length, 2)
     }))
 
@@ -503,7 +491,7 @@ describe("PeerManager: automatic outbound peers", () => {
       const listener = yield* everywhere
       yield* testNetwork({ party: { store: bookOf(listener.port, 3, 0n) } })
       yield* TestClock.adjust("20 seconds")
-      yield* realSleep(50)
+      yield* settled("no connection", () => listener.connections.length)
       assert.strictEqual(listener.connections.length, 0)
     }))
 

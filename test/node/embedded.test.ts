@@ -31,6 +31,7 @@ import { encodeText } from "../../src/protocol/nameText.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
+import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { copyOf, fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
 import { fixtureJson } from "../support/fixtures.ts"
 
@@ -357,7 +358,9 @@ describe("the embedded client", () => {
         )
       yield* Effect.gen(function*() {
         const wallet = (yield* Wallets).get("")
-        yield* wallet?.encrypt(Redacted.make("s3cret")) ?? Effect.dieMessage("there is a wallet")
+        yield* wallet === undefined
+          ? Effect.dieMessage("no wallet")
+          : withCheapScrypt(wallet.encrypt(Redacted.make("s3cret")))
         const client = yield* NameClient
         assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))

@@ -5,6 +5,7 @@ import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { lazily, LazyArray } from "../../src/rpc/json/encodeJson.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { int32 } from "../../src/rpc/method/params.ts"
+import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
 /**
@@ -55,9 +56,6 @@ const deaf = (port: number, request: unknown) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-const until = (holds: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => holds() ? Effect.void : Effect.zipRight(Effect.sleep(5), until(holds)))
-
 for (const fastLane of [true, false]) {
   describe(`the memory of callers, ${fastLane ? "in" : "without"} the fast lane`, () => {
     it.scopedLive("counts a long answer until it is read", () =>
@@ -68,15 +66,15 @@ for (const fastLane of [true, false]) {
         assert.strictEqual(JSON.parse(text).result.length, 500)
         assert.strictEqual(headers["content-length"], String(text.length))
         assert.isTrue(text.endsWith("}\n"))
-        yield* until(() => budget.held("rpc_answers") === 0)
+        yield* eventually("no answer is held", () => budget.held("rpc_answers") === 0)
         // More than the system buffers for a connection, so that some of it stays in the node.
         const large = new MemoryBudget(400_000_000)
         const other = yield* testServer({ methods: METHODS, budget: large, fastLane })
         const socket = yield* deaf(other.port, call("pieces", 20_000))
-        yield* until(() => large.held("rpc_answers") > 5_000_000)
+        yield* eventually("the answer is held", () => large.held("rpc_answers") > 5_000_000)
         assert.include((yield* other.post(HASH)).text, GENESIS)
         socket.destroy()
-        yield* until(() => large.held("rpc_answers") === 0)
+        yield* eventually("the answer is dropped", () => large.held("rpc_answers") === 0)
       }))
 
     it.scopedLive("answers with an error without memory for the answer, in pieces and in one", () =>
@@ -96,7 +94,7 @@ for (const fastLane of [true, false]) {
         assert.match(whole.text, /^The memory for answers is full/)
         assert.deepStrictEqual(refused, [503])
         assert.include((yield* post(call("text", 500_000))).text, "yyy")
-        yield* until(() => budget.held("rpc_answers") === 0)
+        yield* eventually("no answer is held", () => budget.held("rpc_answers") === 0)
       }))
 
     it.scopedLive("evicts the caller that holds the most when another caller needs the memory", () =>
@@ -107,7 +105,7 @@ for (const fastLane of [true, false]) {
         let encoded = 0
         const { port, post } = yield* testServer({ methods: METHODS, budget, fastLane, observe: () => void encoded++ })
         yield* deaf(port, call("pieces", 20_000))
-        yield* until(() => encoded === 1)
+        yield* eventually("the answer is encoded", () => encoded === 1)
         assert.isAbove(budget.held("rpc_answers"), 5_000_000)
         const rest = budget.open({ owner: "rest", share: 1, evictable: false, evict: () => {} })
         assert.isTrue(rest.take("rpc_answers", budget.limit("rpc_answers") - budget.held("rpc_answers")))
@@ -127,7 +125,7 @@ for (const fastLane of [true, false]) {
         const many = yield* post(`[${"1,".repeat(9_000)}1]`)
         assert.strictEqual(many.status, 503, "what is made of a body counts too")
         assert.include((yield* post(HASH)).text, GENESIS)
-        yield* until(() => budget.held("rpc_bodies") === 0)
+        yield* eventually("no body is held", () => budget.held("rpc_bodies") === 0)
       }))
 
     it.scopedLive("limits the reply to a batch, and reports each later request as not executed", () =>
@@ -149,7 +147,7 @@ for (const fastLane of [true, false]) {
         assert.isAbove(answered, 60)
         assert.isBelow(answered, 100)
         assert.strictEqual(replies.at(-1)?.error?.message, "The reply to the batch is too large")
-        yield* until(() => budget.held("rpc_answers") === 0)
+        yield* eventually("no answer is held", () => budget.held("rpc_answers") === 0)
       }))
   })
 }

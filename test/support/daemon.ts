@@ -2,6 +2,9 @@ import { Effect, Schedule } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
+import { temporaryDirectory } from "./chain.ts"
+import { ownFixture } from "./fixtures.ts"
+import { madeOnce } from "./madeOnce.ts"
 
 /** Programs of the build, as users run them: `npm test` builds before it tests. */
 const program = (name: string): string => fileURLToPath(new URL(`../../build/src/bin/${name}.js`, import.meta.url))
@@ -119,3 +122,19 @@ export const until = (node: Node, method: string, fits: (result: unknown) => boo
     Effect.retry(Schedule.spaced("10 millis")),
     Effect.timeout("60 seconds")
   )
+
+/**
+ * A data directory with the chain of `regtest-names`, as a node that has ended leaves it: a copy of one that is made once
+ * a run.
+ */
+export const wholeDirectory = Effect.tap(temporaryDirectory, (directory) =>
+  madeOnce({
+    name: "data-regtest-names",
+    make: (draft) =>
+      Effect.scoped(Effect.gen(function*() {
+        const node = yield* startNode(draft, "-loadblock", ownFixture("regtest-names/blocks.dat"))
+        yield* node.ready
+        yield* node.running.end()
+      })),
+    into: directory
+  }))

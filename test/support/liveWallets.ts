@@ -15,7 +15,9 @@ import type { Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
-import { chainLayer } from "./chain.ts"
+import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { withCheapScrypt } from "./cheapScrypt.ts"
+import { madeOnce } from "./madeOnce.ts"
 import { ADDRESS } from "./mempool.ts"
 import { BLOCK_VERSION, makeCoinbase, solve } from "./regtest.ts"
 
@@ -141,15 +143,16 @@ export const withWallets = <A, E>(
     ...walletsOptions
   })
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(
+    withCheapScrypt,
     Effect.provide(
       wallets.pipe(Layer.provideMerge(stores), Layer.provideMerge(Logger.remove(Logger.defaultLogger)))
     )
   )
 }
 
-/** Waits for the work of a fiber of the wallet, for two seconds at most. */
-export const eventually = (what: string, is: () => boolean): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    for (let i = 0; i < 200 && !is(); i++) yield* Effect.promise(() => new Promise((done) => setTimeout(done, 10)))
-    assert.isTrue(is(), what)
-  })
+/** A directory whose wallet has one spendable reward, as after `fund`: a copy of one that is made once a run. */
+export const fundedDirectory = Effect.tap(
+  temporaryDirectory,
+  (directory) =>
+    madeOnce({ name: "funded-wallet", make: (draft) => withWallets(draft, ({ fund }) => fund), into: directory })
+)

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { type Forwarding, NoSuchRecipient, Recipients, RecipientsUnavailable } from "../../src/mail/Recipients.ts"
 import { type RelayConfig, relayConfig, type RelayLimits, type RetryPolicy } from "../../src/mail/relay/RelayConfig.ts"
 import * as SmtpRelay from "../../src/mail/SmtpRelay.ts"
+import { eventually } from "./eventually.ts"
 import { sendMail, type TestUpstream } from "./smtp.ts"
 
 /** Relays in front of an upstream server, for tests on real sockets. */
@@ -85,4 +86,4 @@ export const send = (port: number, to: ReadonlyArray<string>, text = LETTER, fro
 
 /** Waits until so many messages are in the spool. */
 export const untilQueued = (stats: Effect.Effect<{ readonly queued: number }>, count: number) =>
-  Effect.repeat(Effect.zipRight(Effect.sleep(5), stats), { until: ({ queued }) => queued === count })
+  eventually(`${count} queued`, Effect.map(stats, ({ queued }) => queued === count))

@@ -31,7 +31,8 @@ import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
-import { ownFixture } from "./fixtures.ts"
+import { withCheapScrypt } from "./cheapScrypt.ts"
+import { fillChain } from "./filledChain.ts"
 import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
 
@@ -156,7 +157,7 @@ export const callsOf = (methods: MethodTable): Calls => {
           throw error
         }
       }
-      return Effect.map(begin(), (result) => answerOf(method, result))
+      return Effect.map(withCheapScrypt(begin()), (result) => answerOf(method, result))
     })
   const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
     callText(name, params).pipe(
@@ -186,7 +187,7 @@ export interface MethodNodeOptions {
   readonly loading?: boolean
 }
 
-/** The tip of `regtest-names`. Other tests check its scripts. */
+/** The tip of `regtest-names`. */
 const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
 
 /** Records the time that is set. Tests have a clock of their own, which must not be replaced. */
@@ -201,6 +202,7 @@ const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
+    if (options.blocks !== false) yield* fillChain(directory)
     const chainAndPool = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
         Mempool.layer({ filename: join(directory, "mempool.dat") })
@@ -239,10 +241,7 @@ const make = (options: MethodNodeOptions) =>
     for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.register(wallet.follower)
     const pool = Context.get(context, Mempool.Mempool)
     yield* chain.register(pool.follower)
-    if (options.blocks !== false) {
-      yield* chain.importFrom([ownFixture("regtest-names/blocks.dat")])
-      assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
-    }
+    if (options.blocks !== false) assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
     if (options.loading !== true) {
       yield* pool.load
       yield* status.loaded

@@ -14,43 +14,10 @@ import { Services, type Version } from "../../src/network/wire/messages/version.
 import type { NetAddress } from "../../src/network/wire/netAddress.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { regtest } from "../../src/protocol/networks.ts"
+import { eventually, inTime } from "./eventually.ts"
 import { ampleAccount } from "./memory.ts"
 
 /** Peers for tests: scripted ones over loopback, and one that only records what it is sent. */
-
-/** How long a test waits for an expected event: milliseconds of real time, independent of the test's clock. */
-const PATIENCE = 10_000
-
-/** Fails the test, by a defect, where an effect does not end in time. Real time, also under a `TestClock`. */
-export const inTime = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  what: string,
-  within = PATIENCE
-): Effect.Effect<A, E, R> =>
-  Effect.raceFirst(
-    effect,
-    Effect.async<never>((resume) => {
-      const timer = setTimeout(() => resume(Effect.dieMessage(`${what}: not within ${within} ms`)), within)
-      return Effect.sync(() => clearTimeout(timer))
-    })
-  )
-
-/** Waits in real time. */
-export const realSleep = (ms: number): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), ms)
-    return Effect.sync(() => clearTimeout(timer))
-  })
-
-/** Checks every few milliseconds whether a condition holds, until it does. */
-export const eventually = (what: string, holds: () => boolean, within = PATIENCE): Effect.Effect<void> =>
-  inTime(
-    Effect.gen(function*() {
-      while (!holds()) yield* realSleep(5)
-    }),
-    what,
-    within
-  )
 
 const NOWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
 

@@ -14,6 +14,7 @@ import * as Param from "../../src/rpc/method/params.ts"
 import * as Result from "../../src/rpc/method/results.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
+import { inTime } from "./eventually.ts"
 
 /** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
 
@@ -132,19 +133,39 @@ export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<H
     return Effect.sync(() => outgoing.destroy())
   })
 
-/** Opens a socket, sends text unchanged, and returns what was received until it is closed or silent. */
-export const converse = (port: number, text: string, quiet = 300): Effect.Effect<string> =>
-  Effect.async((resume) => {
-    const socket = connect(port, "127.0.0.1")
-    let answer = ""
-    socket.setTimeout(quiet, () => socket.destroy())
-    socket.on("data", (part) => {
-      answer += part.toString("latin1")
-    })
-    socket.on("error", () => {})
-    socket.on("close", () => resume(Effect.succeed(answer)))
-    socket.on("connect", () => socket.write(text))
-  })
+/** The number of whole answers in what was received, without `100 Continue`. */
+const wholeAnswers = (text: string): number => {
+  let count = 0
+  for (let at = 0;;) {
+    const end = text.indexOf("\r\n\r\n", at)
+    if (end < 0) return count
+    const head = text.slice(at, end)
+    at = end + 4 + Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1] ?? 0)
+    if (at > text.length) return count
+    if (!head.startsWith("HTTP/1.1 100 ")) count++
+  }
+}
+
+/**
+ * Opens a socket, sends text unchanged, and returns what was received: all until the server closes the connection, or
+ * until so many answers are whole.
+ */
+export const converse = (port: number, text: string, answers = Infinity): Effect.Effect<string> =>
+  inTime(
+    Effect.async((resume) => {
+      const socket = connect(port, "127.0.0.1")
+      let received = ""
+      socket.on("data", (part) => {
+        received += part.toString("latin1")
+        if (wholeAnswers(received) >= answers) socket.destroy()
+      })
+      socket.on("error", () => {})
+      socket.on("close", () => resume(Effect.succeed(received)))
+      socket.on("connect", () => socket.write(text))
+      return Effect.sync(() => socket.destroy())
+    }),
+    `${answers} answers, or the end of the connection`
+  )
 
 /** The text of a POST request, for `converse`. */
 export const postText = (body: string, head = ""): string =>
@@ -158,7 +179,7 @@ export interface TestServer {
   readonly http: (options: HttpRequest) => Effect.Effect<HttpAnswer, Error>
   /** Posts a JSON value, or text as it is. */
   readonly post: (value: unknown, options?: HttpRequest) => Effect.Effect<HttpAnswer, Error>
-  readonly converse: (text: string, quiet?: number) => Effect.Effect<string>
+  readonly converse: (text: string, answers?: number) => Effect.Effect<string>
 }
 
 export const testServer = (
@@ -202,6 +223,6 @@ export const testServer = (
       http,
       post: (value, each = {}) =>
         http({ method: "POST", body: typeof value === "string" ? value : JSON.stringify(value), ...each }),
-      converse: (text, quiet) => converse(port, text, quiet)
+      converse: (text, answers) => converse(port, text, answers)
     }
   })

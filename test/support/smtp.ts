@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { connect, createServer, type Server, type Socket } from "node:net"
+import { eventually } from "./eventually.ts"
 
 /** Both ends of SMTP for tests: a scripted upstream server, and a client that sends any text. */
 
@@ -82,9 +83,8 @@ export class TestUpstream {
 
   /** Waits for a command with this beginning. */
   async heard(prefix: string): Promise<void> {
-    while (!this.commands.some((command) => command.startsWith(prefix))) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    const isHeard = (): boolean => this.commands.some((command) => command.startsWith(prefix))
+    await Effect.runPromise(eventually(prefix, isHeard))
   }
 
   #serve(socket: Socket): void {

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
 /** Runs TypeScript in a process of its own, as the test runner would. It comes with vitest. */
@@ -22,10 +23,10 @@ export class TsProcess {
   /** Waits until standard output holds a text; fails where the process ends without it. */
   async says(text: string): Promise<void> {
     let exit: number | NodeJS.Signals | null | undefined
-    void this.ended.then((how) => void (exit = how))
+    const ended = this.ended.then((how) => void (exit = how))
     while (!this.stdout.includes(text)) {
       if (exit !== undefined) throw new Error(`ended (${exit}) without saying ${text}: ${this.stdout}${this.stderr}`)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await Promise.race([once(this.child.stdout, "data"), ended])
     }
   }
 }

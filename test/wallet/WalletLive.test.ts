@@ -11,7 +11,8 @@ import { type InvalidWalletRequest } from "../../src/wallet/errors.ts"
 import { decodeDocument } from "../../src/wallet/keys/WalletDocument.ts"
 import { IndexStore } from "../../src/wallet/ledger/IndexStore.ts"
 import { temporaryDirectory } from "../support/chain.ts"
-import { eventually, withWallets } from "../support/liveWallets.ts"
+import { eventually } from "../support/eventually.ts"
+import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS, pay as payAnyone } from "../support/mempool.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
 import { withoutChecksum } from "../support/walletText.ts"
@@ -46,11 +47,10 @@ describe("Wallet", () => {
 
   it.scopedLive("a payment is on disk before it is offered, then pending, and leaves wallet.json six blocks deep", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       const seen: Array<boolean> = []
-      yield* withWallets(directory, ({ fund, mine, minePool, pool, wallet }) =>
+      yield* withWallets(directory, ({ mine, minePool, pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { fee, transaction } = yield* wallet.pay(to(ADDRESS, 3 * COIN))
           assert.deepStrictEqual(seen, [true])
           assert.isTrue(pool.isUnbroadcast(transaction.txidKey))
@@ -86,10 +86,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a confirmed payment survives the loss of the last blocks and of the index", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const txid = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+      const directory = yield* fundedDirectory
+      const txid = yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(4)
@@ -106,7 +105,7 @@ describe("Wallet", () => {
 
   it.scopedLive("the wallet syncs the index before it removes a confirmed payment from wallet.json", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       const keptAtSync: Array<ReadonlyArray<string>> = []
       const { sync } = IndexStore.prototype
       yield* Effect.acquireRelease(
@@ -118,9 +117,8 @@ describe("Wallet", () => {
         }),
         () => Effect.sync(() => void (IndexStore.prototype.sync = sync))
       )
-      yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+      yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(8)
@@ -156,11 +154,10 @@ describe("Wallet", () => {
 
   it.scopedLive("the wallet refuses a registration whose salt does not open its NAME_NEW, in any transaction", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       const file = join(directory, "wallet.json")
-      yield* withWallets(directory, ({ fund, minePool, mine, wallet }) =>
+      yield* withWallets(directory, ({ minePool, mine, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           yield* wallet.nameNew(text("d/salted"), {})
           yield* minePool
           yield* mine(6)
@@ -180,10 +177,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a transaction that the mempool refuses leaves the file, and its coins are spendable again", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const funded = yield* wallet.fund(to(ADDRESS, COIN))
           yield* wallet.commit(funded.transaction)
           const coins = wallet.coins().map(({ outpoint }) => outpoint)
@@ -218,10 +214,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a reorganisation makes a payment pending again, and a block of the other branch confirms it", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ chain, fund, mine, minePool, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ chain, mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.pay({ ...to(ADDRESS, COIN), comment: "rent" })
           const block = yield* minePool
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
@@ -238,10 +233,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a confirmed double spend makes a payment conflicted, and a reorg of it makes the payment valid", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ chain, fund, mine, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ chain, mine, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const rival = yield* wallet.fund(to(ADDRESS, 2 * COIN))
           const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
           const block = yield* mine(1, { transactions: [rival.transaction] })
@@ -258,10 +252,9 @@ describe("Wallet", () => {
 
   it.scopedLive("after a restart the wallet is unchanged, and offers what the mempool lost again", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const before = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+      const directory = yield* fundedDirectory
+      const before = yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           yield* wallet.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(1)
@@ -322,10 +315,9 @@ describe("Wallet", () => {
 
   it.scopedLive("locked coins stay locked after a restart", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const key = yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      const key = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const [coin] = wallet.coins()
           if (coin === undefined) return assert.fail("no coin")
           yield* wallet.lockCoins([coin.outpoint], true, true)
@@ -344,10 +336,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a payment is replaced by one with a higher fee, and both record the other", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const first = yield* wallet.pay(to(ADDRESS, COIN))
           const { funded, oldFee } = yield* wallet.bump(first.transaction.txidKey, {})
           assert.strictEqual(oldFee, first.fee)
@@ -367,10 +358,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a NAME_NEW cannot be replaced", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ address, fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ address, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const script = nameScript(nameNew(text("d/bump"), saltOf(1)), yield* address)
           const { transaction } = yield* wallet.pay({ ...to(script, COIN / 100), version: NAME_TX_VERSION })
           const coin = wallet.coins().find(({ name }) => name !== undefined)
@@ -384,10 +374,9 @@ describe("Wallet", () => {
 
   it.scopedLive("the fee rate is never below the wallet's minimum, nor the fee above the sane maximum", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const low = yield* Effect.flip(wallet.fund({ ...to(ADDRESS, COIN), feeRate: 99_999 }))
           assert.deepInclude(low, { code: "too-small" })
           const least = yield* wallet.fund({ ...to(ADDRESS, COIN), feeRate: 100_000 })
@@ -400,10 +389,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a transaction outside of the mempool can be abandoned, and its coins are free", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const { txidKey } = yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      const { txidKey } = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
           const refused = yield* Effect.flip(wallet.abandon(transaction.txidKey))
           assert.deepInclude(refused, { code: "not-eligible" })
@@ -425,10 +413,9 @@ describe("Wallet", () => {
 
   it.scopedLive("the queue keeps non-final transactions, sends them when final, and refuses invalid ones", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const transaction = yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      const transaction = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.fund({ ...to(ADDRESS, COIN), lockTime: 103 })
           yield* wallet.enqueue(transaction)
           assert.deepStrictEqual(wallet.queue().map(({ txidKey }) => txidKey), [transaction.txidKey])
@@ -523,10 +510,9 @@ describe("Wallet", () => {
 
   it.scopedLive("a rescan returns where it ended, and refuses invalid ranges", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           assert.strictEqual(yield* wallet.rescan(0, undefined), 101)
           assert.strictEqual(yield* wallet.rescan(5, 60), 60)
           for (const [from, to] of [[-1, undefined], [102, undefined], [0, 102], [5, 4]] as const) {
@@ -557,10 +543,9 @@ describe("Wallet", () => {
 
   it.scopedLive("an output to a key outside of the wallet is no coin of the wallet", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const foreign = outpointKey(outpoint(new Uint8Array(32).fill(7), 0))
           const refused = yield* Effect.flip(wallet.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] }))
           assert.deepInclude(refused, { _tag: "FundsMissing", missing: foreign })

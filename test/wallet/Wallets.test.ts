@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { COIN } from "../../src/protocol/amount.ts"
+import { SCRYPT, ScryptCost } from "../../src/wallet/keys/seal.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
@@ -180,8 +182,9 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           const old = yield* wallets.create(request)
           // One change in progress when the wallet is unloaded, and one later.
-          const slow = yield* Effect.fork(Effect.either(old.encrypt(Redacted.make("slow"))))
-          yield* Effect.sleep("20 millis")
+          const encrypting = Effect.provideService(old.encrypt(Redacted.make("slow")), ScryptCost, SCRYPT)
+          const slow = yield* Effect.fork(Effect.either(encrypting))
+          yield* turnOfEventLoop
           yield* wallets.unload("w1", undefined)
           const wallet = yield* wallets.load("w1", undefined)
           yield* wallet.newAddress({ type: "legacy", label: "kept" })

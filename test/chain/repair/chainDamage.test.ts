@@ -5,6 +5,7 @@ import { rebuildRequested } from "../../../src/chain/repair/rebuild.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import { blocksOf, coinState, temporaryDirectory, withChain } from "../../support/chain.ts"
+import { fillChain } from "../../support/filledChain.ts"
 import { checkAll, damageOf, flipIn, spoilPages } from "../../support/liveDamage.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 401)
@@ -14,10 +15,8 @@ const coins = blocks.flatMap(({ transactions }) => transactions.map(({ txid }) =
 
 const filled = Effect.gen(function*() {
   const directory = yield* temporaryDirectory
-  const before = yield* withChain(
-    directory,
-    (chain) => Effect.zipRight(chain.deliver(blocks.slice(1), true), coinState(chain))
-  )
+  yield* fillChain(directory, 400)
+  const before = yield* withChain(directory, coinState)
   const chainstate = join(directory, "chainstate")
   return { directory, before, chainstate, file: join(chainstate, "chainstate.db") }
 })

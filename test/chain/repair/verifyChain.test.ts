@@ -5,17 +5,17 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../../support/chain.ts"
+import { fillChain } from "../../support/filledChain.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat")
+
+/** Enough blocks for names of all kinds. */
+const HEIGHT = 300
 
 const WHOLE = { damaged: 0, contradiction: undefined }
 
 /** A directory with the first blocks of a chain with names of all kinds. */
-const filled = (upTo: number) =>
-  Effect.tap(
-    temporaryDirectory,
-    (directory) => withChain(directory, (chain) => chain.deliver(blocks.slice(1, upTo + 1), true))
-  )
+const filled = (upTo: number) => Effect.tap(temporaryDirectory, (directory) => fillChain(directory, upTo))
 
 const flipIn = (directory: string, name: string, at: (bytes: Buffer) => number): void => {
   const file = join(directory, "blocks", name)
@@ -41,10 +41,10 @@ describe("verifyChain", () => {
     "verifyChain accepts an intact chain at every level, down to the first block",
     () =>
       Effect.gen(function*() {
-        const directory = yield* filled(600)
+        const directory = yield* filled(HEIGHT)
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            assert.deepStrictEqual(yield* chain.verify({ level: 4, blocks: 0 }), { checked: 600, ...WHOLE })
+            assert.deepStrictEqual(yield* chain.verify({ level: 4, blocks: 0 }), { checked: HEIGHT, ...WHOLE })
             for (const level of [0, 1, 2, 3, 4]) {
               assert.deepStrictEqual(yield* chain.verify({ level, blocks: 7 }), { checked: 7, ...WHOLE })
             }
@@ -56,7 +56,7 @@ describe("verifyChain", () => {
 
   it.scopedLive("an interrupted verifyChain ends between two blocks, and the chain continues", () =>
     Effect.gen(function*() {
-      const directory = yield* filled(300)
+      const directory = yield* filled(HEIGHT)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           const check = yield* Effect.fork(chain.verify({ level: 4, blocks: 0 }))
@@ -66,8 +66,8 @@ describe("verifyChain", () => {
           assert.isTrue(Exit.isInterrupted(yield* Effect.raceFirst(Fiber.interrupt(check), counting)))
           // It yields to other fibers after each block.
           assert.isBelow(turns, 100)
-          yield* chain.deliver(blocks.slice(301, 302), false)
-          assert.strictEqual((yield* chain.tip).height, 301)
+          yield* chain.deliver(blocks.slice(HEIGHT + 1, HEIGHT + 2), false)
+          assert.strictEqual((yield* chain.tip).height, HEIGHT + 1)
         }))
     }))
 
@@ -100,14 +100,14 @@ describe("verifyChain", () => {
       ],
       ["claims are of another height", "UPDATE claims SET height = height - 1"],
       // No rule detects these: only the comparison with the results of the blocks does.
-      ["the last claims are on other outputs", "UPDATE claims SET outpoint = zeroblob(36) WHERE height > 594"]
+      ["the last claims are on other outputs", `UPDATE claims SET outpoint = zeroblob(36) WHERE height > ${HEIGHT - 6}`]
     ] as const
   ) {
     it.scopedLive(
       `the start finds a state in which ${what}, and the next start rebuilds it`,
       () =>
         Effect.gen(function*() {
-          const directory = yield* filled(600)
+          const directory = yield* filled(HEIGHT)
           const database = new SQLite(join(directory, "chainstate", "chainstate.db"))
           assert.isAbove(database.prepare(sql).run().changes, 0)
           database.close()
@@ -121,8 +121,8 @@ describe("verifyChain", () => {
           )
           yield* withChain(directory, (chain) =>
             Effect.gen(function*() {
-              assert.strictEqual((yield* chain.tip).height, 600)
-              assert.deepStrictEqual(yield* chain.verify({ level: 3, blocks: 0 }), { checked: 600, ...WHOLE })
+              assert.strictEqual((yield* chain.tip).height, HEIGHT)
+              assert.deepStrictEqual(yield* chain.verify({ level: 3, blocks: 0 }), { checked: HEIGHT, ...WHOLE })
             }))
         }),
       60_000

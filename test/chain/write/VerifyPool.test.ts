@@ -3,6 +3,7 @@ import { Cause, Effect, Exit, Logger, Scope } from "effect"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { verifyChecks } from "../../../src/chain/write/verifyChecks.ts"
 import type { VerifyBatch } from "../../../src/chain/write/VerifyPool.ts"
 import { blockFlags } from "../../../src/consensus/flags.ts"
@@ -12,6 +13,7 @@ import { decodeBlock } from "../../../src/protocol/block.ts"
 import { EMPTY, fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { NO_WITNESS, outpoint } from "../../../src/protocol/transaction.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { eventually } from "../../support/eventually.ts"
 import { fixtureJson } from "../../support/fixtures.ts"
 import { MemoryChain } from "../../support/MemoryChain.ts"
 import { ANYONE, currency } from "../../support/regtest.ts"
@@ -94,12 +96,14 @@ const openPool = (threads: number) =>
     const note = (worker: Worker): void => void workers.push(worker)
     process.on("worker", note)
     const pool = yield* make(threads)
-    // No thread starts before there is work.
-    yield* Effect.sleep("10 millis")
+    // No thread starts before there is work. The process reports new threads in its next turn.
+    yield* turnOfEventLoop
     assert.strictEqual(workers.length, 0)
     yield* fill(pool.begin(), [good.slice(0, 60)]).finish
-    // The process reports new threads in its next turn.
-    yield* Effect.ensuring(Effect.sleep("10 millis"), Effect.sync(() => process.off("worker", note)))
+    yield* Effect.ensuring(
+      eventually("the threads are reported", () => workers.length === pool.threads),
+      Effect.sync(() => process.off("worker", note))
+    )
     return { pool, workers }
   })
 
@@ -244,7 +248,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
     Effect.gen(function*() {
       const { pool } = yield* openPool(2)
       const batch = fill(pool.begin(), [poison(), good])
-      yield* aMoment
+      yield* eventually("a thread ends", () => pool.threads < 2)
       isDefect(yield* Effect.exit(Effect.timeout(batch.finish, "10 seconds")), /DecodeError|bytes/)
       assert.isBelow(pool.threads, 2)
       assert.isUndefined(yield* fill(pool.begin(), [good]).finish)

@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import { readdirSync } from "node:fs"
 import SMTPConnection from "nodemailer/lib/smtp-connection"
 import { TEST_CERTIFICATE, TEST_KEY } from "../../support/certificate.ts"
+import { eventually } from "../../support/eventually.ts"
 import { directory, LETTER, quiet, relay, relayAt, scenario, send } from "../../support/mailRelay.ts"
 import { SmtpClient, testUpstream } from "../../support/smtp.ts"
 
@@ -233,9 +234,10 @@ describe.concurrent("Inbound", () => {
         yield* Effect.promise(() => client.say(line))
       }
       client.socket.write("x".repeat(1_000_000))
-      while (!readdirSync(spool).some((file) => file.endsWith(".part"))) yield* Effect.sleep(5)
+      const isPart = (file: string): boolean => file.endsWith(".part")
+      yield* eventually("the message is in progress", () => readdirSync(spool).some(isPart))
       client.socket.destroy()
-      while (readdirSync(spool).some((file) => file.endsWith(".part"))) yield* Effect.sleep(5)
+      yield* eventually("the message is dropped", () => !readdirSync(spool).some(isPart))
       assert.strictEqual((yield* stats).accepted, 0)
     })
   )

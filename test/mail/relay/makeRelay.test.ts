@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib"
 import { encodeRecord } from "../../../src/mail/relay/deliveryState.ts"
 import { encodeEnvelope, encodePrologue } from "../../../src/mail/relay/spoolFile.ts"
 import { TEST_CERTIFICATE } from "../../support/certificate.ts"
+import { eventually } from "../../support/eventually.ts"
 import { directory, LETTER, quiet, relay, relayAt, scenario, send, untilQueued } from "../../support/mailRelay.ts"
 import { canMount, smallDisk } from "../../support/smallDisk.ts"
 import { SmtpClient, testUpstream } from "../../support/smtp.ts"
@@ -267,7 +268,7 @@ describe.concurrent("makeRelay", () => {
       upstream.behaviour = { rcpt: (to) => to.startsWith("alice") ? "550 5.1.1 no" : "451 4.2.1 busy" }
       yield* session(Effect.gen(function*() {
         yield* relayAt(spool, upstream.port, slow)
-        while (files().join() === original || files().length > 1) yield* Effect.sleep(5)
+        yield* eventually("the bounce alone is left", () => files().length === 1 && files()[0] !== original)
       }))
       // The state with a spooled bounce that no record mentions: the message had failed, and was still in the spool.
       const reply = { code: 550, status: "5.1.1", text: "550 5.1.1 no" }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { checkText } from "../../../src/base/checksum.ts"
 import * as AddressStore from "../../../src/network/addresses/AddressStore.ts"
+import { asleepFor } from "../../support/eventually.ts"
 import { endpoint, known, NOW, seeded } from "./support.ts"
 
 const directory = Effect.acquireRelease(
@@ -14,13 +15,6 @@ const directory = Effect.acquireRelease(
 )
 
 const open = (path: string) => AddressStore.make({ path, random: seeded(5) })
-
-/** Waits in real time for the file system. */
-const until = (holds: () => boolean) =>
-  Effect.promise(async () => {
-    for (let i = 0; i < 500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-    assert.isTrue(holds())
-  })
 
 /** One run of a store: `work` changes it, then its scope closes. */
 const life = <A>(path: string, work: (store: AddressStore.AddressStore) => A) =>
@@ -66,15 +60,16 @@ describe("AddressStore", () => {
       yield* TestClock.setTime(0)
       const path = join(yield* directory, "peers.json")
       const store = yield* open(path)
+      yield* asleepFor("15 minutes")
       yield* TestClock.adjust("14 minutes")
-      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       assert.isFalse(existsSync(path))
       yield* TestClock.adjust("1 minute")
-      yield* until(() => existsSync(path))
+      yield* asleepFor("15 minutes")
       assert.notInclude(readFileSync(path, "utf8"), "90.1.2.3")
       store.book.add([known("90.1.2.3:8334", { time: 0 })], { seed: "seed." }, { now: 0 })
       yield* TestClock.adjust("15 minutes")
-      yield* until(() => readFileSync(path, "utf8").includes("90.1.2.3"))
+      yield* asleepFor("15 minutes")
+      assert.include(readFileSync(path, "utf8"), "90.1.2.3")
       store.bans.ban("91.0.0.0/8", NOW, 0)
       yield* store.save
       assert.include(readFileSync(path, "utf8"), "91.0.0.0/8")

@@ -3,6 +3,7 @@ import { Effect, Either, Exit, Fiber, type Scope } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { connectThrough, isolatingCredentials } from "../../../src/network/addresses/socks5.ts"
+import { eventually } from "../../support/eventually.ts"
 import { seeded } from "./support.ts"
 
 /** A proxy that handles each connection with `serve`. */
@@ -67,9 +68,7 @@ describe("a connection through a SOCKS5 proxy", () => {
       const received: Array<number> = []
       socket.on("data", (data) => received.push(...data))
       socket.write(Uint8Array.of(42))
-      yield* Effect.promise(async () => {
-        while (received.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
-      })
+      yield* eventually("three bytes", () => received.length === 3)
       assert.deepStrictEqual(received, [7, 8, 9])
       assert.deepStrictEqual(heard, [[5, 1, 0], [5, 1, 0, 3, ...bytesOf("seed.example"), 0x20, 0x8e], [42]])
     }))
@@ -185,15 +184,10 @@ describe("a connection through a SOCKS5 proxy", () => {
   it.scopedLive("the socket is closed on interruption, and when its scope closes", () =>
     Effect.gen(function*() {
       const proxy = yield* proxyWith(scripted([OPEN]))
-      const closed = Effect.promise(async () => {
-        while (proxy.sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      })
       const fiber = yield* Effect.fork(Effect.scoped(connectThrough(proxy, target)))
-      yield* Effect.promise(async () => {
-        while (proxy.sockets.size === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      })
+      yield* eventually("connected", () => proxy.sockets.size > 0)
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
-      yield* closed
+      yield* eventually("closed", () => proxy.sockets.size === 0)
       const open = yield* proxyWith(scripted([OPEN, DONE]))
       const socket = yield* Effect.scoped(connectThrough(open, target))
       assert.isTrue(socket.destroyed)

@@ -9,7 +9,8 @@ import { decodeMessage, encodeMessage } from "../../../src/network/wire/message.
 import { MAX_ANNOUNCED, PackedItems } from "../../../src/network/wire/messages/inv.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
-import { eventually, realSleep, remotePeer } from "../../support/network.ts"
+import { eventually, pause } from "../../support/eventually.ts"
+import { remotePeer } from "../../support/network.ts"
 import { testNetwork } from "../../support/peerManager.ts"
 
 /** The payload of an inventory with this many items. */
@@ -106,7 +107,7 @@ describe("many peers with unfinished frames", () => {
       const budget = new MemoryBudget(10_000_000)
       const { logs, port } = yield* testNetwork({ listening: true, budget })
       // Peers that hold much memory wait some seconds at most before more is read.
-      yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("100 millis"), realSleep(5))))
+      yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("100 millis"), pause)))
       const honest = yield* remotePeer(port)
       yield* honest.call()
       const header = encodeMessage(regtest.magic, {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
@@ -9,6 +10,7 @@ import * as Server from "../../../src/network/serve/Server.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { eventually } from "../../support/eventually.ts"
 import { output, pay, reward, type TestNode, withNode } from "../../support/mempool.ts"
 import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
 
@@ -31,19 +33,10 @@ const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Sc
       // Rounds follow at once with random numbers near zero.
       const relay = yield* Effect.provide(Relay.make({ random: () => 0.001, interval: 5 }), services)
       const server = yield* Effect.provide(Server.make(relay), services)
-      yield* Effect.sleep("20 millis")
+      yield* turnOfEventLoop
       return yield* use({ node, relay, server })
     })
   )
-
-const until = (what: string, holds: () => boolean) =>
-  Effect.gen(function*() {
-    for (let i = 0; i < 2_000; i++) {
-      if (holds()) return
-      yield* Effect.sleep("5 millis")
-    }
-    assert.fail(`timeout: ${what}`)
-  })
 
 const sendTx = ({ relay }: Peering, peer: FakePeer, transaction: Transaction) =>
   relay.received(peer, { type: "tx", transaction })
@@ -65,16 +58,24 @@ describe("on a real mempool", () => {
         assert.deepStrictEqual(hashes(from, "getdata"), [toHex(transaction.wtxid)])
         yield* sendTx(peering, from, transaction)
         assert.isTrue(node.has(transaction))
-        yield* until("the other peer gets the announcement", () => hashes(to, "inv").includes(toHex(transaction.wtxid)))
+        yield* eventually("the other peer gets the announcement", () =>
+          hashes(to, "inv").includes(toHex(transaction.wtxid)))
         yield* server.received(to, { type: "getdata", items: [wtx(transaction)] })
-        assert.deepStrictEqual(ofType(to.sent, "tx").map(({ transaction }) => toHex(transaction.bytes)), [
-          toHex(transaction.bytes)
-        ])
+        assert.deepStrictEqual(
+          ofType(to.sent, "tx").map(({ transaction }) =>
+            toHex(transaction.bytes)
+          ),
+          [
+            toHex(transaction.bytes)
+          ]
+        )
         assert.isEmpty(hashes(from, "inv"))
         yield* node.mine([transaction])
         assert.isFalse(node.has(transaction))
-        yield* until("the transaction is served from the block", () =>
-          relay.transactionFor(to, wtx(transaction)) !== undefined)
+        yield* eventually(
+          "the transaction is served from the block",
+          () => relay.transactionFor(to, wtx(transaction)) !== undefined
+        )
       })
     ))
 
@@ -91,10 +92,10 @@ describe("on a real mempool", () => {
         yield* sendTx(peering, peer, grandchild)
         yield* sendTx(peering, peer, child)
         yield* sendTx(peering, peer, bad)
-        yield* until("the parent is requested", () => hashes(peer, "getdata").includes(toHex(parent.txid)))
+        yield* eventually("the parent is requested", () => hashes(peer, "getdata").includes(toHex(parent.txid)))
         assert.strictEqual(node.pool.info().size, 0)
         yield* sendTx(peering, peer, parent)
-        yield* until("all three are in the mempool", () => [parent, child, grandchild].every(node.has))
+        yield* eventually("all three are in the mempool", () => [parent, child, grandchild].every(node.has))
         assert.isFalse(node.has(bad))
         assert.isUndefined(peer.disconnection())
       })
@@ -105,10 +106,13 @@ describe("on a real mempool", () => {
       Effect.gen(function*() {
         const transaction = yield* node.take(pay([reward(4)]))
         node.pool.broadcastLater(transaction.txidKey)
-        yield* Effect.sleep("20 millis")
+        yield* turnOfEventLoop
         const peer = fakePeer({ type: "inbound" })
         yield* relay.connected(peer)
-        yield* until("the peer gets the announcement", () => hashes(peer, "inv").includes(toHex(transaction.wtxid)))
+        yield* eventually(
+          "the peer gets the announcement",
+          () => hashes(peer, "inv").includes(toHex(transaction.wtxid))
+        )
         assert.isTrue(node.pool.isUnbroadcast(transaction.txidKey))
         yield* server.received(peer, { type: "getdata", items: [wtx(transaction)] })
         assert.lengthOf(ofType(peer.sent, "tx"), 1)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Logger } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
@@ -14,6 +15,7 @@ import { makeHeader } from "../../../src/protocol/header.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { eventually, settled } from "../../support/eventually.ts"
 import { MemoryChain, trustScripts } from "../../support/MemoryChain.ts"
 import {
   ANYONE,
@@ -53,7 +55,7 @@ interface Network {
   /** Connects a peer that serves blocks. */
   readonly connect: (served: ServedBlocks, options?: FakePeerOptions) => Effect.Effect<FakePeer>
   readonly untilTip: (tip: Block) => Effect.Effect<void>
-  readonly until: (what: string, test: () => boolean) => Effect.Effect<void>
+  readonly until: (what: string, holds: () => boolean) => Effect.Effect<void>
 }
 
 /** Runs a test on a node with a chain on disk and peers in memory. */
@@ -73,13 +75,6 @@ const network = <A, E>(
     if (loaded) yield* status.loaded
     const manager = yield* Effect.provideService(SyncManager.make(), Chain, altered(chain))
     const scope = yield* Effect.scope
-    const until = (what: string, test: () => boolean): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        for (let i = 0; !test(); i++) {
-          if (i === 1_000) return yield* Effect.dieMessage(`not within 10 seconds: ${what}`)
-          yield* Effect.sleep("10 millis")
-        }
-      })
     return yield* use({
       chain,
       status,
@@ -90,8 +85,9 @@ const network = <A, E>(
           yield* Effect.forkIn(peer.live(manager), scope)
           return peer
         }),
-      until,
-      untilTip: (tip) => until(`tip ${displayHash(tip.hash)}`, () => equal(chain.tree.hash(chain.tree.tip()), tip.hash))
+      until: eventually,
+      untilTip: (tip) =>
+        eventually(`tip ${displayHash(tip.hash)}`, () => equal(chain.tree.hash(chain.tree.tip()), tip.hash))
     })
   })).pipe(
     Effect.provide(
@@ -156,9 +152,7 @@ describe("SyncManager", () => {
       assert.isTrue(yield* status.syncing)
       const peer = yield* connect(new ServedBlocks(allBlocks(source)))
       yield* untilTip(source.tip)
-      yield* Effect.repeat(Effect.sleep("10 millis"), {
-        until: () => Effect.map(status.syncing, (syncing) => !syncing)
-      })
+      yield* eventually("the sync is complete", Effect.map(status.syncing, (syncing) => !syncing))
       assert.deepStrictEqual(
         [...peer.askedBlocks].sort(),
         allBlocks(source).slice(1).map(({ hash }) => toHex(hash)).sort()
@@ -213,7 +207,7 @@ describe("SyncManager", () => {
       // An inbound peer may not know better.
       const caller = yield* connect(new ServedBlocks(longer), { type: "inbound" })
       yield* until("the peer was asked", () => caller.got("getheaders").length > 0)
-      yield* Effect.sleep("100 millis")
+      yield* settled("nothing more is sent", () => caller.sent.length)
       assert.isUndefined(caller.disconnection)
       assert.deepStrictEqual(caller.askedBlocks, [])
     }))
@@ -310,7 +304,7 @@ describe("SyncManager", () => {
       const source = recentChain(4)
       const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
       yield* until("the peer was asked", () => peer.got("getheaders").length === 1)
-      yield* Effect.sleep("50 millis")
+      yield* settled("nothing more is sent", () => peer.sent.length)
       for (let i = 0; i < 3; i++) yield* manager.received(peer, headersOf([source.blockAt(4)]))
       yield* until("the missing headers are requested", () => peer.got("getheaders").length >= 2)
       assert.isUndefined(peer.disconnection)
@@ -518,6 +512,7 @@ describe("SyncManager", () => {
         const directory = yield* temporaryDirectory
         const source = recentChain(12)
         const latch = yield* Effect.makeLatch(true)
+        let waits = false
         yield* network(directory, ({ connect, manager, until, untilTip }) =>
           Effect.gen(function*() {
             const peer = yield* connect(new ServedBlocks(allBlocks(source)))
@@ -525,16 +520,17 @@ describe("SyncManager", () => {
             yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
             const next = grow(source)
             yield* latch.close
+            waits = false
             yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
-            yield* Effect.sleep("50 millis")
+            yield* eventually("the loop waits", () => waits)
             const inv = { type: "inv" as const, items: [{ type: ItemType.block, hash: source.blockAt(1).hash }] }
             yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.fork(manager.received(peer, inv)))
-            yield* Effect.sleep("50 millis")
+            yield* turnOfEventLoop
             const waiting = yield* Effect.forEach(
               Array.from({ length: 8 }),
               () => Effect.fork(manager.received(peer, { type: "block", block: next }))
             )
-            yield* Effect.sleep("50 millis")
+            yield* turnOfEventLoop
             yield* Fiber.interruptAll(waiting)
             yield* latch.open
             yield* manager.received(peer, { type: "block", block: next })
@@ -542,7 +538,11 @@ describe("SyncManager", () => {
           }), {
           altered: (chain) => ({
             ...chain,
-            acceptHeaders: (headers) => Effect.zipRight(latch.await, chain.acceptHeaders(headers))
+            acceptHeaders: (headers) =>
+              Effect.suspend(() => {
+                waits = true
+                return Effect.zipRight(latch.await, chain.acceptHeaders(headers))
+              })
           })
         })
       }),
@@ -567,7 +567,7 @@ describe("SyncManager", () => {
             yield* latch.close
             headerDefects = 2
             yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
-            yield* Effect.sleep("50 millis")
+            yield* turnOfEventLoop
             yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
             yield* manager.received(peer, { type: "block", block: next })
             yield* latch.open
@@ -626,7 +626,7 @@ describe("SyncManager", () => {
             yield* manager.received(liar, headersOf([source.blockAt(2), source.blockAt(1)]))
             yield* manager.received(peer, headersOf(allBlocks(source).slice(1)))
             yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)
-            yield* Effect.sleep("400 millis")
+            yield* settled("nothing more is sent", () => peer.sent.length + liar.sent.length)
             assert.deepStrictEqual([...peer.got("getheaders"), ...peer.got("getdata")], [])
             yield* status.loaded
             yield* untilTip(source.tip)

@@ -16,6 +16,7 @@ import { Secrets } from "../../../src/wallet/keys/Secrets.ts"
 import { emptyDocument, encodeDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
 import type { AddressType } from "../../../src/wallet/Wallet.ts"
+import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 
 const MASTER =
   "tprv8ZgxMBicQKsPe5YMU9gHen4Ez3ApihUfykaqUorj9t6FDqy3nP6eoXiAo2ssvpAjoLroQxHqr3R5nE3a5dU3DHTjTgJDd7zrbniJr6nrCzd"
@@ -358,7 +359,7 @@ describe("encryption", () => {
     Effect.gen(function*() {
       const plain = imported(yield* about, request(`combo(${WIF})`))
       const passphrase = Redacted.make("correct horse")
-      const document = (yield* encryption(plain, passphrase))(plain)
+      const document = (yield* withCheapScrypt(encryption(plain, passphrase)))(plain)
       const text = encodeDocument(document)
       for (const secret of ["abandon", WIF, "tprv", "correct horse", `${"0".repeat(63)}1`]) {
         assert.notInclude(text, secret)

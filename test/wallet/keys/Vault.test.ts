@@ -7,6 +7,7 @@ import { newDocument } from "../../../src/wallet/keys/makeDocument.ts"
 import { makeVault } from "../../../src/wallet/keys/Vault.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
+import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 
 const PASSPHRASE = Redacted.make("correct horse")
 
@@ -43,7 +44,7 @@ describe("Vault", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual(vault.encryption(), "locked")
       assert.strictEqual(vault.unlockedUntil(), 0)
-    }))
+    }).pipe(withCheapScrypt))
 
   it.scoped("a later unlock restarts the timer, also beyond the longest timer of the runtime", () =>
     Effect.gen(function*() {
@@ -54,7 +55,7 @@ describe("Vault", () => {
       assert.strictEqual(vault.encryption(), "unlocked")
       yield* TestClock.adjust("1 second")
       assert.strictEqual(vault.encryption(), "locked")
-    }))
+    }).pipe(withCheapScrypt))
 
   it.scoped("a new passphrase opens the wallet, the old one does not", () =>
     Effect.gen(function*() {
@@ -68,7 +69,7 @@ describe("Vault", () => {
       yield* vault.lock
       assert.isTrue(secrets.isWiped)
       assert.throws(() => secrets.mnemonic, KeysLocked)
-    }))
+    }).pipe(withCheapScrypt))
 
   it.scopedLive("of simultaneous encryptions the first wins, and the others fail", () =>
     Effect.gen(function*() {
@@ -94,5 +95,5 @@ describe("Vault", () => {
       assert.deepStrictEqual(changes.map(({ _tag }) => _tag).sort(), ["Left", "Right"])
       const [last = PASSPHRASE] = next.filter((_, at) => changes[at]?._tag === "Right")
       yield* vault.unlock(last, 60)
-    }), 60_000)
+    }).pipe(withCheapScrypt))
 })

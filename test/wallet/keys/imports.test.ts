@@ -8,7 +8,8 @@ import { concat, fromHex } from "../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../src/protocol/hash.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
-import { eventually, type LiveNode, withWallets } from "../../support/liveWallets.ts"
+import { eventually, settled } from "../../support/eventually.ts"
+import { type LiveNode, withWallets } from "../../support/liveWallets.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
 
 const hex = (digits: string): Uint8Array => fromHex(digits) ?? assert.fail("not hexadecimal")
@@ -107,7 +108,7 @@ describe("imports", () => {
         withIndex((database) => database.prepare("SELECT descriptor FROM sources WHERE descriptor LIKE 'pkh(%'").all())
       yield* withWallets(directory, (node) =>
         Effect.gen(function*() {
-          yield* Effect.sleep("200 millis")
+          yield* settled("nothing is found", () => node.wallet.transactions().length)
           assert.deepStrictEqual([known(), node.wallet.transactions()], [[], []])
           yield* submitAll(node, blocks)
           yield* eventually("found", () => node.wallet.transactions().length === 1)

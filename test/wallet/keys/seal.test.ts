@@ -13,6 +13,7 @@ import {
   sealSecret
 } from "../../../src/wallet/keys/seal.ts"
 import { MAX_SCRYPT_LOG_N } from "../../../src/wallet/keys/WalletDocument.ts"
+import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 
 const key = new Uint8Array(32).fill(7)
 const pass = (text: string) => Redacted.make(text)
@@ -79,7 +80,12 @@ describe("passphraseKey", () => {
 })
 
 describe("makeEncryption", () => {
-  it.live(
+  it.effect("has the full cost unless a test lowers it", () =>
+    Effect.gen(function*() {
+      assert.deepInclude((yield* makeEncryption(pass("x"))).encryption, SCRYPT)
+    }))
+
+  it.effect(
     "opens the same master key with its passphrase, and after a change with the new one",
     () =>
       Effect.gen(function*() {
@@ -93,8 +99,7 @@ describe("makeEncryption", () => {
         assert.notDeepEqual(changed.salt, encryption.salt)
         const wrong = yield* Effect.flip(changePassphrase(encryption, pass("second"), pass("third")))
         assert.strictEqual(wrong._tag, "WrongPassphrase")
-      }),
-    60_000
+      }).pipe(withCheapScrypt)
   )
 
   it.effect("refuses an empty passphrase", () =>

@@ -13,6 +13,7 @@ import { makeVault } from "../../../src/wallet/keys/Vault.ts"
 import { decodeDocument, encodeDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
+import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 import { ADDRESS as SCRIPT, nameTx, output } from "../../support/mempool.ts"
 import { makeCoinbase, nameNew, saltOf, text } from "../../support/regtest.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
@@ -165,7 +166,7 @@ describe("a wallet.json with a flipped bit", () => {
   it.scoped("is refused at unlock if the bit is in a sealed secret", () =>
     Effect.gen(function*() {
       const plain = yield* fixture
-      const document = (yield* encryption(plain, PASSPHRASE))(plain)
+      const document = (yield* withCheapScrypt(encryption(plain, PASSPHRASE)))(plain)
       const { encryption: sealing } = document
       if (sealing === undefined) return assert.fail("it is not encrypted")
       const masterKey = yield* openMasterKey(sealing, PASSPHRASE)
@@ -261,7 +262,7 @@ describe("a wallet that contradicts itself", () => {
     Effect.gen(function*() {
       const path = yield* temporaryWallet
       const plain = withSeed({ fingerprint: Uint8Array.of(1, 2, 3, 4) })(yield* fixture)
-      writeFileSync(path, encodeDocument((yield* encryption(plain, PASSPHRASE))(plain)))
+      writeFileSync(path, encodeDocument((yield* withCheapScrypt(encryption(plain, PASSPHRASE)))(plain)))
       const vault = yield* makeVault(yield* WalletFile.open(path, "regtest"))
       const failure = yield* Effect.flip(vault.unlock(PASSPHRASE, 60))
       assert.deepInclude(failure, {

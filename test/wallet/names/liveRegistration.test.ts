@@ -14,6 +14,7 @@ import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import * as WalletLive from "../../../src/wallet/WalletLive.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { eventually, settled } from "../../support/eventually.ts"
 import { blockOn, pay } from "../../support/mempool.ts"
 
 /** A registration on a real chain, mempool, name database and wallet, in files that survive a restart. */
@@ -81,16 +82,6 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
     return yield* use({ wallet, chain, pool, names, mine })
   }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-/** Waits until a condition holds: the wallet continues its registrations by itself. */
-const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    for (let i = 0; i < 400; i++) {
-      if (holds()) return
-      yield* Effect.sleep(25)
-    }
-    assert.fail(`in vain: ${what}`)
-  })
-
 /** Mines a hundred blocks, and pays the wallet. */
 const fund = ({ chain, mine, pool, wallet }: Node) =>
   Effect.gen(function*() {
@@ -115,7 +106,7 @@ describe("a registration on a real node", () => {
           yield* fund(node)
           yield* node.wallet.register(NAME, VALUE, {})
           yield* node.mine(1)
-          yield* until("maturing", () => stepOf(node) === "maturing")
+          yield* eventually("maturing", () => stepOf(node) === "maturing")
           yield* node.mine(10)
           assert.strictEqual(node.pool.pending().length, 0)
         }))
@@ -123,29 +114,29 @@ describe("a registration on a real node", () => {
         Effect.gen(function*() {
           assert.strictEqual(stepOf(node), "maturing")
           yield* node.mine(1)
-          yield* until("revealed", () => stepOf(node) === "revealed")
+          yield* eventually("revealed", () => stepOf(node) === "revealed")
           assert.strictEqual(node.pool.pending().length, 1)
         }))
       yield* withLive(directory, (node) =>
         Effect.gen(function*() {
-          yield* until("in the mempool again", () => node.pool.pending().length === 1)
+          yield* eventually("in the mempool again", () => node.pool.pending().length === 1)
           assert.strictEqual(stepOf(node), "revealed")
           yield* node.mine(1)
-          yield* until("done", () => stepOf(node) === "done")
+          yield* eventually("done", () => stepOf(node) === "done")
           const record = yield* node.names.resolve(NAME)
           assert.deepStrictEqual(record.value, VALUE)
           assert.isTrue(equal(record.txid, node.wallet.registrations()[0]?.firstUpdateTxid ?? VALUE))
           const tip = yield* node.chain.tip
           yield* node.chain.invalidate(tip.hash)
-          yield* until("revealed again", () => stepOf(node) === "revealed")
+          yield* eventually("revealed again", () => stepOf(node) === "revealed")
           yield* node.mine(1)
-          yield* until("done again", () => stepOf(node) === "done")
+          yield* eventually("done again", () => stepOf(node) === "done")
           yield* node.wallet.setRenewal(undefined, true)
           yield* node.mine(26)
-          yield* Effect.sleep(100)
+          yield* settled("no renewal", () => node.pool.pending().length)
           assert.strictEqual(node.pool.pending().length, 0)
           yield* node.mine(1)
-          yield* until("renewed", () => node.pool.pending().length === 1)
+          yield* eventually("renewed", () => node.pool.pending().length === 1)
           yield* node.mine(1)
           assert.strictEqual((yield* node.names.resolve(NAME)).height, record.height + 28)
           assert.deepStrictEqual(node.wallet.names().map(({ mine, name }) => [name, mine]), [[NAME, true]])

@@ -8,8 +8,8 @@ import { COIN } from "../../../src/protocol/amount.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
-import { temporaryDirectory } from "../../support/chain.ts"
-import { eventually, withWallets } from "../../support/liveWallets.ts"
+import { eventually } from "../../support/eventually.ts"
+import { fundedDirectory, withWallets } from "../../support/liveWallets.ts"
 import { ADDRESS } from "../../support/mempool.ts"
 
 const to = (value: number) => ({ outputs: [{ value, script: ADDRESS }] })
@@ -50,10 +50,9 @@ const NO_SPACE = new StorageUnavailable({ file: "chain.db", doing: "reading", re
 describe("commit", () => {
   it.scopedLive("leaves nothing of a transaction that cannot be stored", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ chain, fund, mine, pool, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ chain, mine, pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const before = wallet.coins()
           const known = wallet.transactions().length
           const nothingLeft = (why: string) => {
@@ -79,10 +78,9 @@ describe("commit", () => {
 
   it.scopedLive("refuses the later of two simultaneous transactions that spend the same coins", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const first = yield* wallet.fund(to(COIN))
           // It pays more, so the mempool would accept it as a replacement.
           const second = yield* wallet.fund({ ...to(2 * COIN), feeRate: 1_000_000 })
@@ -102,10 +100,9 @@ describe("commit", () => {
 
   it.scopedLive("accepts a replacement of the same kind, which can be replaced again", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.pay(to(COIN))
           const replaces = shown(transaction)
           const inputs = wallet.transactions().flatMap((tx) => tx.transaction.isCoinbase ? [] : tx.transaction.inputs)
@@ -123,11 +120,10 @@ describe("commit", () => {
 
   it.scopedLive("withdraws a transaction that the mempool fails on, and none that the mempool has", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       const { mempool, place } = broken()
-      yield* withWallets(directory, ({ fund, mine, pool, wallet }) =>
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const before = wallet.coins()
           for (const failure of [Effect.fail(NO_SPACE), Effect.die(new Error("broken"))]) {
             place.accept = () => () => failure
@@ -147,11 +143,10 @@ describe("commit", () => {
 
   it.scopedLive("reports that a transaction is still live if it cannot be withdrawn", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       const { mempool, place } = broken()
-      yield* withWallets(directory, ({ fund, mine, pool, wallet }) =>
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { transaction } = yield* wallet.fund(to(COIN))
           place.accept = () => () => Effect.zipRight(Effect.sync(() => blockWrites(directory)), Effect.fail(NO_SPACE))
           const failure = yield* Effect.flip(wallet.commit(transaction))
@@ -171,10 +166,9 @@ describe("commit", () => {
 describe("an abandoned payment", () => {
   it.scopedLive("stays abandoned when its conflict is gone, also after a restart", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const { rival, transaction } = yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      const { rival, transaction } = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const rival = yield* wallet.fund(to(2 * COIN))
           const { transaction } = yield* wallet.pay(to(COIN))
           return { rival: rival.transaction, transaction }
@@ -206,10 +200,9 @@ describe("change", () => {
 
   it.scopedLive("of type bech32m is refused without active taproot, like addresses", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const request = { ...to(COIN), changeType: "bech32m" } as const
           for (
             const refused of [
@@ -229,10 +222,9 @@ describe("change", () => {
 
   it.scopedLive("of type bech32m is made with active taproot", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      yield* withWallets(directory, ({ fund, wallet }) =>
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { changePosition, transaction } = yield* wallet.fund({ ...to(COIN), changeType: "bech32m" })
           assert.strictEqual(transaction.outputs[changePosition]?.script[0], 0x51)
         }))
@@ -242,12 +234,11 @@ describe("change", () => {
 describe("a payment", () => {
   it.scopedLive("is drafted again if the tip is rolled back before the payment is offered", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
+      const directory = yield* fundedDirectory
       let beforeOffer: Effect.Effect<void> = Effect.void
       const offered: Array<number> = []
-      yield* withWallets(directory, ({ chain, fund, mine, wallet }) =>
+      yield* withWallets(directory, ({ chain, mine, wallet }) =>
         Effect.gen(function*() {
-          yield* fund
           const { header } = yield* mine(1)
           const { height } = yield* chain.tip
           beforeOffer = Effect.orDie(chain.invalidate(header.hash))

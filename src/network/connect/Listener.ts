@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type Server, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { fewATurn } from "../../base/fewATurn.ts"
 import { ListenFailed } from "../errors.ts"
 
@@ -9,19 +10,10 @@ import { ListenFailed } from "../errors.ts"
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
-  ["EADDRNOTAVAIL", "this machine has no such address"],
-  ["EACCES", "permission denied"],
-  ["ENOTFOUND", "the host is not known"]
-])
-
-const reasonOf = ({ code, message }: NodeJS.ErrnoException): string => REASONS.get(code ?? "") ?? code ?? message
-
 const open = (server: Server, { host, port }: Address): Effect.Effect<Address, ListenFailed> =>
   Effect.async((resume) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      resume(new ListenFailed({ address: formatHostPort({ host, port }), reason: reasonOf(error) }))
+    const failed = (error: Error): void =>
+      resume(new ListenFailed({ address: formatHostPort({ host, port }), reason: reasonOf(codeOf(error)) }))
     server.once("error", failed)
     // Without a host, Node listens on IPv4 and IPv6, or on the one available.
     server.listen({ port, host: host === "" ? undefined : host }, () => {
@@ -57,8 +49,8 @@ export const listen = (
       }))
     // For example too many open files. The listener continues, and refused peers retry.
     const run = yield* Effect.runtime<never>()
-    server.on("error", (error: NodeJS.ErrnoException) => {
-      const trouble = Effect.logWarning("accepting peer connections failed", { reason: reasonOf(error) })
+    server.on("error", (error: Error) => {
+      const trouble = Effect.logWarning("accepting peer connections failed", { reason: reasonOf(codeOf(error)) })
       Effect.runFork(Effect.provide(trouble, run))
     })
     return bound

@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
 import { formatHostPort } from "../base/addresses.ts"
+import { codeOf } from "../base/errorCode.ts"
 import { shownPath } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
 import type { Json } from "../rpc/json/json.ts"
@@ -109,7 +110,7 @@ export const readCookie = (path: string): Either.Either<Credentials, InvalidConf
   try {
     cookie = readFileSync(path, "utf8").slice(0, MAX_COOKIE).trim()
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown"
+    const code = codeOf(cause)
     return wrong(code === "ENOENT" ? "does not exist: is the daemon running?" : `cannot be read: ${code}`)
   }
   const colon = cookie.indexOf(":")

@@ -17,7 +17,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { codeOf } from "../base/errorCode.ts"
+import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
 import { DIRECTORY_MODE, makeDirectory } from "../base/makeDirectory.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { CONFIG_FILE } from "./configFile.ts"
@@ -46,29 +46,16 @@ const MAX_NETWORK_BYTES = 64
 
 const FILE_MODE = 0o600
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  ENOTDIR: "a part of the path is not a directory",
-  EEXIST: "there is something that is not a directory",
-  ENOENT: "the system does not allow creating it",
-  ENAMETOOLONG: "the path is too long",
-  ELOOP: "the path goes round in circles"
-}
-
-const reasonOf = (error: unknown): string => {
-  const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
-  return REASONS[code] ?? code
-}
+const WORDS: ErrorWords = new Map([
+  ["EEXIST", "there is something that is not a directory"],
+  ["ENOENT", "the system does not allow creating it"]
+])
 
 /** Runs file system calls and turns an exception into `DataDirectoryUnusable`. */
 const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, DataDirectoryUnusable> =>
   Effect.try({
     try: run,
-    catch: (error) => new DataDirectoryUnusable({ path, reason: `${what}: ${reasonOf(error)}` })
+    catch: (error) => new DataDirectoryUnusable({ path, reason: `${what}: ${reasonOf(codeOf(error), WORDS)}` })
   })
 
 /**

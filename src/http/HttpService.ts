@@ -12,30 +12,23 @@ import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
-import { admission, type Authorization } from "./auth.ts"
-import { type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
+import { admission } from "./auth.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
+import { gate, type GateListener, type RequestHead } from "./gate.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
-import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
+import type { PageAnswer, PageHandler, PageRequest, Pages } from "./Pages.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
-  BAD_VERB,
   BUSY,
   FAILED,
-  FOREIGN,
-  FOREIGN_HOST,
   type HttpRefusal,
   NO_ROOM,
-  NOT_FOUND,
-  NOT_GET,
-  NOT_IMPLEMENTED,
-  NOT_POST,
   PLAIN_TEXT,
   STOPPING,
   TOO_LARGE,
@@ -43,7 +36,6 @@ import {
   UNAUTHORIZED
 } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
-import { KNOWN_VERBS, route } from "./route.ts"
 import { Session } from "./Session.ts"
 
 export interface HttpServiceConfig {
@@ -72,30 +64,46 @@ export interface HttpServiceConfig {
 const nothing = (): void => {}
 
 /**
- * Serves HTTP requests: checks them in the order of the reference node (reference/rpc.md 1.1), reads their bodies, and
- * passes them to the dispatcher.
+ * Serves HTTP requests: passes them through the gate, reads their bodies, and passes them to the dispatcher. The two
+ * lanes differ in how they read a request and write an answer, and in what they do if it is not answered now: Node's
+ * server refuses it or makes it wait, and the fast lane gives it to Node's server.
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
-  readonly #admit: (header: string | undefined) => Authorization
+  readonly #admit: (authorization: string) => boolean
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
   readonly #connections: HttpConnections<Session>
-  readonly #browsers: BrowserRule
   readonly #open: OpenCalls
   readonly #penalties: Penalties
+  readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
+    const { concurrentRequests, connections, credentials, maxRequestSize, ownName, pages, phase, run } = config
     this.#config = config
-    this.#admit = admission(config.credentials)
+    this.#admit = admission(credentials)
     this.#rates = new RateLimiter(config.rateLimit)
-    this.#bodies = new BodyReader(config.maxRequestSize)
-    this.#open = new OpenCalls(config.run)
-    this.#connections = new HttpConnections(config.connections)
-    const log = (guesses: Guesses): void => void config.run(Effect.logWarning("RPC credentials refused", guesses))
-    this.#penalties = new Penalties(config.connections, config.penalty, log)
-    this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
+    this.#bodies = new BodyReader(maxRequestSize)
+    const open = new OpenCalls(run)
+    this.#open = open
+    this.#connections = new HttpConnections(connections)
+    const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))
+    this.#penalties = new Penalties(connections, config.penalty, log)
+    this.#listener = {
+      maxRequestSize,
+      ownName,
+      open: credentials === undefined,
+      get stopping() {
+        return phase()._tag === "Stopping"
+      },
+      get busy() {
+        return open.size >= concurrentRequests
+      },
+      get pages() {
+        return pages.handlers()
+      }
+    }
   }
 
   attach(server: Server): void {
@@ -118,7 +126,7 @@ export class HttpService {
   /** Accepts a new connection, first in the fast lane. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
     const { budget, fastLane, idleTimeout } = this.#config
-    const session = new Session(socket, idleTimeout, budget)
+    const session = new Session(socket, { stallTimeout: idleTimeout, budget, rates: this.#rates })
     if (!this.#connections.add(session)) return void socket.destroy()
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)
@@ -149,58 +157,46 @@ export class HttpService {
     const session = this.#sessions.get(request.socket)
     if (session === undefined) return void request.socket.destroy()
     this.#connections.used(session)
-    session.enter(response, () => this.#serve({ request, response, session, expectsContinue }))
+    const exchange = { request, response, session, expectsContinue }
+    session.enter(response, () => this.#serve(exchange, headOf(request)))
   }
 
-  /** Checks what needs no body. */
-  #serve(exchange: Exchange): void {
-    const { method: verb = "", headers, url = "" } = exchange.request
-    if (this.#config.phase()._tag === "Stopping") return this.#refuse(exchange, STOPPING)
-    if (this.#bodies.isTooLarge(headers["content-length"])) return this.#refuse(exchange, TOO_LARGE)
-    if (verb === "OPTIONS" || verb === "PATCH") return this.#refuse(exchange, NOT_IMPLEMENTED)
-    if (!KNOWN_VERBS.has(verb)) return this.#refuse(exchange, BAD_VERB)
-    if (verb === "GET" || verb === "HEAD") {
-      const asked = pageRequest(url, headers.accept)
-      const page = this.#config.pages.handlers().find((each) => each.serves(asked))
-      if (page !== undefined) return this.#show(exchange, page, asked)
+  #serve(exchange: Exchange, head: RequestHead): void {
+    const verdict = gate(head, exchange.session, this.#listener)
+    switch (verdict._tag) {
+      case "Rpc":
+        return this.#receive(exchange, verdict.wallet)
+      case "Health":
+        return this.#report(exchange, verdict.path)
+      case "Page":
+        return this.#show(exchange, verdict.page, verdict.request)
+      case "Refuse":
+        return this.#refuse(exchange, verdict.refusal)
+      case "Wait":
+        return this.#authenticate(exchange, head, verdict.authorization)
     }
-    const target = route(url)
-    if (target === undefined) return this.#refuse(exchange, NOT_FOUND)
-    if (target._tag === "Health") {
-      return verb === "GET" || verb === "HEAD" ? this.#report(exchange, target.path) : this.#refuse(exchange, NOT_GET)
-    }
-    if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
-    if (verb !== "POST") return this.#refuse(exchange, NOT_POST)
-    if (isForeignHost(headers.host, this.#browsers)) return this.#refuse(exchange, FOREIGN_HOST)
-    if (isForeignCall(headers)) return this.#refuse(exchange, FOREIGN)
-    this.#authenticate(exchange, headers.authorization, () => this.#receive(exchange, target.wallet))
   }
 
-  /** Continues a request with the right credentials. Credentials that admitted a connection are not checked again. */
-  #authenticate(exchange: Exchange, header: string | undefined, admitted: () => void): void {
+  /** Checks credentials, now or in their turn. With the right ones the request passes through the gate again. */
+  #authenticate(exchange: Exchange, head: RequestHead, authorization: string): void {
     const { session } = exchange
-    if (header !== undefined && header === session.credentials) return admitted()
-    const judge = (): void => {
-      switch (this.#admit(header)) {
-        case "missing":
-          return this.#refuse(exchange, UNAUTHORIZED)
-        case "wrong":
-          return this.#penalties.serve(session, () => this.#refuse(exchange, UNAUTHORIZED))
-        case "admitted":
-          session.credentials = header
-          this.#penalties.admitted(session.key)
-          return admitted()
-      }
-    }
-    if (header === undefined || this.#config.credentials === undefined) return judge()
-    const takeBack = this.#penalties.await(session.key, judge)
+    const takeBack = this.#penalties.await(session.key, () => {
+      if (this.#isAdmitted(session, authorization)) return this.#serve(exchange, head)
+      this.#penalties.serve(session, () => this.#refuse(exchange, UNAUTHORIZED))
+    })
     if (takeBack !== undefined) session.whenGone(takeBack)
+  }
+
+  /** Checks credentials, and remembers the right ones. */
+  #isAdmitted(session: Session, authorization: string): boolean {
+    if (!this.#admit(authorization)) return false
+    session.credentials = authorization
+    this.#penalties.admitted(session.key)
+    return true
   }
 
   #receive(exchange: Exchange, wallet: string | undefined): void {
     const { expectsContinue, request, response, session } = exchange
-    const seconds = this.#rates.wait(session.client, performance.now())
-    if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
     if (expectsContinue) response.writeContinue()
     this.#bodies.read(request, session.memory, (body) => {
       switch (body._tag) {
@@ -233,59 +229,51 @@ export class HttpService {
 
   #call(exchange: Exchange, wallet: string | undefined, call: Call): void {
     const { client, memory } = exchange.session
-    const seconds = this.#rates.take(client, Math.max(1, call.count), performance.now())
-    if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
-    if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
-    const release = memory.hold(call.weight)
-    if (release === undefined) return this.#refuse(exchange, NO_ROOM)
+    const release = this.#claim(exchange.session, call)
+    if (typeof release !== "function") return this.#refuse(exchange, release)
     const caller = { wallet, peer: client.text, remote: !client.loopback, memory: memory.answers }
     this.#runToEnd(exchange, call.answer(caller), call.waits, ({ body, status }) => {
       if (body !== "") return this.#sendJson(exchange, status, body)
-      send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#isStopping() })
+      send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#listener.stopping })
     }, release)
   }
 
+  /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
+  #claim(session: Session, call: Call): (() => void) | HttpRefusal {
+    const seconds = session.count(Math.max(1, call.count))
+    if (seconds !== undefined) return tooMany(seconds)
+    if (this.#listener.busy) return BUSY
+    return session.memory.hold(call.weight) ?? NO_ROOM
+  }
+
   #show(exchange: Exchange, page: PageHandler, asked: PageRequest): void {
-    const { host, authorization } = exchange.request.headers
-    if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
-    const show = (): void => {
-      const seconds = this.#rates.take(exchange.session.client, 1, performance.now())
-      if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
-      this.#runToEnd(exchange, page.answer(asked), true, (answer) => this.#sendPage(exchange, answer))
-    }
-    if (!page.authenticated) return show()
-    if (isForeignHost(host, this.#browsers)) return this.#refuse(exchange, FOREIGN_HOST)
-    this.#authenticate(exchange, authorization, show)
+    // Within the rate limit: the gate has checked it in this turn.
+    exchange.session.count(1)
+    this.#runToEnd(exchange, page.answer(asked), true, (answer) => this.#sendPage(exchange, answer))
   }
 
   #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
     const fields = [...Object.entries(headers).flat(), "Content-Length", String(Buffer.byteLength(body))]
-    send(exchange, { status, headers: fields, body, encoding: "utf8", last: this.#isStopping() })
+    send(exchange, { status, headers: fields, body, encoding: "utf8", last: this.#listener.stopping })
   }
 
   /**
-   * Takes a request in the fast lane, with the checks of `#serve`. A request that is, or may have to be, refused goes
-   * to Node's server instead, as do calls that end when their client disconnects.
+   * Takes a request in the fast lane. A request that is not answered now goes to Node's server instead, as do calls that
+   * end when their client disconnects.
    */
   #takePlain(session: Session, lane: FastLane, head: PlainHead, body: Uint8Array): boolean {
-    const { concurrentRequests, maxRequestSize, phase } = this.#config
-    if (phase()._tag === "Stopping" || head.length > maxRequestSize || this.#open.size >= concurrentRequests) {
-      return false
+    let verdict = gate(head, session, this.#listener)
+    if (verdict._tag === "Wait") {
+      if (this.#penalties.any || !this.#isAdmitted(session, verdict.authorization)) return false
+      verdict = gate(head, session, this.#listener)
     }
-    const target = route(head.target)
-    if (target === undefined || target._tag !== "Rpc" || !this.#isAdmitted(session, head.authorization)) return false
-    if (isForeignHost(head.host, this.#browsers)) return false
-    const { client } = session
-    if (this.#rates.wait(client, performance.now()) !== undefined) return false
+    if (verdict._tag !== "Rpc") return false
     const call = this.#read(body)
-    if (
-      call === undefined || call.waits ||
-      this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined
-    ) return false
-    const release = session.memory.hold(call.weight)
-    if (release === undefined) return false
+    if (call === undefined || call.waits) return false
+    const release = this.#claim(session, call)
+    if (typeof release !== "function") return false
     this.#connections.used(session)
-    this.#answerPlain(session, lane, call, target.wallet, release)
+    this.#answerPlain(session, lane, call, verdict.wallet, release)
     return true
   }
 
@@ -296,17 +284,6 @@ export class HttpService {
     } catch {
       return undefined
     }
-  }
-
-  /** Whether a connection is admitted. Checks credentials only once, and only while no penalty is running. */
-  #isAdmitted(session: Session, header: string | undefined): boolean {
-    if (this.#config.credentials === undefined) return true
-    if (header === undefined) return false
-    if (header === session.credentials) return true
-    if (this.#penalties.any || this.#admit(header) !== "admitted") return false
-    session.credentials = header
-    this.#penalties.admitted(session.key)
-    return true
   }
 
   #answerPlain(
@@ -329,7 +306,7 @@ export class HttpService {
       release()
       if (exit._tag === "Failure") return Exit.isInterrupted(exit) ? refuse(STOPPING) : fail(exit.cause)
       const { body, status } = exit.value
-      const last = this.#config.phase()._tag === "Stopping"
+      const last = this.#listener.stopping
       try {
         if (typeof body !== "string") lane.answerLong(status, JSON_TYPE, body, last)
         else lane.answer(status, JSON_TYPE, body === "" ? "" : `${body}\n`, last)
@@ -376,15 +353,15 @@ export class HttpService {
 
   #refuse(exchange: Exchange, refusal: HttpRefusal): void {
     this.#config.onRefused?.(refusal.status)
-    sendRefusal(exchange, refusal, this.#isStopping())
+    sendRefusal(exchange, refusal, this.#listener.stopping)
   }
 
   #sendJson(exchange: Exchange, status: number, body: string | LongText): void {
-    sendJson(exchange, { status, body, last: this.#isStopping() }, (refused) => this.#config.onRefused?.(refused))
+    sendJson(exchange, { status, body, last: this.#listener.stopping }, (refused) => this.#config.onRefused?.(refused))
   }
+}
 
-  /** A stopping node closes the connection with every answer: that of `stop` is the first. */
-  #isStopping(): boolean {
-    return this.#config.phase()._tag === "Stopping"
-  }
+const headOf = ({ headers, method = "", url = "" }: IncomingMessage): RequestHead => {
+  const length = headers["content-length"]
+  return { verb: method, target: url, length: length === undefined ? undefined : Number(length), headers }
 }

@@ -12,10 +12,21 @@ const MINUTE = 60_000
 const ROUNDING = 1e-6
 
 interface Bucket {
+  /** Requests a minute. */
+  readonly limit: number
   /** Available requests; below zero after a batch larger than the limit. */
   tokens: number
   /** The time of `tokens`, in milliseconds. */
   at: number
+}
+
+const tokensAt = ({ at, limit, tokens }: Bucket, now: number): number =>
+  Math.min(limit, tokens + ((now - at) / MINUTE) * limit)
+
+/** The seconds until a bucket with so many tokens has those that a call needs; `undefined` if it has them. */
+const secondsUntil = (needed: number, { limit }: Bucket, tokens: number): number | undefined => {
+  const missing = Math.min(needed, limit) - tokens
+  return missing > ROUNDING ? Math.ceil((missing / limit) * (MINUTE / 1000)) : undefined
 }
 
 /**
@@ -36,22 +47,17 @@ export class RateLimiter {
 
   /** Takes a call with `count` requests from a client's bucket. Returns the seconds to wait if there are too few. */
   take(client: ClientAddress, count: number, now: number): number | undefined {
-    return this.#use(client, count, count, now)
+    const bucket = this.#filled(client, now)
+    if (bucket === undefined) return undefined
+    const seconds = secondsUntil(count, bucket, bucket.tokens)
+    if (seconds === undefined) bucket.tokens -= count
+    return seconds
   }
 
-  /** The seconds until the client's next call is admitted. */
+  /** Returns the seconds until the client's next call is admitted. Changes nothing. */
   wait(client: ClientAddress, now: number): number | undefined {
-    return this.#use(client, 1, 0, now)
-  }
-
-  #use(client: ClientAddress, needed: number, taken: number, now: number): number | undefined {
-    const limit = this.#limitOf(client)
-    if (limit === undefined) return undefined
-    const bucket = this.#bucketOf(client.key, limit, now)
-    const missing = Math.min(needed, limit) - bucket.tokens
-    if (missing > ROUNDING) return Math.ceil((missing / limit) * (MINUTE / 1000))
-    bucket.tokens -= taken
-    return undefined
+    const bucket = this.#buckets.get(client.key)
+    return bucket === undefined ? undefined : secondsUntil(1, bucket, tokensAt(bucket, now))
   }
 
   #limitOf(client: ClientAddress): number | undefined {
@@ -60,12 +66,14 @@ export class RateLimiter {
   }
 
   /** A client's bucket, filled up to now and moved to the end of the map: the least recently active is in front. */
-  #bucketOf(key: string, limit: number, now: number): Bucket {
-    const bucket = this.#buckets.get(key) ?? { tokens: limit, at: now }
-    bucket.tokens = Math.min(limit, bucket.tokens + ((now - bucket.at) / MINUTE) * limit)
+  #filled(client: ClientAddress, now: number): Bucket | undefined {
+    const limit = this.#limitOf(client)
+    if (limit === undefined) return undefined
+    const bucket = this.#buckets.get(client.key) ?? { limit, tokens: limit, at: now }
+    bucket.tokens = tokensAt(bucket, now)
     bucket.at = now
-    this.#buckets.delete(key)
-    this.#buckets.set(key, bucket)
+    this.#buckets.delete(client.key)
+    this.#buckets.set(client.key, bucket)
     if (this.#buckets.size > MAX_CLIENTS) {
       for (const oldest of this.#buckets.keys()) {
         this.#buckets.delete(oldest)

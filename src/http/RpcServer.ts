@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import { createServer, type Server } from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
-import { type BindFailed, codeOrName, listenOn } from "../base/listening.ts"
+import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
@@ -118,8 +118,6 @@ const make = (config: RpcServerConfig) =>
       listenOn(server, config.listen, "RPC"),
       () => Effect.zipRight(drain, close(server, service))
     )
-    // Such as too many open files. The listener goes on, and clients that could not connect try again.
-    server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOrName(error) })))
     yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
     return RpcServer.of({ address, drain })
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))

@@ -3,7 +3,9 @@ import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
+import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
+import type { RateLimiter } from "./RateLimiter.ts"
 
 /** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
 const MAX_WAITING = 1_000
@@ -17,11 +19,18 @@ const MAX_UNSENT = 32_768
 /** Bytes that a waiting request takes: its head, and Node's objects for it and its answer. */
 const WAITING_BYTES = 4_096
 
+export interface SessionLimits {
+  /** Milliseconds without progress after which a client that does not read is disconnected. */
+  readonly stallTimeout: number
+  readonly budget: MemoryBudget
+  readonly rates: RateLimiter
+}
+
 /**
  * One client connection. It serves requests one after the other: pipelined requests are carried out in the order in
  * which they were sent, and a client that does not read its answers gets no more of them.
  */
-export class Session implements HttpConnection {
+export class Session implements HttpConnection, GateSession {
   readonly client: ClientAddress
   /** The counted memory held for it. */
   readonly memory: CallerMemory
@@ -41,18 +50,19 @@ export class Session implements HttpConnection {
   isMisread = false
   readonly #socket: Socket
   readonly #stallTimeout: number
+  readonly #rates: RateLimiter
   readonly #waiting: Array<() => void> = []
   #busy = false
   /** Number of requests served without a pause. */
   #inRow = 0
   #onGone: (() => void) | undefined
 
-  /** `stallTimeout`: milliseconds without progress after which a client that does not read is disconnected. */
-  constructor(socket: Socket, stallTimeout: number, budget: MemoryBudget) {
+  constructor(socket: Socket, { budget, rates, stallTimeout }: SessionLimits) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
     this.#stallTimeout = stallTimeout
+    this.#rates = rates
     socket.once("close", () => {
       this.#waiting.length = 0
       this.memory.close()
@@ -62,6 +72,15 @@ export class Session implements HttpConnection {
 
   get key(): string {
     return this.client.key
+  }
+
+  get delay(): number | undefined {
+    return this.#rates.wait(this.client, performance.now())
+  }
+
+  /** Counts a request with so many calls. Returns the seconds to wait, and counts nothing, beyond the rate limit. */
+  count(calls: number): number | undefined {
+    return this.#rates.take(this.client, calls, performance.now())
   }
 
   idle(): boolean {

@@ -1,15 +1,13 @@
+import type { RequestHead } from "./gate.ts"
+
 /**
  * The most common form of a request: POST, HTTP/1.1, a body of a stated length, a persistent connection. Nearly all
  * requests have it, and parsing it takes a fraction of the time for general requests. All other forms, valid or not, go
  * to Node's own parser.
  */
 
-export interface PlainHead {
-  /** As it was sent. */
-  readonly target: string
+export interface PlainHead extends RequestHead {
   readonly length: number
-  readonly authorization: string | undefined
-  readonly host: string | undefined
 }
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
@@ -71,5 +69,5 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
         return undefined
     }
   }
-  return length === undefined ? undefined : { target, length, authorization, host }
+  return length === undefined ? undefined : { verb: "POST", target, length, headers: { host, authorization } }
 }

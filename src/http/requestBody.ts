@@ -37,10 +37,6 @@ export class BodyReader {
     this.#maxSize = maxSize
   }
 
-  isTooLarge(announced: string | undefined): boolean {
-    return announced !== undefined && Number(announced) > this.#maxSize
-  }
-
   /** Calls `done` once, as soon as the result is known; never if the client disconnects before. */
   read(request: Readable, memory: BodyMemory, done: (body: Body) => void): void {
     const joined: Array<Uint8Array> = []

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
-import { type BindFailed, codeOrName, listenOn } from "../base/listening.ts"
+import { type BindFailed, listenOn } from "../base/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
@@ -116,8 +116,6 @@ const make = (
     server.setTimeout(timeout, (socket) => socket.destroy())
     serve(server, run, scrape)
     const bound = yield* Effect.acquireRelease(listenOn(server, address, "metrics"), () => close(server))
-    // Such as too many open files. The listener continues, and clients that could not connect retry.
-    server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOrName(error) })))
     yield* Effect.logInfo("metrics listening", { address: formatHostPort(bound) })
     return MetricsServer.of({ address: bound })
   }).pipe(Effect.annotateLogs("subsystem", "metrics"))

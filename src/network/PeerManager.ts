@@ -1,9 +1,9 @@
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
+import type { BindFailed } from "../base/listening.ts"
 import type { Budget } from "../base/MemoryBudget.ts"
 import { make } from "./connect/manager.ts"
 import type { PeerManagerOptions } from "./connect/net.ts"
-import type { ListenFailed } from "./errors.ts"
 import type { PeerControl } from "./PeerControl.ts"
 import type { PeerHandlers } from "./PeerHandlers.ts"
 
@@ -15,4 +15,4 @@ export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, Pe
  */
 export const layer = (
   options: PeerManagerOptions
-): Layer.Layer<PeerManager, ListenFailed, PeerHandlers | Budget> => Layer.scoped(PeerManager, make(options))
+): Layer.Layer<PeerManager, BindFailed, PeerHandlers | Budget> => Layer.scoped(PeerManager, make(options))

@@ -17,12 +17,3 @@ export class PeerUnreachable extends Schema.TaggedError<PeerUnreachable>()("Peer
     return `cannot reach ${this.peer}: ${this.reason}`
   }
 }
-
-export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
-  address: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `cannot listen for peers on ${this.address}: ${this.reason}`
-  }
-}

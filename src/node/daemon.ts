@@ -17,7 +17,6 @@ import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
-import type { ListenFailed } from "../network/errors.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { callerLimit } from "../rpc/CallerMemory.ts"
 
@@ -124,7 +123,7 @@ const sampleNode = (sampling: Sampling) =>
   })
 
 /** Why a daemon ends without a request to stop. */
-export type DaemonEnded = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
+export type DaemonEnded = BindFailed | ImportFailed | InvalidWalletRequest | StorageFailure | WalletDamaged
 
 /** Starts the node behind the listener, and lets it answer as soon as possible. Returns what ends the daemon. */
 const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>

@@ -113,7 +113,7 @@ const openFailure = (
   switch (failure._tag) {
     case "InvalidWalletRequest":
       return new InvalidConfig({ field: "wallet", reason: failure.message })
-    case "ListenFailed":
+    case "BindFailed":
       return new InvalidConfig({ field: "maxPeers", reason: failure.message })
     default:
       return failure

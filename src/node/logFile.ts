@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { closeSync, constants, openSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
+import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
 import { makeDirectory } from "../base/makeDirectory.ts"
 import { shownPath } from "../base/safeText.ts"
 import type { LogOutput } from "./logText.ts"
@@ -21,27 +22,13 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogF
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  EFBIG: "it has reached the largest size a file may have",
-  EDQUOT: "the disk quota is used up",
-  EISDIR: "it is a directory",
-  ENOTDIR: "a part of the path is not a directory",
-  EEXIST: "a part of the path is not a directory",
-  ENOENT: "the system does not allow its directory to be made",
-  ENXIO: "no process reads from the pipe",
-  ENAMETOOLONG: "the path is too long",
-  ELOOP: "the path goes round in circles"
-}
+const WORDS: ErrorWords = new Map([
+  ["EEXIST", "a part of the path is not a directory"],
+  ["ENOENT", "the system does not allow its directory to be made"],
+  ["ENXIO", "no process reads from the pipe"]
+])
 
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const code = "code" in error ? String(error.code) : error.message
-  return REASONS[code] ?? code
-}
+const wordsFor = (error: unknown): string => reasonOf(codeOf(error), WORDS)
 
 const FILE_MODE = 0o600
 
@@ -91,7 +78,7 @@ export class LogFile implements LogOutput {
     } catch (error) {
       this.lost += 1
       if (this.lost === 1) {
-        this.complain(`log file ${shownPath(this.path)} cannot be written: ${reasonOf(error)}; the node goes on`)
+        this.complain(`log file ${shownPath(this.path)} cannot be written: ${wordsFor(error)}; the node goes on`)
       }
       return
     }
@@ -126,7 +113,7 @@ export class LogFile implements LogOutput {
       this.torn = false
       return undefined
     } catch (error) {
-      return reasonOf(error)
+      return wordsFor(error)
     }
   }
 
@@ -142,7 +129,7 @@ export const open = (options: LogFileOptions): Effect.Effect<LogFile, LogFileUnu
   Effect.acquireRelease(
     Effect.try({
       try: () => new LogFile(options),
-      catch: (error) => new LogFileUnusable({ path: options.path, reason: reasonOf(error) })
+      catch: (error) => new LogFileUnusable({ path: options.path, reason: wordsFor(error) })
     }),
     (file) => Effect.sync(() => file.close())
   )

@@ -8,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { Agent as SecureAgent, request as secureRequest } from "node:https"
 import { type Address, formatHostPort } from "../base/addresses.ts"
+import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
 import type { Credentials } from "../config/settings.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
@@ -23,7 +24,7 @@ export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   readonly wasSent: boolean
 }> {
   get reason(): string {
-    return REASONS.get(this.code) ?? (this.code.startsWith(NO_HTTP) ? "the server does not speak HTTP" : this.code)
+    return this.code.startsWith(NO_HTTP) ? "the server does not speak HTTP" : reasonOf(this.code, WORDS)
   }
   override get message(): string {
     return `cannot reach a daemon at ${this.address}: ${this.reason}`
@@ -33,14 +34,7 @@ export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
 /** The prefix of the HTTP parser's error codes. */
 const NO_HTTP = "HPE_"
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "connection refused"],
-  ["ECONNRESET", "the connection was closed before an answer came"],
-  ["ENOTFOUND", "the host is not known"],
-  ["EAI_AGAIN", "the host name cannot be resolved"],
-  ["EHOSTUNREACH", "no route to the host"],
-  ["ETIMEDOUT", "no answer in time"]
-])
+const WORDS: ErrorWords = new Map([["ECONNRESET", "the connection was closed before an answer came"]])
 
 /** The daemon requires other credentials. */
 export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ readonly address: string }> {
@@ -189,8 +183,6 @@ const failureOf = (error: Json): RpcFailure => {
     message: typeof message === "string" ? message : encodeJson(error)
   })
 }
-
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.message
 
 const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`

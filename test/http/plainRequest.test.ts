@@ -8,17 +8,22 @@ const head = (...lines: ReadonlyArray<string>): string =>
 describe("readPlainHead", () => {
   it("reads the requests of common clients", () => {
     assert.deepStrictEqual(readPlainHead(head("Host: localhost:8336", "Accept: */*")), {
+      verb: "POST",
       target: "/",
       length: 12,
-      authorization: undefined,
-      host: "localhost:8336"
+      headers: { authorization: undefined, host: "localhost:8336" }
     })
     assert.deepStrictEqual(
       readPlainHead(
         "POST /wallet/a%20b HTTP/1.1\r\nhost:x\r\nAUTHORIZATION: \t Basic YTpi \r\ncontent-length:0\r\n" +
           "Connection: Keep-Alive\r\nX-Empty:\r\nX-Latin: caf\xe9"
       ),
-      { target: "/wallet/a%20b", length: 0, authorization: "Basic YTpi", host: "x" }
+      {
+        verb: "POST",
+        target: "/wallet/a%20b",
+        length: 0,
+        headers: { authorization: "Basic YTpi", host: "x" }
+      }
     )
   })
 

@@ -71,7 +71,7 @@ describe("PeerManager: inbound", () => {
     Effect.gen(function*() {
       const first = yield* testNetwork({ listening: true })
       const error = yield* Effect.flip(testNetwork({ listen: { host: "127.0.0.1", port: first.port } }))
-      assert.strictEqual(error._tag, "ListenFailed")
+      assert.strictEqual(error._tag, "BindFailed")
       assert.include(error.message, `127.0.0.1:${first.port}`)
       assert.include(error.message, "in use")
     }))

@@ -1,11 +1,11 @@
 import { Context, Effect, HashMap, Layer, Logger, type Scope, TestClock } from "effect"
 import { createServer } from "node:net"
+import type { BindFailed } from "../../src/base/listening.ts"
 import { Budget, type MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
 import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
-import type { ListenFailed } from "../../src/network/errors.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
@@ -70,7 +70,7 @@ export interface TestNetworkOptions extends Partial<PeerManagerOptions> {
 /** A manager that lives as long as the scope. Without options it neither listens nor calls. */
 export const testNetwork = (
   options: TestNetworkOptions = {}
-): Effect.Effect<TestNetwork, ListenFailed, Scope.Scope> =>
+): Effect.Effect<TestNetwork, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
     yield* TestClock.setTime(0)
     const { budget = ampleBudget(), listening = false, party = {}, ...rest } = options

@@ -7,6 +7,7 @@ import { open, rename } from "node:fs/promises"
 import { replaceFile } from "../../base/atomicFile.ts"
 import { ChecksummedText } from "../../base/checksum.ts"
 import { unixTime } from "../../base/clock.ts"
+import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { AddressBook } from "./AddressBook.ts"
@@ -38,9 +39,6 @@ export interface AddressStoreOptions {
 }
 
 class FileTrouble extends Data.TaggedError("FileTrouble")<{ readonly reason: string }> {}
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : error instanceof Error ? error.name : "unknown"
 
 const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, FileTrouble> =>
   Effect.tryPromise({ try: run, catch: (error) => new FileTrouble({ reason: codeOf(error) }) })

@@ -2,6 +2,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
+import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { PeerUnreachable } from "../errors.ts"
@@ -86,8 +87,6 @@ const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
     if (socket.destroyed) ended()
     else take()
   })
-
-const codeOf = (error: Error): string => "code" in error ? String(error.code) : error.name
 
 const connected = (socket: Socket): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -1,35 +1,13 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { createServer, type Server, type Socket } from "node:net"
-import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { createServer, type Socket } from "node:net"
+import type { Address } from "../../base/addresses.ts"
 import { fewATurn } from "../../base/fewATurn.ts"
-import { ListenFailed } from "../errors.ts"
+import { type BindFailed, listenOn } from "../../base/listening.ts"
 
 /** Connections accepted per turn of the event loop, and the maximum that wait. */
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
-  ["EADDRNOTAVAIL", "this machine has no such address"],
-  ["EACCES", "permission denied"],
-  ["ENOTFOUND", "the host is not known"]
-])
-
-const reasonOf = ({ code, message }: NodeJS.ErrnoException): string => REASONS.get(code ?? "") ?? code ?? message
-
-const open = (server: Server, { host, port }: Address): Effect.Effect<Address, ListenFailed> =>
-  Effect.async((resume) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      resume(new ListenFailed({ address: formatHostPort({ host, port }), reason: reasonOf(error) }))
-    server.once("error", failed)
-    // Without a host, Node listens on IPv4 and IPv6, or on the one available.
-    server.listen({ port, host: host === "" ? undefined : host }, () => {
-      server.removeListener("error", failed)
-      const bound = server.address()
-      resume(Effect.succeed({ host, port: typeof bound === "object" && bound !== null ? bound.port : port }))
-    })
-  })
 
 /**
  * Listens while the scope is open. Passes each accepted socket to `accept`, which then owns it. Returns the bound
@@ -38,7 +16,7 @@ const open = (server: Server, { host, port }: Address): Effect.Effect<Address, L
 export const listen = (
   address: Address,
   accept: (socket: Socket) => void
-): Effect.Effect<Address, ListenFailed, Scope.Scope> =>
+): Effect.Effect<Address, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const line = fewATurn(ACCEPTED_A_TURN)
     let closed = false
@@ -49,17 +27,10 @@ export const listen = (
       if (line.length >= MOST_WAITING) return void socket.destroy()
       line.add(() => closed ? void socket.destroy() : accept(socket))
     })
-    const bound = yield* Effect.acquireRelease(open(server, address), () =>
-      // Each connection has its own owner, so closing does not wait for connections.
+    // Each connection has its own owner, so closing does not wait for connections.
+    return yield* Effect.acquireRelease(listenOn(server, address, "peers"), () =>
       Effect.sync(() => {
         closed = true
         server.close()
       }))
-    // For example too many open files. The listener continues, and refused peers retry.
-    const run = yield* Effect.runtime<never>()
-    server.on("error", (error: NodeJS.ErrnoException) => {
-      const trouble = Effect.logWarning("accepting peer connections failed", { reason: reasonOf(error) })
-      Effect.runFork(Effect.provide(trouble, run))
-    })
-    return bound
   })

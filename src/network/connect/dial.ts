@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 
@@ -14,24 +15,12 @@ export interface Proxy {
   readonly credentials: () => ProxyCredentials
 }
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "connection refused"],
-  ["ECONNRESET", "connection reset"],
-  ["EHOSTUNREACH", "no route to the host"],
-  ["ENETUNREACH", "no route to the network"],
-  ["ENOTFOUND", "unknown host"],
-  ["EAI_AGAIN", "name lookup failed"],
-  ["ETIMEDOUT", "connection timeout"]
-])
-
 const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
-  const unreachable = (reason: string) => new PeerUnreachable({ peer: formatHostPort(target), reason })
+  const unreachable = (code: string) => new PeerUnreachable({ peer: formatHostPort(target), reason: reasonOf(code) })
   const connected = (socket: Socket) =>
     Effect.async<Socket, PeerUnreachable>((resume) => {
       socket.once("connect", () => resume(Effect.succeed(socket)))
-      socket.once("error", (error: NodeJS.ErrnoException) => {
-        resume(unreachable(REASONS.get(error.code ?? "") ?? error.code ?? error.message))
-      })
+      socket.once("error", (error) => resume(unreachable(codeOf(error))))
     })
   return Effect.acquireRelease(
     // There is always an error listener: without one, an error would end the process.
@@ -39,7 +28,7 @@ const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.S
     (socket) => Effect.sync(() => socket.destroy())
   ).pipe(
     Effect.flatMap(connected),
-    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("connection timeout") })
+    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("ETIMEDOUT") })
   )
 }
 

@@ -5,11 +5,11 @@ import type * as Scope from "effect/Scope"
 import type { Socket } from "node:net"
 import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import type { BindFailed } from "../../base/listening.ts"
 import { Budget } from "../../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../../base/random.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
 import { isolatingCredentials } from "../addresses/socks5.ts"
-import type { ListenFailed } from "../errors.ts"
 import { Pace } from "../peer/Pace.ts"
 import { OUTBOX_LIMITS } from "../peer/PeerConnection.ts"
 import { ownTime } from "../peer/threadTime.ts"
@@ -111,7 +111,7 @@ const logDefect = (defect: unknown): Effect.Effect<void> =>
 /** See `layer` of PeerManager.ts. */
 export const make = (
   options: PeerManagerOptions
-): Effect.Effect<PeerControl, ListenFailed, PeerHandlers | Budget | Scope.Scope> =>
+): Effect.Effect<PeerControl, BindFailed, PeerHandlers | Budget | Scope.Scope> =>
   Effect.gen(function*() {
     const handlers = yield* PeerHandlers
     const { store } = handlers

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
 import { lstat, readFile, realpath, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
+import { codeOf } from "../../base/errorCode.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
@@ -30,17 +31,14 @@ import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts
 /** Maximum size of a file, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
 
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error)
-
 const io = <A>(file: string, doing: string, run: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({
     try: run,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(error) })
+    catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) })
   })
 
 const absentWith = (error: unknown): false => {
-  if (reasonOf(error) === "ENOENT") return false
+  if (codeOf(error) === "ENOENT") return false
   throw error
 }
 

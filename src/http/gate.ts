@@ -1,0 +1,115 @@
+import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
+import { type PageHandler, type PageRequest, pageRequest } from "./Pages.ts"
+import {
+  BAD_VERB,
+  BUSY,
+  FOREIGN,
+  FOREIGN_HOST,
+  type HttpRefusal,
+  NOT_FOUND,
+  NOT_GET,
+  NOT_IMPLEMENTED,
+  NOT_POST,
+  STOPPING,
+  TOO_LARGE,
+  tooMany,
+  UNAUTHORIZED
+} from "./refusals.ts"
+import { KNOWN_VERBS, type Route, route } from "./route.ts"
+
+/**
+ * The one place that decides about a request before its body is read, for the fast lane and for Node's server. The
+ * checks have the order of the reference node (reference/rpc.md 1.1). It changes nothing.
+ */
+
+/** The request line, and the headers that the gate reads. */
+export interface RequestHead {
+  readonly verb: string
+  /** As it was sent. */
+  readonly target: string
+  /** The announced bytes of the body; `undefined` if the client did not announce them. */
+  readonly length: number | undefined
+  readonly headers: BrowserHeaders & {
+    readonly accept?: string | undefined
+    readonly authorization?: string | undefined
+  }
+}
+
+/** What is true of the connection at the moment of the request. */
+export interface GateSession {
+  /** The `Authorization` header that the connection was admitted with. */
+  readonly credentials: string | undefined
+  /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
+  readonly delay: number | undefined
+}
+
+/** The rules of the listener, and what is true of it at the moment of the request. */
+export interface GateListener extends BrowserRule {
+  /** Bytes of a body. */
+  readonly maxRequestSize: number
+  readonly stopping: boolean
+  /** Whether no other call may run. */
+  readonly busy: boolean
+  readonly pages: ReadonlyArray<PageHandler>
+}
+
+export type GateVerdict =
+  /** The answer: of a method or of an endpoint, or a document. */
+  | Route
+  | { readonly _tag: "Page"; readonly page: PageHandler; readonly request: PageRequest }
+  | { readonly _tag: "Refuse"; readonly refusal: HttpRefusal }
+  /** The request waits until its credentials are checked. If they are right, the gate decides again. */
+  | { readonly _tag: "Wait"; readonly authorization: string }
+
+export const gate = (head: RequestHead, session: GateSession, listener: GateListener): GateVerdict => {
+  const { headers, length, target, verb } = head
+  if (listener.stopping) return refuse(STOPPING)
+  if (length !== undefined && length > listener.maxRequestSize) return refuse(TOO_LARGE)
+  if (verb === "OPTIONS" || verb === "PATCH") return refuse(NOT_IMPLEMENTED)
+  if (!KNOWN_VERBS.has(verb)) return refuse(BAD_VERB)
+  const isGet = verb === "GET" || verb === "HEAD"
+  if (isGet) {
+    const request = pageRequest(target, headers.accept)
+    const page = listener.pages.find((each) => each.serves(request))
+    if (page !== undefined) {
+      const barrier = page.authenticated ? privatePage(head, session, listener) : publicPage(session, listener)
+      return barrier ?? { _tag: "Page", page, request }
+    }
+  }
+  const found = route(target)
+  if (found === undefined) return refuse(NOT_FOUND)
+  if (found._tag === "Health") return isGet ? found : refuse(NOT_GET)
+  if (listener.busy) return refuse(BUSY)
+  if (verb !== "POST") return refuse(NOT_POST)
+  if (isForeignHost(headers.host, listener)) return refuse(FOREIGN_HOST)
+  if (isForeignCall(headers)) return refuse(FOREIGN)
+  return unknownCaller(head, session, listener) ?? tooEarly(session) ?? found
+}
+
+/** Why a request is not answered now. */
+type Barrier = Extract<GateVerdict, { readonly _tag: "Refuse" | "Wait" }>
+
+const refuse = (refusal: HttpRefusal): Barrier => ({ _tag: "Refuse", refusal })
+
+const publicPage = (session: GateSession, { busy }: GateListener): Barrier | undefined =>
+  busy ? refuse(BUSY) : tooEarly(session)
+
+const privatePage = (head: RequestHead, session: GateSession, listener: GateListener): Barrier | undefined => {
+  if (listener.busy) return refuse(BUSY)
+  if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
+  return unknownCaller(head, session, listener) ?? tooEarly(session)
+}
+
+/** Credentials that admitted the connection are not checked again. */
+const unknownCaller = (
+  { headers: { authorization } }: RequestHead,
+  { credentials }: GateSession,
+  { open }: GateListener
+): Barrier | undefined => {
+  if (open) return undefined
+  if (authorization === undefined) return refuse(UNAUTHORIZED)
+  return authorization === credentials ? undefined : { _tag: "Wait", authorization }
+}
+
+const tooEarly = ({ delay }: GateSession): Barrier | undefined =>
+  delay === undefined ? undefined : refuse(tooMany(delay))

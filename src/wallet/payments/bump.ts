@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { feeOf, rateOf } from "../../mempool/policy/feeRate.ts"
+import { formatAmount } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
@@ -14,8 +15,6 @@ import { replacementProblem } from "./replacing.ts"
 /** Fee bump: a replacement that pays a higher fee. Rules and error texts: upstream `wallet/feebumper.cpp`. */
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
-
-const coins = (value: number): string => (value / 1e8).toFixed(8)
 
 /** The request for the same payment, without its change output, which is funded again. */
 const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
@@ -55,8 +54,9 @@ export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] =
     const chosen = yield* chooseRate(parts, choice)
     const least = oldFee + feeOf(step, size)
     if (choice.feeRate !== undefined && feeOf(chosen.feeRate, size) < least) {
-      const reason = `Insufficient total fee ${coins(feeOf(chosen.feeRate, size))}, must be at least ${coins(least)} ` +
-        `(oldFee ${coins(oldFee)} + incrementalFee ${coins(feeOf(step, size))})`
+      const fee = formatAmount(feeOf(chosen.feeRate, size))
+      const reason = `Insufficient total fee ${fee}, must be at least ${formatAmount(least)} ` +
+        `(oldFee ${formatAmount(oldFee)} + incrementalFee ${formatAmount(feeOf(step, size))})`
       return yield* new InvalidWalletRequest({ code: "too-small", reason })
     }
     const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)

@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
-import { COIN } from "../../../protocol/amount.ts"
+import { COIN, formatMoney } from "../../../protocol/amount.ts"
 import { binaryString, displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletTx } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { Amount, formatAmount } from "../../json/encodeJson.ts"
+import { Amount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
@@ -36,8 +36,6 @@ const NOT_WATCHING = "bumpfee is not available with wallets that have private ke
 
 /** Default increase of the fee rate by the wallet, in smallest units per kvB. */
 const STEP = COIN / 1000
-
-const moneyText = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
 
 const isParameterFault = (reason: string): boolean =>
   reason.startsWith(DESCENDANTS) || reason.startsWith("Insufficient total fee")
@@ -115,7 +113,9 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
   const { incrementalFeeRate, minFeeRate } = pool.info()
   if (rate < minFeeRate) {
     throw RpcError.wallet(
-      `New fee rate (${moneyText(rate)}) is lower than the minimum fee rate (${moneyText(minFeeRate)}) to get into ` +
+      `New fee rate (${formatMoney(rate)}) is lower than the minimum fee rate (${
+        formatMoney(minFeeRate)
+      }) to get into ` +
         "the mempool -- "
     )
   }
@@ -123,8 +123,8 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
   const fee = feeOf(rate, vsize)
   if (fee < oldFee + step) {
     throw RpcError.invalidParameter(
-      `Insufficient total fee ${moneyText(fee)}, must be at least ${moneyText(oldFee + step)} ` +
-        `(oldFee ${moneyText(oldFee)} + incrementalFee ${moneyText(step)})`
+      `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
+        `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
     )
   }
 }

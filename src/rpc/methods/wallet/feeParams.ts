@@ -1,7 +1,6 @@
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
-import { isMoney } from "../../../protocol/amount.ts"
+import { isMoney, parseFixedPoint } from "../../../protocol/amount.ts"
 import type { FeeChoice } from "../../../wallet/Wallet.ts"
-import { parseFixedPoint } from "../../json/amounts.ts"
 import { type Json, JsonNumber } from "../../json/json.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { TransactionRejected } from "../../../mempool/errors.ts"
+import { formatMoney } from "../../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
@@ -15,7 +16,7 @@ import type {
 } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { formatAmount, type JsonValue } from "../../json/encodeJson.ts"
+import type { JsonValue } from "../../json/encodeJson.ts"
 import { method, type MethodDefinition } from "../../method/method.ts"
 import type { CallContext, Method, MethodGroup } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
@@ -100,9 +101,6 @@ export const NO_KEYS = "Error: This wallet has no available keys"
 export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 export const INSUFFICIENT = "Insufficient funds"
 
-/** An amount as the reference node writes it in messages: no trailing zeros beyond two decimals. */
-const shortAmount = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
-
 /** Digits of a txid in a message. */
 const TXID_DIGITS = 10
 
@@ -114,7 +112,7 @@ const fundsText = ({ fee, missing }: FundsMissing): string => {
   }
   return fee === undefined
     ? INSUFFICIENT
-    : `The total exceeds your balance when the ${shortAmount(fee)} transaction fee is included.`
+    : `The total exceeds your balance when the ${formatMoney(fee)} transaction fee is included.`
 }
 
 /** Codes of invalid requests, with the reference node's text if it has only one for the code. */

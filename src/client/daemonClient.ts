@@ -12,20 +12,13 @@ import { networks } from "../protocol/networks.ts"
 import type { JsonValue } from "../rpc/json/encodeJson.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import type { RpcFailure } from "../rpc/RpcClient.ts"
-import { decodeConfig, type DecodedConfig } from "./config.ts"
+import type { DecodedConfig } from "./config.ts"
 import * as DaemonChanges from "./daemonChanges.ts"
 import * as DaemonOperations from "./daemonOperations.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import { type DaemonFailure, InvalidConfig, NotSynced, type ReadFailure, type ResolveFailure } from "./errors.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
-import {
-  type ClientConfig,
-  type Freshness,
-  type ListFilter,
-  NameClient,
-  type NameRecord,
-  type ResolveOptions
-} from "./NameClient.ts"
+import { type Freshness, type ListFilter, NameClient, type NameRecord, type ResolveOptions } from "./NameClient.ts"
 import { tooOld } from "./record.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
@@ -69,9 +62,12 @@ const checkNetwork = (
       reason: `the daemon at ${address} is on ${network ?? chain}, not ${wanted}`
     })
 
+/** The part of a configuration that a client over a daemon needs. */
+export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network">
+
 /** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (
-  { daemon, network: wanted }: DecodedConfig,
+  { daemon, network: wanted }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
 ): Effect.Effect<typeof NameClient.Service, DaemonOpenFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -209,8 +205,8 @@ export const make = (
   })
 
 /** Provides a client over a daemon for the lifetime of the layer. */
-export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> =>
-  Layer.scoped(NameClient, Effect.flatMap(decodeConfig(config), (decoded) => make(decoded)))
+export const layer = (config: DaemonClientConfig): Layer.Layer<NameClient, DaemonOpenFailure> =>
+  Layer.scoped(NameClient, make(config))
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)

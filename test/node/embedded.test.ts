@@ -23,6 +23,7 @@ import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { Miner } from "../../src/mempool/mining/Miner.ts"
+import { EmbeddedNode } from "../../src/node/clients.ts"
 import * as Embedded from "../../src/node/embedded.ts"
 import { embeddedSettings } from "../../src/node/embeddedSettings.ts"
 import type { Block } from "../../src/protocol/block.ts"
@@ -69,8 +70,8 @@ let filled = ""
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
-const embedded = (config: Parameters<typeof Embedded.layer>[0]) =>
-  Layer.provide(Embedded.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
+const embedded = (config: Parameters<typeof EmbeddedNode.layer>[0]) =>
+  Layer.provide(EmbeddedNode.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
 
 /** Runs with a client on a copy of the filled directory. */
 const withClient = <A, E>(use: (client: typeof NameClient.Service) => Effect.Effect<A, E>) =>
@@ -437,7 +438,7 @@ describe("the embedded client", () => {
           if (String(message).includes("starting")) Deferred.unsafeDone(begun, Effect.void)
         })
       )
-      const layer = Embedded.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
+      const layer = EmbeddedNode.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
       const starting = yield* Effect.fork(
         Effect.never.pipe(
           Effect.provide(Layer.provideMerge(layer, logger)),

@@ -37,7 +37,7 @@ const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
     ))
     if (walletPassphrase === undefined) return
     yield* Effect.mapError(
-      open.unlock(walletPassphrase, UNLOCK_SECONDS),
+      open.vault.unlock(walletPassphrase, UNLOCK_SECONDS),
       (failure) => new InvalidConfig({ field: "walletPassphrase", reason: failure.message })
     )
   })

@@ -23,7 +23,9 @@ import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
-import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
+import type { WalletTxState } from "../wallet/ledger/WalletLedger.ts"
+import type { NameFailure, NameOptions, Registration } from "../wallet/names/WalletNames.ts"
+import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
 /** Registers and updates names with a wallet of the node in this process, which carries on registrations by itself. */
@@ -90,11 +92,11 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
       })
 
     const stateOf = (wallet: Wallet, txid: Bytes): WalletTxState | undefined =>
-      wallet.transaction(binaryString(txid))?.state
+      wallet.ledger.transaction(binaryString(txid))?.state
 
     const blocksLeft = (wallet: Wallet, txid: Bytes): number => {
       const state = stateOf(wallet, txid)
-      const confirmations = state?.type === "confirmed" ? wallet.lastBlock().height - state.height + 1 : 0
+      const confirmations = state?.type === "confirmed" ? wallet.ledger.lastBlock().height - state.height + 1 : 0
       return Math.max(0, MATURITY - confirmations)
     }
 
@@ -129,7 +131,9 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
 
     const states = (wallet: Wallet, name: Bytes): Stream.Stream<RegistrationState> =>
       Stream.map(moments(wallet), (): RegistrationState => {
-        const entry = wallet.registrations().findLast((each) => each.value !== undefined && equal(each.name, name))
+        const entry = wallet.names.registrations().findLast((each) =>
+          each.value !== undefined && equal(each.name, name)
+        )
         return entry === undefined
           ? { step: "failed", reason: "the wallet does not know it any longer" }
           : registrationState(wallet, entry)
@@ -174,7 +178,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
         yield* choiceOf("waitFor", options.waitFor, REGISTER_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
-        const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
+        const { newTxid } = yield* Effect.mapError(own.names.register(bytes, given, more), operationFailure(name))
         const txHash = displayHash(newTxid)
         return yield* followRegistration({ name, txHash, options, states: states(own, bytes), lifespan, scope })
       }).pipe(
@@ -193,7 +197,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
         yield* choiceOf("waitFor", options.waitFor, UPDATE_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
-        const txHash = yield* own.nameUpdate({ ...more, name: bytes, value: given }).pipe(
+        const txHash = yield* own.names.nameUpdate({ ...more, name: bytes, value: given }).pipe(
           Effect.map(({ txid }) => displayHash(txid)),
           Effect.catchAll((failure) => kept(own, failure)),
           Effect.catchAll(judged(name))

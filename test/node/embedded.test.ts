@@ -304,7 +304,7 @@ describe("the embedded client", () => {
         const miner = yield* Miner
         const wallet = (yield* Wallets).get("")
         if (wallet === undefined) return yield* Effect.dieMessage("there is a wallet")
-        const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+        const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
         const mine = (blocks: number) => miner.generate(blocks, script, Infinity)
         assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "InsufficientFunds")
         const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
@@ -358,7 +358,7 @@ describe("the embedded client", () => {
         )
       yield* Effect.gen(function*() {
         const wallet = (yield* Wallets).get("")
-        yield* wallet?.encrypt(Redacted.make("s3cret")) ?? Effect.dieMessage("there is a wallet")
+        yield* wallet?.vault.encrypt(Redacted.make("s3cret")) ?? Effect.dieMessage("there is a wallet")
         const client = yield* NameClient
         assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))

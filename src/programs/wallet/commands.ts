@@ -15,7 +15,7 @@ import { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../../wallet/keys/mnemonic.ts"
 import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
-import type { AddressType } from "../../wallet/Wallet.ts"
+import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
   givenSecret,

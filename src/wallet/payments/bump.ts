@@ -6,18 +6,18 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
-import { keyOfTxid, type LiveParts } from "../parts.ts"
-import type { PaymentRequest, Wallet } from "../Wallet.ts"
+import { keyOfTxid, type WalletParts } from "../WalletParts.ts"
 import { chooseRate, REPLACEMENT_RATE } from "./feeRate.ts"
-import type { Payments } from "./payments.ts"
 import { replacementProblem } from "./replacing.ts"
+import type { Spending } from "./spending.ts"
+import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Fee bump: a replacement that pays a higher fee. Rules and error texts: upstream `wallet/feebumper.cpp`. */
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
 /** The request for the same payment, without its change output, which is funded again. */
-const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
+const requestOf = ({ ring }: WalletParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
   const isChange = (script: Uint8Array): boolean =>
     parseNameScript(script) === undefined && ring.own(script)?.change === true
   const { outputs, version } = transaction
@@ -34,7 +34,7 @@ const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, fe
   }
 }
 
-export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] => (txid, choice) =>
+export const makeBump = (parts: WalletParts, payAs: Spending["payAs"]): WalletPayments["bump"] => (txid, choice) =>
   Effect.gen(function*() {
     const { ledger, mempool } = parts
     const entry = ledger.entry(keyOfTxid(txid) ?? "")
@@ -60,7 +60,7 @@ export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] =
       return yield* new InvalidWalletRequest({ code: "too-small", reason })
     }
     const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)
-    const funded = yield* payments.payAs(requestOf(parts, entry, feeRate), {
+    const funded = yield* payAs(requestOf(parts, entry, feeRate), {
       released: new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout))),
       replaces: displayHash(transaction.txid)
     })

@@ -1,6 +1,6 @@
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import { isMoney, parseFixedPoint } from "../../../protocol/amount.ts"
-import type { FeeChoice } from "../../../wallet/Wallet.ts"
+import type { FeeChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { type Json, JsonNumber } from "../../json/json.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { NameFailure, NameOptions } from "../../../wallet/Wallet.ts"
+import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
 import type { Json } from "../../json/json.ts"
 import { optional, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"

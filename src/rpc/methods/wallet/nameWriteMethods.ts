@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
-import type { NameFailure, Wallet } from "../../../wallet/Wallet.ts"
+import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -74,13 +75,13 @@ export const makeNameWriteMethods = (
         const name = yield* nameGiven(text, contextOf({ ...given, valueEncoding: undefined }))
         const more = yield* checked(() => readWriteOptions(network, given))
         if (given.allowExisting !== true) yield* known.active(name)
-        const sending = wallet.nameNew(name, {
+        const sending = wallet.names.nameNew(name, {
           ...more,
           ...(given.allowExisting === undefined ? {} : { allowExisting: given.allowExisting })
         }).pipe(Effect.mapError(nameError))
         const answered = Effect.map(sending, ({ rand, transaction }) => [displayHash(transaction.txid), toHex(rand)])
         return yield* evenIfRefused<ReadonlyArray<string>>(wallet, answered, (txid) => {
-          const kept = wallet.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
+          const kept = wallet.names.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
           return kept === undefined ? [txid] : [txid, toHex(kept.rand)]
         })
       })
@@ -129,7 +130,7 @@ export const makeNameWriteMethods = (
         if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
         const more = yield* checked(() => readWriteOptions(network, given))
         if (allow_active !== true) yield* known.active(name)
-        const sending = wallet.nameFirstUpdate({
+        const sending = wallet.names.nameFirstUpdate({
           ...more,
           name,
           rand,
@@ -175,7 +176,7 @@ export const makeNameWriteMethods = (
         const name = yield* nameGiven(text, context)
         const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
         const more = yield* checked(() => readWriteOptions(network, given))
-        return yield* known.orUnknown(sent(wallet, wallet.nameUpdate({ ...more, name, value })))
+        return yield* known.orUnknown(sent(wallet, wallet.names.nameUpdate({ ...more, name, value })))
       })
   })
 

@@ -3,7 +3,8 @@ import type { Chain } from "../../../chain/Chain.ts"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { encodeText } from "../../../protocol/nameText.ts"
 import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
-import type { Registration, Wallet } from "../../../wallet/Wallet.ts"
+import type { Registration } from "../../../wallet/names/WalletNames.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -79,7 +80,7 @@ const registrationJson = (context: ShapeContext, registration: Registration): Me
 }
 
 const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
-  const { all, names } = wallet.renewal()
+  const { all, names } = wallet.names.renewal()
   return { all, names: names.map((name) => written("name", name, context)) }
 }
 
@@ -131,7 +132,7 @@ export const makeRegistrationMethods = (
         const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
         const more = yield* checked(() => readWriteOptions(network, given))
         yield* known.active(name)
-        const registration = yield* Effect.mapError(wallet.register(name, value, more), nameError)
+        const registration = yield* Effect.mapError(wallet.names.register(name, value, more), nameError)
         const warnings = nameWarnings(name, value)
         return {
           ...registrationJson(context, registration),
@@ -150,7 +151,7 @@ export const makeRegistrationMethods = (
     handler: ({ options: given }, wallet) =>
       Effect.sync(() => {
         const context = contextOf(given)
-        return wallet.registrations().map((registration) => registrationJson(context, registration))
+        return wallet.names.registrations().map((registration) => registrationJson(context, registration))
       })
   })
 
@@ -166,7 +167,7 @@ export const makeRegistrationMethods = (
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOfName(given))
         yield* Effect.mapError(
-          wallet.cancelRegistration(name),
+          wallet.names.cancelRegistration(name),
           (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
         )
         return null
@@ -190,7 +191,7 @@ export const makeRegistrationMethods = (
       Effect.gen(function*() {
         const context = contextOfName(given)
         const name = text === undefined ? undefined : yield* nameGiven(text, context)
-        if (on !== undefined) yield* wallet.setRenewal(name, on)
+        if (on !== undefined) yield* wallet.names.setRenewal(name, on)
         return renewalJson(context, wallet)
       })
   })

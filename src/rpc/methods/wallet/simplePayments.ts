@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { FeeChoice, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
+import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { JsonValue } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
@@ -70,7 +71,7 @@ export const sendMoney = (
     yield* ensureKeys(wallet)
     const answer = (txid: string, reason: string): JsonValue => verbose ? { txid, fee_reason: reason } : txid
     const paid = Effect.map(
-      wallet.pay({ version: PAYMENT_VERSION, ...request }),
+      wallet.payments.pay({ version: PAYMENT_VERSION, ...request }),
       ({ feeReason, transaction }) => answer(displayHash(transaction.txid), feeReason)
     )
     return yield* evenIfRefused(wallet, paid, (txid) => answer(txid, NO_REASON))

@@ -23,7 +23,7 @@ export const PAYMENT_ERRORS = [
 ]
 
 export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
-  Effect.suspend(() => wallet.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
+  Effect.suspend(() => wallet.keys.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
 
 /**
  * Maps a failure to fund a transaction without sending it: every error about money has the wallet code. Upstream
@@ -46,7 +46,7 @@ export const evenIfRefused = <A>(
   Effect.catchAll(sending, (failure): Effect.Effect<A, WalletFailure | RpcError> => {
     if (failure._tag !== "TransactionRejected") return Effect.fail(failure)
     const txid = parseDisplayHash(failure.txid)
-    const isKept = txid !== undefined && wallet.transaction(binaryString(txid)) !== undefined
+    const isKept = txid !== undefined && wallet.ledger.transaction(binaryString(txid)) !== undefined
     if (!isKept) return Effect.fail(failure)
     const details = { txid: failure.txid, reason: rejectionText(failure) }
     return Effect.as(

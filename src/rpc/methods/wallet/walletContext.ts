@@ -73,7 +73,7 @@ export const ownership = (
   context: Pick<CallContext, "wallet">
 ): ((script: Bytes) => boolean) | undefined => {
   const wallet = selected(wallets, context)
-  return wallet === undefined ? undefined : (script) => wallet.own(script) !== undefined
+  return wallet === undefined ? undefined : (script) => wallet.keys.own(script) !== undefined
 }
 
 /** The wallet in the summary of the node, if the selection is unambiguous. */
@@ -190,7 +190,7 @@ export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
 /** Fails if the wallet is locked. Upstream `EnsureWalletIsUnlocked`. */
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
-    wallet.encryption() === "locked"
+    wallet.vault.encryption() === "locked"
       ? new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
       : Effect.void
   )
@@ -232,6 +232,6 @@ export const label = (description: string) =>
   })
 
 export const lastBlockJson = (wallet: Wallet) => {
-  const { hash, height } = wallet.lastBlock()
+  const { hash, height } = wallet.ledger.lastBlock()
   return { hash: displayHash(hash), height }
 }

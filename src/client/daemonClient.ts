@@ -22,7 +22,7 @@ import { type Freshness, type ListFilter, NameClient, type NameRecord, type Reso
 import { tooOld } from "./record.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
-import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
+import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
 
@@ -187,14 +187,16 @@ export const make = (
       listNames: (filter) => lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, REGISTER_WAITS)]).pipe(
-            Effect.flatMap(([bytes, given]) => operations.register(name, bytes, given, options))
+          Effect.flatMap(
+            operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS),
+            (given) => operations.register(name, given.name, given.value, options)
           )
         ),
       updateName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, UPDATE_WAITS)]).pipe(
-            Effect.flatMap(([bytes, given]) => operations.update(name, bytes, given, options))
+          Effect.flatMap(
+            operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS),
+            (given) => operations.update(name, given.name, given.value, options)
           )
         ),
       changes: ({ namespace = "" } = {}) =>

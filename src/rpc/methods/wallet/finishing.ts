@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
+import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
@@ -7,7 +8,6 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import type { Members } from "../../shapes/context.ts"
-import { evenIfRefused } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
 
@@ -41,7 +41,7 @@ export const finish = (
     if (isSent && isComplete(funded)) {
       const txid = displayHash(funded.transaction.txid)
       const done = { txid, complete: true }
-      return yield* evenIfRefused<Members>(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), () =>
+      return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), (): Members =>
         done)
     }
     const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {

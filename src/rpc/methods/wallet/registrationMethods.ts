@@ -6,7 +6,6 @@ import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
@@ -15,15 +14,7 @@ import type { NodeOptions } from "../../NodeOptions.ts"
 import type { Members, ShapeContext } from "../../shapes/context.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
-import {
-  nameError,
-  nameGiven,
-  NOT_KNOWN_YET,
-  readWriteOptions,
-  valueGiven,
-  WRITE_ERRORS,
-  WRITE_OPTIONS
-} from "./nameOptions.ts"
+import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
@@ -87,13 +78,14 @@ const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
 export const makeRegistrationMethods = (
   wallets: typeof Wallets.Service,
   chain: typeof Chain.Service,
-  options: typeof NodeOptions.Service,
+  node: typeof NodeOptions.Service,
   known: KnownNames
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params
+  const read = nameWriteReader(network, node)
 
-  const contextOf = (given: GivenEncodings) => contextFor(network, options, given)
+  const contextOf = (given: GivenEncodings) => contextFor(network, node, given)
 
   const contextOfName = (given: Pick<GivenEncodings, "nameEncoding">) =>
     contextOf({ nameEncoding: given.nameEncoding, valueEncoding: undefined })
@@ -127,12 +119,9 @@ export const makeRegistrationMethods = (
     ],
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
-        const context = contextOf(given)
-        const name = yield* nameGiven(text, context)
-        const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
-        const more = yield* checked(() => readWriteOptions(network, given))
+        const { context, name, options, value = EMPTY } = yield* read({ name: text, value: valueText, options: given })
         yield* known.active(name)
-        const registration = yield* Effect.mapError(wallet.names.register(name, value, more), nameError)
+        const registration = yield* Effect.mapError(wallet.names.register(name, value, options), nameError)
         const warnings = nameWarnings(name, value)
         return {
           ...registrationJson(context, registration),

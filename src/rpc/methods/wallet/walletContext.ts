@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { TransactionRejected } from "../../../mempool/errors.ts"
+import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
 import { formatMoney } from "../../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
@@ -21,7 +21,6 @@ import { method, type MethodDefinition } from "../../method/method.ts"
 import type { CallContext, Method, MethodGroup } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { rejectionText } from "../../shapes/relay.ts"
 import { storageError } from "../errors.ts"
 
 /** The selection of a call's wallet, and the errors of wallet failures (reference/rpc.md 1.2, 2, 3.9). */

@@ -9,22 +9,15 @@ import { type CallFailure, type DaemonRpc, refused } from "./DaemonRpc.ts"
 import { type OperationFailure } from "./errors.ts"
 import type { OperationOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
-import type { RegistrationState } from "./registering.ts"
+import { blocksLeft, claimState, type RegistrationState } from "./registering.ts"
 import { type Confirmed, confirmed, hashReply, list, reading, textReply } from "./replies.ts"
 
 /** The second step of a registration, for a daemon that does not run it by itself: the reference node. */
-
-/**
- * NAME_FIRSTUPDATE is valid in the block after this many blocks, counted from the block with NAME_NEW on (consensus).
- */
-const MATURITY = 12
 
 export const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 
 export const withAddress = ({ address }: OperationOptions) =>
   address === undefined ? HEX : { ...HEX, destAddress: address }
-
-export const blocksLeft = ({ confirmations }: Confirmed): number => Math.max(0, MATURITY - confirmations)
 
 /** The confirmations of a wallet transaction. */
 export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confirmed, CallFailure> =>
@@ -144,11 +137,11 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
       if (left > 0) return { step: "waiting", txHash, blocksLeft: left } as const
       claimTxid = yield* send
     }
-    const { confirmations, height } = yield* transaction(rpc, claimTxid)
-    if (confirmations > 0 && height !== undefined) return { step: "registered", txHash: claimTxid, height } as const
-    return confirmations < 0 || (yield* isLost(claimTxid))
+    const found = yield* transaction(rpc, claimTxid)
+    const state = claimState(claimTxid, found)
+    return state.step === "claimed" && (found.confirmations < 0 || (yield* isLost(claimTxid)))
       ? { step: "failed", reason: "another registration of the name was confirmed first" } as const
-      : { step: "claimed", txHash: claimTxid } as const
+      : state
   }).pipe(
     Effect.mapError(operationFailure(name, rpc.address)),
     // At the second step, a taken name means that the registration failed.

@@ -84,10 +84,6 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
   })
 }
 
-/** A string that the parser accepts; the schema error is the parser's reason. */
-const parsed = <A>(parse: (text: string) => Either.Either<A, string>) =>
-  Schema.String.pipe(Schema.filter((text) => Either.match(parse(text), { onLeft: (why) => why, onRight: () => true })))
-
 const oneOf = (...words: ReadonlyArray<string>) => `has to be one of ${words.join(", ")}`
 
 /** A short text without NUL: neither a path nor a credential can contain NUL. */
@@ -104,8 +100,6 @@ const integer = (least: number, most: number) =>
     )
   )
 
-const peer = (given: string) => parseHostPort(given, "required")
-
 const Config = Schema.Struct({
   mode: Schema.UndefinedOr(
     Schema.Literal(ModeAuto, ModeEmbedded, ModeDaemon).annotations({
@@ -121,8 +115,8 @@ const Config = Schema.Struct({
     text.pipe(Schema.filter((given) => given !== "" || "has to be the path of a directory"))
   ),
   maxPeers: Schema.UndefinedOr(integer(0, MAX_PEERS)),
-  bootstrapPeers: Schema.UndefinedOr(Schema.Array(parsed(peer))),
-  rpcAddr: Schema.UndefinedOr(parsed(parseDaemonUrl)),
+  bootstrapPeers: Schema.UndefinedOr(Schema.Array(Schema.String)),
+  rpcAddr: Schema.UndefinedOr(Schema.String),
   rpcUser: Schema.UndefinedOr(
     text.pipe(Schema.filter((given) => !given.includes(":") || "cannot have a colon in it"))
   ),
@@ -179,6 +173,17 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 const kindOf = (field: string): string => KINDS.get(field) ?? "has to be a text"
 
+const peersOf = ({ bootstrapPeers = [] }: Fields): Either.Either<ReadonlyArray<Address>, InvalidConfig> =>
+  Either.all(bootstrapPeers.map((given, i) =>
+    Either.mapLeft(
+      parseHostPort(given, "required"),
+      (reason) => new InvalidConfig({ field: "bootstrapPeers", reason: `number ${i + 1}: ${reason}` })
+    )
+  ))
+
+const daemonOf = ({ rpcAddr = DEFAULT_RPC_ADDR }: Fields): Either.Either<DaemonAddress, InvalidConfig> =>
+  Either.mapLeft(parseDaemonUrl(rpcAddr), (reason) => new InvalidConfig({ field: "rpcAddr", reason }))
+
 /** An absolute path; `~` is the home directory. */
 const absolute = (path: string): string =>
   path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path)
@@ -198,23 +203,16 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
 export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
   Either.gen(function*() {
     const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)
+    const peers = yield* peersOf(fields)
+    const address = yield* daemonOf(fields)
     const wrong = misspelled(config)
     if (wrong !== undefined) return yield* Either.left(wrong)
     const credentials = yield* credentialsOf(fields)
-    const { bootstrapPeers = [], rpcAddr = DEFAULT_RPC_ADDR, rpcCookieFile, wallet, walletPassphrase } = fields
+    const { rpcCookieFile, wallet, walletPassphrase } = fields
     if (credentials !== undefined && rpcCookieFile !== undefined) {
       const reason = "cannot be given beside rpcUser and rpcPassword"
       return yield* Either.left(new InvalidConfig({ field: "rpcCookieFile", reason }))
     }
-    const address = yield* Either.mapLeft(
-      parseDaemonUrl(rpcAddr),
-      (reason) => new InvalidConfig({ field: "rpcAddr", reason })
-    )
-    const peers = yield* Either.all(
-      bootstrapPeers.map((given) =>
-        Either.mapLeft(peer(given), (reason) => new InvalidConfig({ field: "bootstrapPeers", reason }))
-      )
-    )
     return {
       mode: fields.mode ?? ModeAuto,
       network: fields.network ?? "mainnet",

@@ -12,24 +12,17 @@ import { networks } from "../protocol/networks.ts"
 import type { JsonValue } from "../rpc/json/encodeJson.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import type { RpcFailure } from "../rpc/RpcClient.ts"
-import { decodeConfig, type DecodedConfig } from "./config.ts"
+import type { DecodedConfig } from "./config.ts"
 import * as DaemonChanges from "./daemonChanges.ts"
 import * as DaemonOperations from "./daemonOperations.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import { type DaemonFailure, InvalidConfig, NotSynced, type ReadFailure, type ResolveFailure } from "./errors.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
-import {
-  type ClientConfig,
-  type Freshness,
-  type ListFilter,
-  NameClient,
-  type NameRecord,
-  type ResolveOptions
-} from "./NameClient.ts"
+import { type Freshness, type ListFilter, NameClient, type NameRecord, type ResolveOptions } from "./NameClient.ts"
 import { tooOld } from "./record.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
-import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
+import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
 
@@ -69,9 +62,12 @@ const checkNetwork = (
       reason: `the daemon at ${address} is on ${network ?? chain}, not ${wanted}`
     })
 
+/** The part of a configuration that a client over a daemon needs. */
+export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network">
+
 /** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (
-  { daemon, network: wanted }: DecodedConfig,
+  { daemon, network: wanted }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
 ): Effect.Effect<typeof NameClient.Service, DaemonOpenFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -191,14 +187,16 @@ export const make = (
       listNames: (filter) => lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, REGISTER_WAITS)]).pipe(
-            Effect.flatMap(([bytes, given]) => operations.register(name, bytes, given, options))
+          Effect.flatMap(
+            operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS),
+            (given) => operations.register(name, given.name, given.value, options)
           )
         ),
       updateName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, UPDATE_WAITS)]).pipe(
-            Effect.flatMap(([bytes, given]) => operations.update(name, bytes, given, options))
+          Effect.flatMap(
+            operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS),
+            (given) => operations.update(name, given.name, given.value, options)
           )
         ),
       changes: ({ namespace = "" } = {}) =>
@@ -209,8 +207,8 @@ export const make = (
   })
 
 /** Provides a client over a daemon for the lifetime of the layer. */
-export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> =>
-  Layer.scoped(NameClient, Effect.flatMap(decodeConfig(config), (decoded) => make(decoded)))
+export const layer = (config: DaemonClientConfig): Layer.Layer<NameClient, DaemonOpenFailure> =>
+  Layer.scoped(NameClient, make(config))
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)

@@ -7,13 +7,19 @@ import * as Stream from "effect/Stream"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { type Json, JsonObject } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { blocksLeft, claiming, HEX, transaction, withAddress } from "./claiming.ts"
+import { claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
-import { NameUnavailable, type OperationFailure, OperationRejected } from "./errors.ts"
+import { NameUnavailable, type OperationFailure } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
-import { followRegistration, type RegistrationState } from "./registering.ts"
+import {
+  confirmation,
+  followRegistration,
+  type RegistrationState,
+  registrationState,
+  type WalletRegistration
+} from "./registering.ts"
 import { hashReply, list, reading, textReply } from "./replies.ts"
 
 /**
@@ -31,12 +37,8 @@ export interface DaemonOperationsParts {
 }
 
 /** A registration as `name_registrations` lists it. */
-interface Listed {
+interface Listed extends WalletRegistration {
   readonly name: string
-  readonly txHash: string
-  readonly step: string
-  readonly claim: string | undefined
-  readonly note: string
 }
 
 const listed = (json: Json): Listed | undefined => {
@@ -98,23 +100,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         if (entry === undefined) {
           return { step: "failed", reason: "the daemon's wallet has no registration of this name" } as const
         }
-        const { claim, note, step, txHash } = entry
-        switch (step) {
-          case "maturing":
-            return { step: "waiting", txHash, blocksLeft: blocksLeft(yield* transaction(rpc, txHash)) } as const
-          case "failed":
-            return { step: "failed", reason: note } as const
-          case "revealed":
-          case "done": {
-            if (claim === undefined) return { step: "announced", txHash } as const
-            const { confirmations, height } = yield* transaction(rpc, claim)
-            return confirmations > 0 && height !== undefined
-              ? { step: "registered", txHash: claim, height } as const
-              : { step: "claimed", txHash: claim } as const
-          }
-          default:
-            return { step: "announced", txHash } as const
-        }
+        return yield* registrationState(entry, (txHash) => transaction(rpc, txHash))
       }).pipe(Effect.mapError(operationFailure(name, rpc.address)))
     )
 
@@ -146,18 +132,6 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       const states = watched(claiming(rpc, { name, nameHex, valueHex, txHash, rand, options }))
       return { txHash, rand, states } satisfies Begun
     })
-
-  /** Waits until a block has a wallet transaction. */
-  const confirmation = (name: string, txHash: string): Effect.Effect<void, OperationFailure> =>
-    watched(Effect.mapError(transaction(rpc, txHash), operationFailure(name, rpc.address))).pipe(
-      Stream.mapEffect((state) =>
-        state.confirmations < 0
-          ? Effect.fail(new OperationRejected({ reason: "a block has another transaction in its place" }))
-          : Effect.succeed(state)
-      ),
-      Stream.takeUntil(({ confirmations }) => confirmations > 0),
-      Stream.runDrain
-    )
 
   /**
    * Refuses a name whose registration is under way: the reference node would send the first step twice and pay its fee
@@ -203,7 +177,9 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       const params = [toHex(nameBytes), toHex(value), withAddress(options)]
       const reply = yield* Effect.mapError(rpc.write("name_update", params), operationFailure(name, rpc.address))
       const txHash = yield* reading("name_update", reply, hashReply)
-      if (options.waitFor === "confirmed") yield* confirmation(name, txHash)
+      if (options.waitFor === "confirmed") {
+        yield* confirmation(watched(Effect.mapError(transaction(rpc, txHash), operationFailure(name, rpc.address))))
+      }
       return { txHash }
     }).pipe(lifespan.during)
 

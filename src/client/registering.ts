@@ -2,14 +2,69 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type ClientFailure, type OperationFailure, RegistrationFailed } from "./errors.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../consensus/names.ts"
+import { type ClientFailure, type OperationFailure, OperationRejected, RegistrationFailed } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
 import type { OperationResult, RegisterOptions, RegistrationProgress } from "./NameClient.ts"
+import type { Confirmed } from "./replies.ts"
 
 /** Follows a registration from its first step to its last, over every kind of node. */
 
 /** The state of a registration. */
 export type RegistrationState = RegistrationProgress
+
+/** A registration as the wallet of a node has it, in this process or in `name_registrations`. */
+export interface WalletRegistration {
+  /** The wallet's word (`RegistrationStep`); another version of the daemon may have others. */
+  readonly step: string
+  /** Txid of NAME_NEW. */
+  readonly txHash: string
+  /** Txid of NAME_FIRSTUPDATE. */
+  readonly claim: string | undefined
+  readonly note: string
+}
+
+/** Blocks until the next block can have NAME_FIRSTUPDATE. */
+export const blocksLeft = ({ confirmations }: Confirmed): number =>
+  Math.max(0, MIN_FIRSTUPDATE_DEPTH - Math.max(0, confirmations))
+
+/** The state of a registration whose NAME_FIRSTUPDATE is sent. */
+export const claimState = (txHash: string, { confirmations, height }: Confirmed) =>
+  confirmations > 0 && height !== undefined
+    ? { step: "registered", txHash, height } as const
+    : { step: "claimed", txHash } as const
+
+/** The state of a registration that a wallet runs. `look` returns the confirmations of a wallet transaction. */
+export const registrationState = <E>(
+  { claim, note, step, txHash }: WalletRegistration,
+  look: (txHash: string) => Effect.Effect<Confirmed, E>
+): Effect.Effect<RegistrationState, E> => {
+  const announced = Effect.succeed({ step: "announced", txHash } as const)
+  switch (step) {
+    case "failed":
+      return Effect.succeed({ step: "failed", reason: note })
+    case "maturing":
+      return Effect.map(look(txHash), (found) => ({ step: "waiting", txHash, blocksLeft: blocksLeft(found) }))
+    case "revealed":
+      return claim === undefined ? announced : Effect.succeed({ step: "claimed", txHash: claim })
+    case "done":
+      return claim === undefined ? announced : Effect.map(look(claim), (found) => claimState(claim, found))
+    default:
+      return announced
+  }
+}
+
+/** Waits until a block has a wallet transaction. `looks` repeats its confirmations. */
+export const confirmation = <E>(looks: Stream.Stream<Confirmed, E>): Effect.Effect<void, E | OperationRejected> =>
+  looks.pipe(
+    Stream.mapEffect((found) =>
+      found.confirmations < 0
+        ? new OperationRejected({ reason: "a block has another transaction in its place" })
+        : Effect.succeed(found)
+    ),
+    Stream.takeUntil(({ confirmations }) => confirmations > 0),
+    Stream.runDrain
+  )
 
 /** The state of a registration that has not failed. */
 type Happened = Exclude<RegistrationProgress, { readonly step: "failed" }>

@@ -23,7 +23,7 @@ const bytesOf = (field: string, text: string, most: number): Either.Either<Bytes
 export const nameBytes = (name: string): Either.Either<Bytes, InvalidRequest> => bytesOf("name", name, MAX_NAME)
 
 /** The bytes of a value to send. */
-export const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> => bytesOf("value", value, MAX_VALUE)
+const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> => bytesOf("value", value, MAX_VALUE)
 
 /** The prefix of the names in a namespace, as bytes. */
 export const namespaceBytes = (namespace: string | undefined): Either.Either<Bytes, InvalidRequest> =>
@@ -40,7 +40,7 @@ export const limitOf = (limit: number | undefined): Either.Either<number, Invali
 }
 
 /** Refuses an unknown choice: the code would otherwise treat it as one of the known ones. */
-export const choiceOf = <A extends string>(
+const choiceOf = <A extends string>(
   field: string,
   given: A | undefined,
   words: ReadonlyArray<A>
@@ -48,3 +48,20 @@ export const choiceOf = <A extends string>(
   given === undefined || words.includes(given)
     ? Either.right(undefined)
     : Either.left(new InvalidRequest({ field, reason: `has to be one of ${words.join(", ")}` }))
+
+/** What a caller gives to a name operation. */
+export interface GivenOperation<W extends string> {
+  readonly name: string
+  readonly value: string
+  readonly waitFor: W | undefined
+}
+
+/** The bytes of the name and of the value of an operation; refuses a step that no caller can wait for. */
+export const operationBytes = <W extends string>(
+  { name, value, waitFor }: GivenOperation<W>,
+  waits: ReadonlyArray<W>
+): Either.Either<{ readonly name: Bytes; readonly value: Bytes }, InvalidRequest> =>
+  Either.map(
+    Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", waitFor, waits)]),
+    ([name, value]) => ({ name, value })
+  )

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
-import { COIN } from "../protocol/amount.ts"
+import { parseAmount, shortAmount } from "../protocol/amount.ts"
 
 /**
  * The kinds of option values. Each validates a text, from any source, and describes errors for the operator; the
@@ -168,6 +168,9 @@ export const commentKind: OptionKind<string> = {
   )
 }
 
+/** Without sign and exponent; zeros in front are allowed. */
+const AMOUNT = /^\d{1,8}(?:\.\d{1,8})?$/
+
 /** An amount in NMC with up to eight decimals, decoded to the smallest unit. */
 export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
@@ -175,12 +178,12 @@ export const amountKind: OptionKind<number> = {
   schema: fromText(
     Schema.Number,
     (given) => {
-      const parts = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(given)
-      return parts === null
+      const units = AMOUNT.test(given) ? parseAmount(given.replace(/^0+(?=\d)/, "")) : undefined
+      return units === undefined
         ? Either.left(`${quoted(given)} is not an amount with up to eight decimals`)
-        : Either.right(Number(parts[1]) * COIN + Number((parts[2] ?? "").padEnd(8, "0")))
+        : Either.right(units)
     },
-    (value) => `${Math.floor(value / COIN)}.${String(value % COIN).padStart(8, "0")}`.replace(/\.?0+$/, "")
+    shortAmount
   )
 }
 

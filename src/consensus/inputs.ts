@@ -1,15 +1,9 @@
-import { COIN, isMoney } from "../protocol/amount.ts"
+import { formatMoney, isMoney } from "../protocol/amount.ts"
 import { checkNameTransaction, type NameCheck } from "./names.ts"
 import { COINBASE_MATURITY } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
 import { valueOut } from "./transaction.ts"
 import type { Coin } from "./view.ts"
-
-/** An amount as text, with two decimals or as many as it needs. */
-const showMoney = (amount: number): string => {
-  const decimals = String(amount % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
-  return `${Math.floor(amount / COIN)}.${decimals}`
-}
 
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
 
@@ -48,7 +42,7 @@ export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
   if (typeof valueIn !== "number") return valueIn
   const out = valueOut(check.transaction)
   if (valueIn < out) {
-    return reject("bad-txns-in-belowout", `value in (${showMoney(valueIn)}) < value out (${showMoney(out)})`)
+    return reject("bad-txns-in-belowout", `value in (${formatMoney(valueIn)}) < value out (${formatMoney(out)})`)
   }
   return { coins, fee: valueIn - out }
 }

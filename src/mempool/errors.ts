@@ -21,6 +21,10 @@ export const RejectionKind = Schema.Literal(
 
 export type RejectionKind = typeof RejectionKind.Type
 
+/** The reject reason of a transaction as the reference node prints it. Source: upstream `ValidationState::ToString`. */
+export const rejectionText = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason">): string =>
+  detail === undefined || detail === "" ? reason : `${reason}, ${detail}`
+
 /** A transaction that the mempool refuses. */
 export class TransactionRejected extends Schema.TaggedError<TransactionRejected>()("TransactionRejected", {
   /** In display order, as hex. */
@@ -31,6 +35,6 @@ export class TransactionRejected extends Schema.TaggedError<TransactionRejected>
   kind: RejectionKind
 }) {
   override get message(): string {
-    return `transaction ${this.txid} is refused: ${this.reason}${this.detail === undefined ? "" : `, ${this.detail}`}`
+    return `transaction ${this.txid} is refused: ${rejectionText(this)}`
   }
 }

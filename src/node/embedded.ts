@@ -4,10 +4,10 @@ import * as Layer from "effect/Layer"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
-import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
+import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
 import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
-import { type ClientConfig, NameClient } from "../client/NameClient.ts"
+import { NameClient } from "../client/NameClient.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { completeNames } from "../names/completeNames.ts"
@@ -37,7 +37,7 @@ const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
     ))
     if (walletPassphrase === undefined) return
     yield* Effect.mapError(
-      open.unlock(walletPassphrase, UNLOCK_SECONDS),
+      open.vault.unlock(walletPassphrase, UNLOCK_SECONDS),
       (failure) => new InvalidConfig({ field: "walletPassphrase", reason: failure.message })
     )
   })
@@ -129,16 +129,13 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
     Layer.mapError(openFailure)
   )
 
-/** The client of a decoded configuration; the services of its node stay private. */
-const layerOf = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
+/**
+ * Runs a node in this process for as long as the layer lives; its services stay private. Names are available once the
+ * layer is built: at the stored height, while the node syncs. It logs through the logger of the program, and counts in
+ * its metrics.
+ */
+export const layer = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
   Layer.unwrapEffect(Effect.map(
     embeddedSettings(config),
     (settings) => Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))
   ))
-
-/**
- * Runs a node in this process for as long as the layer lives. Names are available once the layer is built: at the
- * stored height, while the node syncs. It logs through the logger of the program, and counts in its metrics.
- */
-export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> =>
-  Layer.unwrapEffect(Effect.map(decodeConfig(config), layerOf))

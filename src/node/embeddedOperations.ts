@@ -17,19 +17,28 @@ import {
 } from "../client/errors.ts"
 import type { Lifespan } from "../client/Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
-import { followRegistration, REGISTER_WAITS, type RegistrationState, UPDATE_WAITS } from "../client/registering.ts"
-import { choiceOf, nameBytes, valueBytes } from "../client/text.ts"
+import {
+  confirmation,
+  followRegistration,
+  REGISTER_WAITS,
+  type RegistrationState,
+  registrationState,
+  UPDATE_WAITS,
+  type WalletRegistration
+} from "../client/registering.ts"
+import type { Confirmed } from "../client/replies.ts"
+import { operationBytes } from "../client/text.ts"
+import { rejectionText } from "../mempool/errors.ts"
 import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
-import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
-import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
+import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
+import type { NameFailure, NameOptions, Registration } from "../wallet/names/WalletNames.ts"
+import { evenIfRefused } from "../wallet/payments/evenIfRefused.ts"
+import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
 /** Registers and updates names with a wallet of the node in this process, which carries on registrations by itself. */
-
-/** Confirmations of NAME_NEW after which the next block can hold the claim (consensus). */
-const MATURITY = 12
 
 /** Interval of checks without an event: a step can happen between a check and the subscription. */
 const LOOK_EVERY = "1 second"
@@ -45,9 +54,7 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
     case "NameOperationRefused":
       return new NameUnavailable({ name, reason: failure.reason })
     case "TransactionRejected":
-      return new OperationRejected({
-        reason: failure.detail === undefined ? failure.reason : `${failure.reason}, ${failure.detail}`
-      })
+      return new OperationRejected({ reason: rejectionText(failure) })
     case "InvalidWalletRequest":
       return failure.code === "no-keys"
         ? new WalletDisabled({ reason: failure.reason })
@@ -57,6 +64,13 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
       return failure
   }
 }
+
+const shown = ({ firstUpdateTxid, newTxid, note, step }: Registration): WalletRegistration => ({
+  step,
+  txHash: displayHash(newTxid),
+  claim: firstUpdateTxid === undefined ? undefined : displayHash(firstUpdateTxid),
+  note
+})
 
 export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lifespan, scope: Scope.Scope) =>
   Effect.gen(function*() {
@@ -89,36 +103,13 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
           : new InvalidRequest({ field: "address", reason: "is not an address of the network" })
       })
 
-    const stateOf = (wallet: Wallet, txid: Bytes): WalletTxState | undefined =>
-      wallet.transaction(binaryString(txid))?.state
-
-    const blocksLeft = (wallet: Wallet, txid: Bytes): number => {
-      const state = stateOf(wallet, txid)
-      const confirmations = state?.type === "confirmed" ? wallet.lastBlock().height - state.height + 1 : 0
-      return Math.max(0, MATURITY - confirmations)
-    }
-
-    const registrationState = (wallet: Wallet, registration: Registration): RegistrationState => {
-      const { firstUpdateTxid, newTxid, note, step } = registration
-      const txHash = displayHash(newTxid)
-      switch (step) {
-        case "committed":
-          return { step: "announced", txHash }
-        case "maturing":
-          return { step: "waiting", txHash, blocksLeft: blocksLeft(wallet, newTxid) }
-        case "failed":
-          return { step: "failed", reason: note }
-        case "revealed":
-        case "done": {
-          if (firstUpdateTxid === undefined) return { step: "announced", txHash }
-          const claim = displayHash(firstUpdateTxid)
-          const state = stateOf(wallet, firstUpdateTxid)
-          return step === "done" && state?.type === "confirmed"
-            ? { step: "registered", txHash: claim, height: state.height }
-            : { step: "claimed", txHash: claim }
-        }
-      }
-    }
+    const confirmed = (wallet: Wallet, txHash: string): Effect.Effect<Confirmed> =>
+      Effect.sync(() => {
+        const state = wallet.ledger.transaction(txHash)?.state
+        return state?.type === "confirmed"
+          ? { confirmations: wallet.ledger.lastBlock().height - state.height + 1, height: state.height }
+          : { confirmations: state?.type === "conflicted" ? -1 : 0, height: undefined }
+      })
 
     /** Emits whenever a wallet may have progressed. */
     const moments = (wallet: Wallet): Stream.Stream<unknown> =>
@@ -128,42 +119,14 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
       )
 
     const states = (wallet: Wallet, name: Bytes): Stream.Stream<RegistrationState> =>
-      Stream.map(moments(wallet), (): RegistrationState => {
-        const entry = wallet.registrations().findLast((each) => each.value !== undefined && equal(each.name, name))
+      Stream.mapEffect(moments(wallet), () => {
+        const entry = wallet.names.registrations().findLast((each) =>
+          each.value !== undefined && equal(each.name, name)
+        )
         return entry === undefined
-          ? { step: "failed", reason: "the wallet does not know it any longer" }
-          : registrationState(wallet, entry)
+          ? Effect.succeed<RegistrationState>({ step: "failed", reason: "the wallet does not know it any longer" })
+          : registrationState(shown(entry), (txHash) => confirmed(wallet, txHash))
       })
-
-    /** A transaction that the wallet keeps counts as sent, even if the mempool refuses it now. */
-    const kept = (wallet: Wallet, failure: NameFailure): Effect.Effect<string, NameFailure> =>
-      Effect.suspend((): Effect.Effect<string, NameFailure> => {
-        if (failure._tag !== "TransactionRejected") return Effect.fail(failure)
-        const txid = parseDisplayHash(failure.txid)
-        if (txid === undefined || stateOf(wallet, txid) === undefined) return Effect.fail(failure)
-        return Effect.as(
-          Effect.logWarning("the mempool refuses a transaction of the wallet", {
-            txid: failure.txid,
-            reason: failure.reason
-          }),
-          failure.txid
-        )
-      })
-
-    const confirmation = (wallet: Wallet, txHash: string): Effect.Effect<void, OperationRejected> => {
-      const txid = parseDisplayHash(txHash)
-      if (txid === undefined) return Effect.void
-      return moments(wallet).pipe(
-        Stream.map(() => stateOf(wallet, txid)),
-        Stream.takeUntil((state) => state?.type === "confirmed" || state?.type === "conflicted"),
-        Stream.runLast,
-        Effect.flatMap((last) =>
-          last._tag === "Some" && last.value?.type === "conflicted"
-            ? new OperationRejected({ reason: "a block has another transaction in its place" })
-            : Effect.void
-        )
-      )
-    }
 
     const registerName = (
       name: string,
@@ -171,12 +134,14 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
       options: RegisterOptions = {}
     ): Effect.Effect<OperationResult, OperationFailure> =>
       Effect.gen(function*() {
-        yield* choiceOf("waitFor", options.waitFor, REGISTER_WAITS)
+        const given = yield* operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS)
         const own = yield* wallet
-        const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
-        const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
+        const { newTxid } = yield* Effect.mapError(
+          own.names.register(given.name, given.value, yield* readOptions(options)),
+          operationFailure(name)
+        )
         const txHash = displayHash(newTxid)
-        return yield* followRegistration({ name, txHash, options, states: states(own, bytes), lifespan, scope })
+        return yield* followRegistration({ name, txHash, options, states: states(own, given.name), lifespan, scope })
       }).pipe(
         // A caller that stops waiting does not withdraw what is sent.
         Effect.forkIn(scope),
@@ -190,15 +155,16 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
       options: UpdateOptions = {}
     ): Effect.Effect<OperationResult, OperationFailure> =>
       Effect.gen(function*() {
-        yield* choiceOf("waitFor", options.waitFor, UPDATE_WAITS)
+        const given = yield* operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS)
         const own = yield* wallet
-        const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
-        const txHash = yield* own.nameUpdate({ ...more, name: bytes, value: given }).pipe(
-          Effect.map(({ txid }) => displayHash(txid)),
-          Effect.catchAll((failure) => kept(own, failure)),
-          Effect.catchAll(judged(name))
+        const sending = Effect.map(
+          own.names.nameUpdate({ ...yield* readOptions(options), ...given }),
+          ({ txid }) => displayHash(txid)
         )
-        if (options.waitFor === "confirmed") yield* confirmation(own, txHash)
+        const txHash = yield* Effect.catchAll(evenIfRefused(own, sending, (txid) => txid), judged(name))
+        if (options.waitFor === "confirmed") {
+          yield* confirmation(Stream.mapEffect(moments(own), () => confirmed(own, txHash)))
+        }
         return { txHash }
       }).pipe(lifespan.during)
 

@@ -1,11 +1,58 @@
 /**
  * Amounts are integers in the smallest unit (1 NMC = 10^8). A double holds each of them exactly: the final supply is
- * 2.1 × 10^15, below 2^53.
+ * 2.1 × 10^15, below 2^53. Only this file turns amounts into text and back.
  */
 
 export const COIN = 100_000_000
+
+/** Decimals of an amount in NMC. */
+export const AMOUNT_DECIMALS = 8
 
 /** The upper limit of each amount and of each sum of amounts (consensus). */
 export const MAX_MONEY = 21_000_000 * COIN
 
 export const isMoney = (amount: number): boolean => amount >= 0 && amount <= MAX_MONEY
+
+/**
+ * Returns an amount as NMC with all decimals: `-0.01024800`. Never with an exponent.
+ *
+ * @throws RangeError for a number that is no integer
+ */
+export const formatAmount = (units: number | bigint): string => {
+  const exact = typeof units === "number" && !Number.isSafeInteger(units) ? BigInt(units) : units
+  const digits = String(exact < 0 ? -exact : exact).padStart(AMOUNT_DECIMALS + 1, "0")
+  return `${exact < 0 ? "-" : ""}${digits.slice(0, -AMOUNT_DECIMALS)}.${digits.slice(-AMOUNT_DECIMALS)}`
+}
+
+/** The same with at least two decimals, and no more than needed: `0.01`. Upstream `util/moneystr.cpp`, `FormatMoney`. */
+export const formatMoney = (units: number): string => formatAmount(units).replace(/0{1,6}$/, "")
+
+/** The same with no more decimals than needed: `1`. */
+export const shortAmount = (units: number): string => formatAmount(units).replace(/\.?0+$/, "")
+
+const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
+
+/** More digits than any value in range has. It also keeps untrusted exponents away from `repeat`. */
+const MAX_DIGITS = 18
+
+/**
+ * Returns the integer that a decimal number becomes when its point moves right by `decimals`. Returns `undefined` for a
+ * text that is not a number, leaves a fraction or is out of range. Exact: only the last step uses a double. Upstream
+ * `util/strencodings.cpp`, `ParseFixedPoint`.
+ */
+export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
+  const match = DECIMAL.exec(text)
+  if (match === null) return undefined
+  const [, sign = "", whole = "", fraction = "", power = "0"] = match
+  const digits = (whole + fraction).replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  const scale = Number(power) + decimals
+  if (significant === "") return scale >= 0 && scale < MAX_DIGITS ? 0 : undefined
+  const exponent = scale - fraction.length + digits.length - significant.length
+  if (exponent < 0 || significant.length + exponent > MAX_DIGITS) return undefined
+  const value = Number(significant + "0".repeat(exponent))
+  return sign === "-" ? -value : value
+}
+
+/** Reads an amount in NMC into the smallest unit, whatever its sign and size; `undefined` as in `parseFixedPoint`. */
+export const parseAmount = (text: string): number | undefined => parseFixedPoint(text, AMOUNT_DECIMALS)

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { formatAmount } from "../protocol/amount.ts"
 
 /** The wallet is encrypted and locked. */
 export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {}) {
@@ -32,9 +33,9 @@ export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissi
   missing: Schema.optional(Schema.String)
 }) {
   override get message(): string {
-    const lacking = (this.needed + (this.fee ?? 0) - this.available) / 1e8
+    const lacking = this.needed + (this.fee ?? 0) - this.available
     return this.missing === undefined
-      ? `${lacking.toFixed(8)} NMC are missing`
+      ? `${formatAmount(lacking)} NMC are missing`
       : "a requested coin is not spendable"
   }
 }

@@ -1,3 +1,4 @@
+import { shortAmount } from "../protocol/amount.ts"
 import { type Html, html } from "./html.ts"
 
 /** Numbers and times for display. */
@@ -86,10 +87,8 @@ export const ago = (seconds: number, now: number): Html =>
 export const shortHash = (display: string): Html =>
   html`<code class="hash" title="${display}">${display.slice(0, 12)}…</code>`
 
-const COIN = 100_000_000
-
-/** An amount in whole coins, without zeros at the end. */
-export const amountText = (units: number): string => `${(units / COIN).toFixed(8).replace(/\.?0+$/, "")} NMC`
+/** An amount with its unit: `0.01 NMC`. */
+export const amountText = (units: number): string => `${shortAmount(units)} NMC`
 
 /** `4.2 blocks/s`. */
 export const rate = (perSecond: number): string =>

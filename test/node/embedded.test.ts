@@ -23,6 +23,7 @@ import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { Miner } from "../../src/mempool/mining/Miner.ts"
+import { EmbeddedNode } from "../../src/node/clients.ts"
 import * as Embedded from "../../src/node/embedded.ts"
 import { embeddedSettings } from "../../src/node/embeddedSettings.ts"
 import type { Block } from "../../src/protocol/block.ts"
@@ -70,8 +71,8 @@ let filled = ""
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
-const embedded = (config: Parameters<typeof Embedded.layer>[0]) =>
-  Layer.provide(Embedded.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
+const embedded = (config: Parameters<typeof EmbeddedNode.layer>[0]) =>
+  Layer.provide(EmbeddedNode.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
 
 /** Runs with a client on a copy of the filled directory. */
 const withClient = <A, E>(use: (client: typeof NameClient.Service) => Effect.Effect<A, E>) =>
@@ -304,7 +305,7 @@ describe("the embedded client", () => {
         const miner = yield* Miner
         const wallet = (yield* Wallets).get("")
         if (wallet === undefined) return yield* Effect.dieMessage("there is a wallet")
-        const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+        const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
         const mine = (blocks: number) => miner.generate(blocks, script, Infinity)
         assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "InsufficientFunds")
         const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
@@ -360,7 +361,7 @@ describe("the embedded client", () => {
         const wallet = (yield* Wallets).get("")
         yield* wallet === undefined
           ? Effect.dieMessage("no wallet")
-          : withCheapScrypt(wallet.encrypt(Redacted.make("s3cret")))
+          : withCheapScrypt(wallet.vault.encrypt(Redacted.make("s3cret")))
         const client = yield* NameClient
         assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))
@@ -440,7 +441,7 @@ describe("the embedded client", () => {
           if (String(message).includes("starting")) Deferred.unsafeDone(begun, Effect.void)
         })
       )
-      const layer = Embedded.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
+      const layer = EmbeddedNode.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
       const starting = yield* Effect.fork(
         Effect.never.pipe(
           Effect.provide(Layer.provideMerge(layer, logger)),

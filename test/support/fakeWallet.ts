@@ -8,8 +8,14 @@ import { regtest } from "../../src/protocol/networks.ts"
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import type { CallContext, Method } from "../../src/rpc/method/methodTable.ts"
 import { methodTable } from "../../src/rpc/method/methodTable.ts"
+import type { WalletVault } from "../../src/wallet/keys/Vault.ts"
+import type { OwnScript, WalletKeys } from "../../src/wallet/keys/WalletKeys.ts"
+import type { WalletCoin, WalletLedger, WalletTx } from "../../src/wallet/ledger/WalletLedger.ts"
+import type { WalletNames } from "../../src/wallet/names/WalletNames.ts"
+import type { WalletPayments } from "../../src/wallet/payments/WalletPayments.ts"
 import { makeProvider, type SigningKey } from "../../src/wallet/signing/SigningProvider.ts"
-import type { OwnScript, Wallet, WalletCoin, WalletTx } from "../../src/wallet/Wallet.ts"
+import type { Wallet } from "../../src/wallet/Wallet.ts"
+import { keyOfTxid } from "../../src/wallet/WalletParts.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { pubkeyOf } from "./keys.ts"
 import { type Calls, callsOf } from "./methodNode.ts"
@@ -109,8 +115,18 @@ const unprepared = (member: string) => (): never => {
   throw new Error(`the test gives the fake wallet no ${member}`)
 }
 
+/** Members of a wallet and of its doors, whose names are all different. */
+export type WalletMembers = Partial<
+  & Omit<Wallet, "keys" | "ledger" | "payments" | "names" | "vault">
+  & WalletKeys
+  & WalletLedger
+  & WalletPayments
+  & WalletNames
+  & WalletVault
+>
+
 /** Makes a fake wallet. Members that a test needs and that a list cannot answer are given as overrides. */
-export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeState> = {}): FakeWallet => {
+export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeState> = {}): FakeWallet => {
   const state: FakeState = {
     scripts: [],
     keys: [],
@@ -134,69 +150,84 @@ export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeSt
   const wallet: Wallet = {
     name: "",
     path: "/nowhere/wallet.json",
-    newAddress: ({ label, type }) =>
-      Effect.sync(() => {
-        const own = give(ownScript(fresh++, { type }))
-        if (own.address !== undefined) labels.set(own.address, { label, purpose: "receive" })
-        return own
-      }),
-    newChangeAddress: (type) => Effect.sync(() => give(ownScript(fresh++, { type, change: true }))),
-    own: (script: Bytes) => {
-      const bare = binaryString(addressScript(script))
-      return scripts.find((own) => binaryString(own.script) === bare)
+    keys: {
+      newAddress: ({ label, type }) =>
+        Effect.sync(() => {
+          const own = give(ownScript(fresh++, { type }))
+          if (own.address !== undefined) labels.set(own.address, { label, purpose: "receive" })
+          return own
+        }),
+      newChangeAddress: (type) => Effect.sync(() => give(ownScript(fresh++, { type, change: true }))),
+      own: (script: Bytes) => {
+        const bare = binaryString(addressScript(script))
+        return scripts.find((own) => binaryString(own.script) === bare)
+      },
+      hasPrivateKeys: true,
+      isBlank: () => false,
+      keypool: () => ({ receive: 20, change: 20 }),
+      birthday: 1_500_000_000,
+      importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
+      descriptors: () => Effect.succeed([]),
+      signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
+      labels: () => labels,
+      setLabel: (address, label) =>
+        Effect.sync(() => {
+          const ours = scripts.some((own) => own.address === address)
+          labels.set(address, { label, purpose: labels.get(address)?.purpose ?? (ours ? "receive" : "send") })
+        }),
+      ...overrides
     },
-    hasPrivateKeys: true,
-    isBlank: () => false,
-    keypool: () => ({ receive: 20, change: 20 }),
-    birthday: 1_500_000_000,
-    importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
-    descriptors: () => Effect.succeed([]),
-    signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
-    labels: () => labels,
-    setLabel: (address, label) =>
-      Effect.sync(() => {
-        const ours = scripts.some((own) => own.address === address)
-        labels.set(address, { label, purpose: labels.get(address)?.purpose ?? (ours ? "receive" : "send") })
-      }),
-    encryption: () => "none",
-    unlockedUntil: () => 0,
-    encrypt: noted("encrypt"),
-    unlock: noted("unlock"),
-    lock: noted("lock")(),
-    changePassphrase: noted("changePassphrase"),
-    balances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
-    coins: () => coins,
-    transactions: () => transactions,
-    transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === txid),
-    conflictsOf: () => [],
-    lockCoins: (outpoints, lock, persistent) =>
-      Effect.sync(() => {
-        calls.push(["lockCoins", outpoints, lock, persistent])
-        for (const [at, coin] of coins.entries()) {
-          if (outpoints.includes(coin.outpoint)) coins[at] = { ...coin, locked: lock }
-        }
-      }),
-    lastBlock: () => ({ height: 0, hash: regtest.genesisHash }),
-    scanning: () => undefined,
-    rescan: (from, to) => Effect.as(noted("rescan")(from, to), to ?? 0),
-    exclusively: (payment) => payment,
-    fund: unprepared("fund"),
-    pay: unprepared("pay"),
-    commit: noted("commit"),
-    abandon: noted("abandon"),
-    bump: unprepared("bump"),
-    nameNew: unprepared("nameNew"),
-    nameFirstUpdate: unprepared("nameFirstUpdate"),
-    nameUpdate: unprepared("nameUpdate"),
-    register: unprepared("register"),
-    registrations: () => [],
-    cancelRegistration: noted("cancelRegistration"),
-    names: () => [],
-    setRenewal: noted("setRenewal"),
-    renewal: () => ({ all: false, names: [] }),
-    queue: () => [],
-    enqueue: noted("enqueue"),
-    dequeue: (txid) => Effect.as(noted("dequeue")(txid), true),
+    ledger: {
+      balances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
+      coins: () => coins,
+      transactions: () => transactions,
+      transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === keyOfTxid(txid)),
+      conflictsOf: () => [],
+      lockCoins: (outpoints, lock, persistent) =>
+        Effect.sync(() => {
+          calls.push(["lockCoins", outpoints, lock, persistent])
+          for (const [at, coin] of coins.entries()) {
+            if (outpoints.includes(coin.outpoint)) coins[at] = { ...coin, locked: lock }
+          }
+        }),
+      lastBlock: () => ({ height: 0, hash: regtest.genesisHash }),
+      scanning: () => undefined,
+      rescan: (from, to) => Effect.as(noted("rescan")(from, to), to ?? 0),
+      ...overrides
+    },
+    payments: {
+      exclusively: (payment) => payment,
+      fund: unprepared("fund"),
+      pay: unprepared("pay"),
+      commit: noted("commit"),
+      abandon: noted("abandon"),
+      bump: unprepared("bump"),
+      queue: () => [],
+      enqueue: noted("enqueue"),
+      dequeue: (txid) => Effect.as(noted("dequeue")(txid), true),
+      ...overrides
+    },
+    names: {
+      nameNew: unprepared("nameNew"),
+      nameFirstUpdate: unprepared("nameFirstUpdate"),
+      nameUpdate: unprepared("nameUpdate"),
+      register: unprepared("register"),
+      registrations: () => [],
+      cancelRegistration: noted("cancelRegistration"),
+      list: () => [],
+      setRenewal: noted("setRenewal"),
+      renewal: () => ({ all: false, names: [] }),
+      ...overrides
+    },
+    vault: {
+      encryption: () => "none",
+      unlockedUntil: () => 0,
+      encrypt: noted("encrypt"),
+      unlock: noted("unlock"),
+      lock: noted("lock")(),
+      changePassphrase: noted("changePassphrase"),
+      ...overrides
+    },
     backup: noted("backup"),
     follower: {
       name: "wallet",

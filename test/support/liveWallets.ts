@@ -84,10 +84,11 @@ const nodeOf = Effect.gen(function*() {
     return found
   }
   /** A fresh script of the default wallet. */
-  const address: Effect.Effect<Bytes> = Effect.suspend(() => wallet().newAddress({ type: "legacy", label: "" })).pipe(
-    Effect.map(({ script }) => script),
-    Effect.orDie
-  )
+  const address: Effect.Effect<Bytes> = Effect.suspend(() => wallet().keys.newAddress({ type: "legacy", label: "" }))
+    .pipe(
+      Effect.map(({ script }) => script),
+      Effect.orDie
+    )
   return {
     chain,
     pool,

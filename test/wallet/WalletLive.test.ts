@@ -38,10 +38,18 @@ describe("Wallet", () => {
           const script = yield* address
           yield* mine(1, { script })
           yield* mine(99)
-          assert.deepStrictEqual(yield* wallet.balances, { trusted: 0, untrustedPending: 0, immature: 50 * COIN })
+          assert.deepStrictEqual(yield* wallet.ledger.balances, {
+            trusted: 0,
+            untrustedPending: 0,
+            immature: 50 * COIN
+          })
           yield* mine(1)
-          assert.deepStrictEqual(yield* wallet.balances, { trusted: 50 * COIN, untrustedPending: 0, immature: 0 })
-          assert.strictEqual(wallet.lastBlock().height, 101)
+          assert.deepStrictEqual(yield* wallet.ledger.balances, {
+            trusted: 50 * COIN,
+            untrustedPending: 0,
+            immature: 0
+          })
+          assert.strictEqual(wallet.ledger.lastBlock().height, 101)
         }))
     }))
 
@@ -51,18 +59,18 @@ describe("Wallet", () => {
       const seen: Array<boolean> = []
       yield* withWallets(directory, ({ mine, minePool, pool, wallet }) =>
         Effect.gen(function*() {
-          const { fee, transaction } = yield* wallet.pay(to(ADDRESS, 3 * COIN))
+          const { fee, transaction } = yield* wallet.payments.pay(to(ADDRESS, 3 * COIN))
           assert.deepStrictEqual(seen, [true])
           assert.isTrue(pool.isUnbroadcast(transaction.txidKey))
-          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
-          assert.deepStrictEqual(yield* wallet.balances, {
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
+          assert.deepStrictEqual(yield* wallet.ledger.balances, {
             trusted: 47 * COIN - fee,
             untrustedPending: 0,
             immature: 0
           })
           assert.strictEqual(fee, Math.ceil(transaction.virtualSize * 100))
           yield* minePool
-          assert.deepInclude(wallet.transaction(shown(transaction))?.state, {
+          assert.deepInclude(wallet.ledger.transaction(shown(transaction))?.state, {
             type: "confirmed",
             height: 102,
             index: 1
@@ -71,7 +79,7 @@ describe("Wallet", () => {
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "five deep")
           yield* mine(1)
           assert.deepStrictEqual(keptTxids(directory), [], "six deep")
-          assert.strictEqual(wallet.transaction(shown(transaction))?.state.type, "confirmed")
+          assert.strictEqual(wallet.ledger.transaction(shown(transaction))?.state.type, "confirmed")
         }), {
         mempool: (pool) => ({
           ...pool,
@@ -89,7 +97,7 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       const txid = yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(4)
           return shown(transaction)
@@ -99,7 +107,7 @@ describe("Wallet", () => {
       }
       yield* withWallets(directory, ({ wallet }) =>
         Effect.sync(() => {
-          assert.strictEqual(wallet.transaction(txid)?.state.type, "inactive")
+          assert.strictEqual(wallet.ledger.transaction(txid)?.state.type, "inactive")
         }))
     }))
 
@@ -119,7 +127,7 @@ describe("Wallet", () => {
       )
       yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(8)
           assert.deepStrictEqual(keptAtSync, [[shown(transaction)]])
@@ -133,7 +141,7 @@ describe("Wallet", () => {
       const file = join(directory, "chainstate", "wallet.db")
       const before = yield* withWallets(
         directory,
-        ({ fund, wallet }) => Effect.zipRight(fund, Effect.sync(() => wallet.transactions().length))
+        ({ fund, wallet }) => Effect.zipRight(fund, Effect.sync(() => wallet.ledger.transactions().length))
       )
       assert.isAbove(before, 0)
       for (
@@ -147,7 +155,10 @@ describe("Wallet", () => {
         database.close()
         // Without the checksums of its pages only the rows show the damage.
         rmSync(`${file}.sums`)
-        const after = yield* withWallets(directory, ({ wallet }) => Effect.sync(() => wallet.transactions().length))
+        const after = yield* withWallets(
+          directory,
+          ({ wallet }) => Effect.sync(() => wallet.ledger.transactions().length)
+        )
         assert.strictEqual(after, before)
       }
     }))
@@ -158,7 +169,7 @@ describe("Wallet", () => {
       const file = join(directory, "wallet.json")
       yield* withWallets(directory, ({ minePool, mine, wallet }) =>
         Effect.gen(function*() {
-          yield* wallet.nameNew(text("d/salted"), {})
+          yield* wallet.names.nameNew(text("d/salted"), {})
           yield* minePool
           yield* mine(6)
           assert.deepStrictEqual(keptTxids(directory), [])
@@ -180,15 +191,15 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const funded = yield* wallet.fund(to(ADDRESS, COIN))
-          yield* wallet.commit(funded.transaction)
-          const coins = wallet.coins().map(({ outpoint }) => outpoint)
+          const funded = yield* wallet.payments.fund(to(ADDRESS, COIN))
+          yield* wallet.payments.commit(funded.transaction)
+          const coins = wallet.ledger.coins().map(({ outpoint }) => outpoint)
           const bad = payAnyone([{ transaction: funded.transaction, vout: 0 }], { fee: 1 })
-          const before = wallet.transactions().length
-          const refused = yield* wallet.commit(bad).pipe(Effect.flip)
+          const before = wallet.ledger.transactions().length
+          const refused = yield* wallet.payments.commit(bad).pipe(Effect.flip)
           assert.strictEqual(refused._tag, "TransactionRejected")
-          assert.strictEqual(wallet.transactions().length, before)
-          assert.deepStrictEqual(wallet.coins().map(({ outpoint }) => outpoint), coins)
+          assert.strictEqual(wallet.ledger.transactions().length, before)
+          assert.deepStrictEqual(wallet.ledger.coins().map(({ outpoint }) => outpoint), coins)
           assert.deepStrictEqual(keptTxids(directory), [shown(funded.transaction)])
         }))
     }))
@@ -199,16 +210,18 @@ describe("Wallet", () => {
       yield* withWallets(directory, ({ fund, wallet }) =>
         Effect.gen(function*() {
           for (let i = 0; i < 3; i++) yield* fund
-          const one = wallet.exclusively(Effect.gen(function*() {
-            const funded = yield* wallet.fund(to(ADDRESS, COIN))
-            yield* wallet.commit(funded.transaction)
+          const one = wallet.payments.exclusively(Effect.gen(function*() {
+            const funded = yield* wallet.payments.fund(to(ADDRESS, COIN))
+            yield* wallet.payments.commit(funded.transaction)
             return funded.transaction
           }))
-          const made = yield* Effect.all([one, wallet.pay(to(ADDRESS, COIN)), one], { concurrency: "unbounded" })
+          const made = yield* Effect.all([one, wallet.payments.pay(to(ADDRESS, COIN)), one], {
+            concurrency: "unbounded"
+          })
           const spent = made.flatMap((each) => ("inputs" in each ? each : each.transaction).inputs)
           const outpoints = spent.map(({ prevout }) => outpointKey(prevout))
           assert.strictEqual(new Set(outpoints).size, outpoints.length)
-          assert.strictEqual(wallet.transactions().filter(({ state }) => state.type === "pending").length, 3)
+          assert.strictEqual(wallet.ledger.transactions().filter(({ state }) => state.type === "pending").length, 3)
         }))
     }))
 
@@ -217,17 +230,17 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ chain, mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.pay({ ...to(ADDRESS, COIN), comment: "rent" })
+          const { transaction } = yield* wallet.payments.pay({ ...to(ADDRESS, COIN), comment: "rent" })
           const block = yield* minePool
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
           yield* chain.invalidate(block.header.hash)
-          yield* eventually("pending", () => wallet.transaction(transaction.txidKey)?.state.type === "pending")
-          assert.strictEqual(wallet.lastBlock().height, 101)
+          yield* eventually("pending", () => wallet.ledger.transaction(transaction.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.lastBlock().height, 101)
           yield* mine(1)
-          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           yield* mine(1, { transactions: [transaction] })
-          assert.deepInclude(wallet.transaction(transaction.txidKey)?.state, { type: "confirmed", height: 103 })
-          assert.strictEqual(wallet.transaction(transaction.txidKey)?.comment, "rent")
+          assert.deepInclude(wallet.ledger.transaction(transaction.txidKey)?.state, { type: "confirmed", height: 103 })
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.comment, "rent")
         }))
     }))
 
@@ -236,16 +249,19 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ chain, mine, wallet }) =>
         Effect.gen(function*() {
-          const rival = yield* wallet.fund(to(ADDRESS, 2 * COIN))
-          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          const rival = yield* wallet.payments.fund(to(ADDRESS, 2 * COIN))
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
           const block = yield* mine(1, { transactions: [rival.transaction] })
-          assert.deepStrictEqual(wallet.transaction(transaction.txidKey)?.state, { type: "conflicted", height: 102 })
-          assert.deepStrictEqual(wallet.conflictsOf(transaction.txidKey), [shown(rival.transaction)])
-          assert.strictEqual((yield* wallet.balances).trusted, 48 * COIN - rival.fee)
+          assert.deepStrictEqual(wallet.ledger.transaction(transaction.txidKey)?.state, {
+            type: "conflicted",
+            height: 102
+          })
+          assert.deepStrictEqual(wallet.ledger.conflictsOf(transaction.txidKey), [shown(rival.transaction)])
+          assert.strictEqual((yield* wallet.ledger.balances).trusted, 48 * COIN - rival.fee)
           yield* chain.invalidate(block.header.hash)
           yield* eventually(
             "not conflicted",
-            () => wallet.transaction(transaction.txidKey)?.state.type !== "conflicted"
+            () => wallet.ledger.transaction(transaction.txidKey)?.state.type !== "conflicted"
           )
         }))
     }))
@@ -255,33 +271,40 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       const before = yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
-          yield* wallet.pay(to(ADDRESS, COIN))
+          yield* wallet.payments.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(1)
-          const waiting = yield* wallet.pay({ ...to(ADDRESS, COIN), commentTo: "landlord" })
-          return { balances: yield* wallet.balances, waiting, order: wallet.transactions().map((tx) => tx.time) }
+          const waiting = yield* wallet.payments.pay({ ...to(ADDRESS, COIN), commentTo: "landlord" })
+          return {
+            balances: yield* wallet.ledger.balances,
+            waiting,
+            order: wallet.ledger.transactions().map((tx) => tx.time)
+          }
         }))
       yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
           const { txidKey } = before.waiting.transaction
           yield* eventually("in the pool", () => pool.get(txidKey) !== undefined)
-          yield* eventually("pending", () => wallet.transaction(txidKey)?.state.type === "pending")
-          assert.deepStrictEqual(yield* wallet.balances, before.balances)
-          assert.deepStrictEqual(wallet.transactions().map((tx) => tx.time), before.order)
-          assert.strictEqual(wallet.transaction(txidKey)?.commentTo, "landlord")
+          yield* eventually("pending", () => wallet.ledger.transaction(txidKey)?.state.type === "pending")
+          assert.deepStrictEqual(yield* wallet.ledger.balances, before.balances)
+          assert.deepStrictEqual(wallet.ledger.transactions().map((tx) => tx.time), before.order)
+          assert.strictEqual(wallet.ledger.transaction(txidKey)?.commentTo, "landlord")
         }))
     }))
 
   it.scopedLive("the wallet rebuilds a deleted index from the blocks", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      const balances = yield* withWallets(directory, ({ fund, wallet }) => Effect.zipRight(fund, wallet.balances))
+      const balances = yield* withWallets(
+        directory,
+        ({ fund, wallet }) => Effect.zipRight(fund, wallet.ledger.balances)
+      )
       for (const end of ["", "-wal", "-shm"]) {
         rmSync(join(directory, "chainstate", `wallet.db${end}`), { force: true })
       }
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(yield* wallet.balances, balances)
+          assert.deepStrictEqual(yield* wallet.ledger.balances, balances)
         }))
     }))
 
@@ -302,13 +325,13 @@ describe("Wallet", () => {
       writeFileSync(join(other, "wallet.json"), reset)
       yield* withWallets(other, ({ fund, mine, wallet }) =>
         Effect.gen(function*() {
-          assert.isUndefined(wallet.own(late))
+          assert.isUndefined(wallet.keys.own(late))
           yield* mine(1, { script: ADDRESS })
           yield* fund
-          const paidLate = yield* wallet.fund(to(late, COIN))
+          const paidLate = yield* wallet.payments.fund(to(late, COIN))
           yield* mine(1, { script: early, transactions: [paidLate.transaction] })
-          assert.isDefined(wallet.own(late))
-          assert.isTrue(wallet.coins().some(({ output }) => toHex(output.script) === toHex(late)))
+          assert.isDefined(wallet.keys.own(late))
+          assert.isTrue(wallet.ledger.coins().some(({ output }) => toHex(output.script) === toHex(late)))
           assert.strictEqual(documentOf(other).accounts.find(({ purpose }) => purpose === 44)?.receive, 171)
         }))
     }))
@@ -318,19 +341,19 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       const key = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const [coin] = wallet.coins()
+          const [coin] = wallet.ledger.coins()
           if (coin === undefined) return assert.fail("no coin")
-          yield* wallet.lockCoins([coin.outpoint], true, true)
-          assert.strictEqual(wallet.coins()[0]?.locked, true)
-          assert.strictEqual((yield* Effect.flip(wallet.pay(to(ADDRESS, COIN))))._tag, "FundsMissing")
+          yield* wallet.ledger.lockCoins([coin.outpoint], true, true)
+          assert.strictEqual(wallet.ledger.coins()[0]?.locked, true)
+          assert.strictEqual((yield* Effect.flip(wallet.payments.pay(to(ADDRESS, COIN))))._tag, "FundsMissing")
           return coin.outpoint
         }))
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(wallet.coins().map(({ locked, outpoint }) => [locked, outpoint]), [[true, key]])
-          yield* wallet.lockCoins([key], false, false)
+          assert.deepStrictEqual(wallet.ledger.coins().map(({ locked, outpoint }) => [locked, outpoint]), [[true, key]])
+          yield* wallet.ledger.lockCoins([key], false, false)
           assert.deepStrictEqual(documentOf(directory).lockedCoins, [])
-          yield* wallet.pay(to(ADDRESS, COIN))
+          yield* wallet.payments.pay(to(ADDRESS, COIN))
         }))
     }))
 
@@ -339,19 +362,23 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          const first = yield* wallet.pay(to(ADDRESS, COIN))
-          const { funded, oldFee } = yield* wallet.bump(first.transaction.txidKey, {})
+          const first = yield* wallet.payments.pay(to(ADDRESS, COIN))
+          const { funded, oldFee } = yield* wallet.payments.bump(first.transaction.txidKey, {})
           assert.strictEqual(oldFee, first.fee)
           assert.isAtLeast(funded.fee, first.fee + first.transaction.virtualSize * 100)
           assert.isUndefined(pool.get(first.transaction.txidKey))
           assert.isDefined(pool.get(funded.transaction.txidKey))
           assert.deepInclude(funded.transaction.outputs, { value: COIN, script: ADDRESS })
-          yield* eventually("inactive", () => wallet.transaction(first.transaction.txidKey)?.state.type === "inactive")
-          assert.strictEqual(wallet.transaction(first.transaction.txidKey)?.replacedBy, shown(funded.transaction))
-          assert.strictEqual(wallet.transaction(funded.transaction.txidKey)?.replaces, shown(first.transaction))
-          const again = yield* Effect.flip(wallet.bump(first.transaction.txidKey, {}))
+          yield* eventually("inactive", () =>
+            wallet.ledger.transaction(first.transaction.txidKey)?.state.type === "inactive")
+          assert.strictEqual(
+            wallet.ledger.transaction(first.transaction.txidKey)?.replacedBy,
+            shown(funded.transaction)
+          )
+          assert.strictEqual(wallet.ledger.transaction(funded.transaction.txidKey)?.replaces, shown(first.transaction))
+          const again = yield* Effect.flip(wallet.payments.bump(first.transaction.txidKey, {}))
           assert.match(again.message, /already bumped|descendants/)
-          const low = yield* Effect.flip(wallet.bump(funded.transaction.txidKey, { feeRate: 200_000 }))
+          const low = yield* Effect.flip(wallet.payments.bump(funded.transaction.txidKey, { feeRate: 200_000 }))
           assert.match(low.message, /Insufficient total fee/)
         }))
     }))
@@ -362,11 +389,11 @@ describe("Wallet", () => {
       yield* withWallets(directory, ({ address, wallet }) =>
         Effect.gen(function*() {
           const script = nameScript(nameNew(text("d/bump"), saltOf(1)), yield* address)
-          const { transaction } = yield* wallet.pay({ ...to(script, COIN / 100), version: NAME_TX_VERSION })
-          const coin = wallet.coins().find(({ name }) => name !== undefined)
+          const { transaction } = yield* wallet.payments.pay({ ...to(script, COIN / 100), version: NAME_TX_VERSION })
+          const coin = wallet.ledger.coins().find(({ name }) => name !== undefined)
           assert.isDefined(coin, "it is among the coins")
-          assert.strictEqual((yield* wallet.balances).untrustedPending, 0)
-          const refused = yield* Effect.flip(wallet.bump(transaction.txidKey, {}))
+          assert.strictEqual((yield* wallet.ledger.balances).untrustedPending, 0)
+          const refused = yield* Effect.flip(wallet.payments.bump(transaction.txidKey, {}))
           assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "not-eligible" })
           assert.match(refused.message, /name_new/)
         }))
@@ -377,13 +404,13 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const low = yield* Effect.flip(wallet.fund({ ...to(ADDRESS, COIN), feeRate: 99_999 }))
+          const low = yield* Effect.flip(wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 99_999 }))
           assert.deepInclude(low, { code: "too-small" })
-          const least = yield* wallet.fund({ ...to(ADDRESS, COIN), feeRate: 100_000 })
+          const least = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 100_000 })
           assert.strictEqual(least.feeReason, "PayTxFee set")
-          const high = yield* Effect.flip(wallet.fund({ ...to(ADDRESS, COIN), feeRate: 100_000_000 }))
+          const high = yield* Effect.flip(wallet.payments.fund({ ...to(ADDRESS, COIN), feeRate: 100_000_000 }))
           assert.deepInclude(high, { code: "fee-too-high" })
-          assert.strictEqual((yield* wallet.fund(to(ADDRESS, COIN))).feeReason, "Fallback fee")
+          assert.strictEqual((yield* wallet.payments.fund(to(ADDRESS, COIN))).feeReason, "Fallback fee")
         }))
     }))
 
@@ -392,18 +419,20 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       const { txidKey } = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
-          const refused = yield* Effect.flip(wallet.abandon(transaction.txidKey))
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
+          const refused = yield* Effect.flip(wallet.payments.abandon(transaction.txidKey))
           assert.deepInclude(refused, { code: "not-eligible" })
           return transaction
         }))
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          assert.strictEqual(wallet.coins().length, 0)
-          yield* wallet.abandon(txidKey)
-          assert.strictEqual(wallet.coins().length, 1)
-          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
-          assert.deepInclude(yield* Effect.flip(wallet.abandon("00".repeat(32))), { code: "unknown-transaction" })
+          assert.strictEqual(wallet.ledger.coins().length, 0)
+          yield* wallet.payments.abandon(txidKey)
+          assert.strictEqual(wallet.ledger.coins().length, 1)
+          assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
+          assert.deepInclude(yield* Effect.flip(wallet.payments.abandon("00".repeat(32))), {
+            code: "unknown-transaction"
+          })
           assert.deepStrictEqual(documentOf(directory).transactions.map(({ abandoned }) => abandoned), [true])
         }), {
         // The wallet offers nothing before the pool has loaded.
@@ -416,27 +445,27 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       const transaction = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.fund({ ...to(ADDRESS, COIN), lockTime: 103 })
-          yield* wallet.enqueue(transaction)
-          assert.deepStrictEqual(wallet.queue().map(({ txidKey }) => txidKey), [transaction.txidKey])
+          const { transaction } = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), lockTime: 103 })
+          yield* wallet.payments.enqueue(transaction)
+          assert.deepStrictEqual(wallet.payments.queue().map(({ txidKey }) => txidKey), [transaction.txidKey])
           const empty = payAnyone([], { fee: 0 })
           assert.match(
-            (yield* Effect.flip(wallet.enqueue(empty))).message,
+            (yield* Effect.flip(wallet.payments.enqueue(empty))).message,
             /Invalid transaction \(bad-txns-vin-empty\)/
           )
           return transaction
         }))
       yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          assert.strictEqual(wallet.queue().length, 1)
+          assert.strictEqual(wallet.payments.queue().length, 1)
           yield* mine(1)
           assert.isUndefined(pool.get(transaction.txidKey))
           yield* mine(1)
           yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
-          yield* eventually("out of the queue", () => wallet.queue().length === 0)
-          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          yield* eventually("out of the queue", () => wallet.payments.queue().length === 0)
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
-          assert.isFalse(yield* wallet.dequeue(shown(transaction)))
+          assert.isFalse(yield* wallet.payments.dequeue(shown(transaction)))
         }))
     }))
 
@@ -452,11 +481,11 @@ describe("Wallet", () => {
           const script = yield* address
           const incoming = payAnyone([{ transaction: coinbase, vout: 0 }], { more: [{ value: COIN, script }] })
           yield* pool.accept(incoming)
-          yield* eventually("pending", () => wallet.transaction(incoming.txidKey)?.state.type === "pending")
-          assert.deepStrictEqual(yield* wallet.balances, { trusted: 0, untrustedPending: COIN, immature: 0 })
+          yield* eventually("pending", () => wallet.ledger.transaction(incoming.txidKey)?.state.type === "pending")
+          assert.deepStrictEqual(yield* wallet.ledger.balances, { trusted: 0, untrustedPending: COIN, immature: 0 })
           assert.deepStrictEqual(keptTxids(directory), [])
           yield* mine(1, { transactions: [incoming] })
-          assert.strictEqual((yield* wallet.balances).trusted, COIN)
+          assert.strictEqual((yield* wallet.ledger.balances).trusted, COIN)
         }))
     }))
 
@@ -468,7 +497,7 @@ describe("Wallet", () => {
         directory,
         ({ wallet }) =>
           Effect.map(
-            wallet.descriptors(true),
+            wallet.keys.descriptors(true),
             (list) => list.find((one) => one.descriptor.startsWith("pkh("))?.descriptor
           )
       )
@@ -487,13 +516,13 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           yield* mine(1, { script })
           yield* mine(100)
-          assert.strictEqual(wallet.coins().length, 0)
-          const read = yield* Effect.exit(wallet.importDescriptor({ ...request, descriptor: "pkh(nonsense)" }))
+          assert.strictEqual(wallet.ledger.coins().length, 0)
+          const read = yield* Effect.exit(wallet.keys.importDescriptor({ ...request, descriptor: "pkh(nonsense)" }))
           assert.isTrue(Exit.isFailure(read))
-          yield* wallet.importDescriptor(request)
-          assert.strictEqual((yield* wallet.balances).trusted, 50 * COIN)
-          assert.isUndefined(wallet.scanning())
-          yield* wallet.pay(to(ADDRESS, COIN))
+          yield* wallet.keys.importDescriptor(request)
+          assert.strictEqual((yield* wallet.ledger.balances).trusted, 50 * COIN)
+          assert.isUndefined(wallet.ledger.scanning())
+          yield* wallet.payments.pay(to(ADDRESS, COIN))
         }))
       // As if the node had stopped during the scan.
       const database = new SQLite(join(other, "chainstate", "wallet.db"))
@@ -503,8 +532,8 @@ describe("Wallet", () => {
         other,
         ({ wallet }) =>
           eventually("found again", () =>
-            wallet.coins().some(({ height }) => height === 1) ||
-            wallet.transactions().some(({ state }) => state.type === "confirmed" && state.height === 1))
+            wallet.ledger.coins().some(({ height }) => height === 1) ||
+            wallet.ledger.transactions().some(({ state }) => state.type === "confirmed" && state.height === 1))
       )
     }))
 
@@ -513,11 +542,11 @@ describe("Wallet", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          assert.strictEqual(yield* wallet.rescan(0, undefined), 101)
-          assert.strictEqual(yield* wallet.rescan(5, 60), 60)
+          assert.strictEqual(yield* wallet.ledger.rescan(0, undefined), 101)
+          assert.strictEqual(yield* wallet.ledger.rescan(5, 60), 60)
           for (const [from, to] of [[-1, undefined], [102, undefined], [0, 102], [5, 4]] as const) {
             const refused: InvalidWalletRequest | { readonly _tag: string } = yield* Effect.flip(
-              wallet.rescan(from, to)
+              wallet.ledger.rescan(from, to)
             )
             assert.deepInclude(refused, { code: "range" })
           }
@@ -529,15 +558,15 @@ describe("Wallet", () => {
       const directory = yield* temporaryDirectory
       const [mine, foreign] = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const { address = "" } = yield* wallet.newAddress({ type: "bech32", label: "shop" })
+          const { address = "" } = yield* wallet.keys.newAddress({ type: "bech32", label: "shop" })
           const other = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
-          yield* wallet.setLabel(other, "friend")
+          yield* wallet.keys.setLabel(other, "friend")
           return [address, other] as const
         }))
       yield* withWallets(directory, ({ wallet }) =>
         Effect.sync(() => {
-          assert.deepStrictEqual(wallet.labels().get(mine), { label: "shop", purpose: "receive" })
-          assert.deepStrictEqual(wallet.labels().get(foreign), { label: "friend", purpose: "send" })
+          assert.deepStrictEqual(wallet.keys.labels().get(mine), { label: "shop", purpose: "receive" })
+          assert.deepStrictEqual(wallet.keys.labels().get(foreign), { label: "friend", purpose: "send" })
         }))
     }))
 
@@ -547,7 +576,9 @@ describe("Wallet", () => {
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
           const foreign = outpointKey(outpoint(new Uint8Array(32).fill(7), 0))
-          const refused = yield* Effect.flip(wallet.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] }))
+          const refused = yield* Effect.flip(
+            wallet.payments.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] })
+          )
           assert.deepInclude(refused, { _tag: "FundsMissing", missing: foreign })
         }))
     }))

@@ -24,12 +24,12 @@ describe("Wallets", () => {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallet.json")
       const first = yield* withWallets(directory, ({ wallet }) =>
-        Effect.map(wallet.newAddress({ type: "legacy", label: "" }), ({ path }) => [path, wallet.path]))
+        Effect.map(wallet.keys.newAddress({ type: "legacy", label: "" }), ({ path }) => [path, wallet.path]))
       assert.deepStrictEqual(first, ["m/44h/1h/0h/0/0", file])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
       const { seed } = JSON.parse(readFileSync(file, "utf8"))
       const next = yield* withWallets(directory, ({ wallet }) =>
-        wallet.newAddress({ type: "legacy", label: "" }))
+        wallet.keys.newAddress({ type: "legacy", label: "" }))
       assert.strictEqual(next.path, "m/44h/1h/0h/0/1")
       assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")).seed, seed)
     }))
@@ -55,17 +55,17 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           const wallet = yield* wallets.create({ ...request, loadOnStart: true })
           assert.deepStrictEqual(wallets.loaded().map(({ name }) => name), ["", "w1"])
-          const { script } = yield* wallet.newAddress({ type: "bech32", label: "" })
+          const { script } = yield* wallet.keys.newAddress({ type: "bech32", label: "" })
           yield* mine(1, { script })
-          assert.strictEqual((yield* wallet.balances).immature, 50 * COIN)
+          assert.strictEqual((yield* wallet.ledger.balances).immature, 50 * COIN)
           assert.deepInclude(yield* Effect.flip(wallets.create(request)), { code: "exists" })
           yield* wallets.unload("w1", undefined)
           assert.isUndefined(wallets.get("w1"))
           assert.deepInclude(yield* Effect.flip(wallets.unload("w1", undefined)), { code: "missing" })
           yield* mine(2, { script })
-          assert.strictEqual(wallet.lastBlock().height, 1, "an unloaded wallet receives no blocks")
+          assert.strictEqual(wallet.ledger.lastBlock().height, 1, "an unloaded wallet receives no blocks")
           const again = yield* wallets.load("w1", undefined)
-          assert.strictEqual((yield* again.balances).immature, 150 * COIN)
+          assert.strictEqual((yield* again.ledger.balances).immature, 150 * COIN)
           assert.deepStrictEqual(yield* wallets.onDisk, ["", "w1"])
         }))
       yield* withWallets(directory, ({ wallets }) =>
@@ -144,17 +144,17 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           const wallet = yield* wallets.create({ ...request, passphrase })
           assert.notInclude(readFileSync(join(directory, "wallets", "w1.json"), "utf8"), "\"plain\"")
-          assert.strictEqual(wallet.encryption(), "locked")
-          const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+          assert.strictEqual(wallet.vault.encryption(), "locked")
+          const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
           yield* mine(1, { script })
           yield* mine(100)
           const payment = { outputs: [{ value: COIN, script: ADDRESS }] }
-          assert.strictEqual((yield* Effect.flip(wallet.pay(payment)))._tag, "KeysLocked")
-          assert.strictEqual((yield* wallet.fund(payment)).transaction.inputs[0]?.scriptSig.length, 0)
-          yield* wallet.unlock(passphrase, 60)
-          yield* wallet.pay(payment)
-          yield* wallet.lock
-          assert.strictEqual((yield* Effect.flip(wallet.signer))._tag, "KeysLocked")
+          assert.strictEqual((yield* Effect.flip(wallet.payments.pay(payment)))._tag, "KeysLocked")
+          assert.strictEqual((yield* wallet.payments.fund(payment)).transaction.inputs[0]?.scriptSig.length, 0)
+          yield* wallet.vault.unlock(passphrase, 60)
+          yield* wallet.payments.pay(payment)
+          yield* wallet.vault.lock
+          assert.strictEqual((yield* Effect.flip(wallet.keys.signer))._tag, "KeysLocked")
         }))
     }))
 
@@ -168,7 +168,7 @@ describe("Wallets", () => {
           yield* wallet.backup(copy)
           assert.strictEqual((yield* Effect.flip(wallet.backup(copy)))._tag, "StorageUnavailable")
           const restored = yield* wallets.restore("again", copy, undefined)
-          assert.strictEqual((yield* restored.balances).trusted, 50 * COIN)
+          assert.strictEqual((yield* restored.ledger.balances).trusted, 50 * COIN)
           const none = join(directory, "none.json")
           assert.deepInclude(yield* Effect.flip(wallets.restore("none", none, undefined)), { code: "missing" })
         }))
@@ -182,15 +182,15 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           const old = yield* wallets.create(request)
           // One change in progress when the wallet is unloaded, and one later.
-          const encrypting = Effect.provideService(old.encrypt(Redacted.make("slow")), ScryptCost, SCRYPT)
+          const encrypting = Effect.provideService(old.vault.encrypt(Redacted.make("slow")), ScryptCost, SCRYPT)
           const slow = yield* Effect.fork(Effect.either(encrypting))
           yield* turnOfEventLoop
           yield* wallets.unload("w1", undefined)
           const wallet = yield* wallets.load("w1", undefined)
-          yield* wallet.newAddress({ type: "legacy", label: "kept" })
+          yield* wallet.keys.newAddress({ type: "legacy", label: "kept" })
           const text = readFileSync(file, "utf8")
           assert.include(text, "kept")
-          const failure = yield* Effect.flip(old.newAddress({ type: "legacy", label: "" }))
+          const failure = yield* Effect.flip(old.keys.newAddress({ type: "legacy", label: "" }))
           assert.deepInclude(failure, { _tag: "StorageUnavailable", reason: "the wallet is not loaded any more" })
           assert.strictEqual((yield* slow)._tag, "Left")
           assert.strictEqual(readFileSync(file, "utf8"), text)

@@ -9,7 +9,7 @@ import { withWallets } from "../support/liveWallets.ts"
 
 /** The state of the wallet that comes from blocks. */
 const known = (wallet: Wallet) =>
-  wallet.transactions().map(({ state, transaction }) => [toHex(transaction.txid), state.type])
+  wallet.ledger.transactions().map(({ state, transaction }) => [toHex(transaction.txid), state.type])
 
 const filled = Effect.gen(function*() {
   const directory = yield* temporaryDirectory
@@ -48,7 +48,7 @@ describe("the index of a wallet that is damaged while the node runs", () => {
         const { before, directory, file } = yield* filled
         yield* withWallets(directory, ({ wallet }) =>
           Effect.gen(function*() {
-            flipIn(file, wallet.transactions()[0]?.transaction.bytes ?? assert.fail("no transaction"))
+            flipIn(file, wallet.ledger.transactions()[0]?.transaction.bytes ?? assert.fail("no transaction"))
             yield* checkAll("wallet.db")
             assert.strictEqual(yield* damageOf("wallet.db"), 1)
             yield* checkAll("wallet.db")

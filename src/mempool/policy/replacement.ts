@@ -1,4 +1,4 @@
-import { COIN } from "../../protocol/amount.ts"
+import { formatMoney } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { TransactionRejected } from "../errors.ts"
 import type { Pool } from "../Pool.ts"
@@ -8,13 +8,6 @@ import { feeOf } from "./feeRate.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./limits.ts"
 
 /** Replacement of transactions: full replace-by-fee, without a signal (reference/protocol.md 5.5). */
-
-/** Formats an amount for reasons: at least two decimals and no more than needed. */
-const showMoney = (amount: number): string => {
-  const size = Math.abs(amount)
-  const decimals = String(size % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
-  return `${amount < 0 ? "-" : ""}${Math.floor(size / COIN)}.${decimals}`
-}
 
 /** The transactions to replace, and whether one of them is replaced only because its parent may have one child. */
 export interface Leaving {
@@ -42,12 +35,14 @@ const underpays = (
   const id = displayHash(transaction.txid)
   const fees = replaced.reduce((sum, entry) => sum + entry.modifiedFee, 0)
   if (modifiedFee < fees) {
-    return `rejecting replacement ${id}, less fees than conflicting txs; ${showMoney(modifiedFee)} < ${showMoney(fees)}`
+    return `rejecting replacement ${id}, less fees than conflicting txs; ${formatMoney(modifiedFee)} < ${
+      formatMoney(fees)
+    }`
   }
   const more = modifiedFee - fees
   const asked = feeOf(incrementalFeeRate, vsize)
   return more < asked
-    ? `rejecting replacement ${id}, not enough additional fees to relay; ${showMoney(more)} < ${showMoney(asked)}`
+    ? `rejecting replacement ${id}, not enough additional fees to relay; ${formatMoney(more)} < ${formatMoney(asked)}`
     : undefined
 }
 

@@ -1,6 +1,4 @@
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import { formatHostPort } from "../../base/addresses.ts"
 import * as DaemonClient from "../../client/daemonClient.ts"
 import type { OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
@@ -13,15 +11,10 @@ const TIMEOUT = 10_000
 
 /** The names of a daemon. Without a given network, those of the network that the daemon is on. */
 export const mailNames = ({ network, networkGiven, rpc }: NamesConnection): Layer.Layer<NameClient, OpenFailure> => {
-  const { credentials } = rpc
   const on = (network: NetworkName) =>
     DaemonClient.layer({
       network,
-      rpcAddr: `http://${formatHostPort(rpc)}`,
-      timeout: TIMEOUT,
-      ...credentials === undefined
-        ? {}
-        : { rpcUser: credentials.user, rpcPassword: Redacted.value(credentials.password) }
+      daemon: { ...rpc, secure: false, basePath: "", cookieFile: undefined, wallet: undefined, timeout: TIMEOUT }
     })
   if (networkGiven) return on(network)
   return NETWORK_NAMES.slice(1).reduce(

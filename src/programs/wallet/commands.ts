@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 import { unixTime } from "../../base/clock.ts"
 import { quoted, shownPath } from "../../base/safeText.ts"
 import { paramsOf } from "../../consensus/params.ts"
-import { COIN } from "../../protocol/amount.ts"
+import { formatAmount } from "../../protocol/amount.ts"
 import { equal } from "../../protocol/bytes.ts"
 import { networks } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../../wallet/errors.ts"
@@ -15,7 +15,7 @@ import { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../../wallet/keys/mnemonic.ts"
 import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
-import type { AddressType } from "../../wallet/Wallet.ts"
+import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
   givenSecret,
@@ -183,7 +183,7 @@ export const addressCommand = (context: CommandContext) =>
     return { result: [shown], remarks: [] }
   })
 
-const nmc = (units: number): string => `${(units / COIN).toFixed(8)} NMC`
+const nmc = (units: number): string => `${formatAmount(units)} NMC`
 
 export const balance = (context: CommandContext) =>
   Effect.gen(function*() {

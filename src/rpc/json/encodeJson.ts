@@ -1,4 +1,4 @@
-import { COIN } from "../../protocol/amount.ts"
+import { formatAmount } from "../../protocol/amount.ts"
 import { JsonNumber, JsonObject } from "./json.ts"
 import { LongText } from "./LongText.ts"
 
@@ -82,14 +82,6 @@ export type JsonValue =
   | ReadonlyArray<JsonValue>
   | ReadonlyMap<string, JsonValue>
   | { readonly [key: string]: JsonValue | undefined }
-
-/** Returns an amount in the smallest unit as NMC: `-0.01024800`. Never with an exponent. */
-export const formatAmount = (units: number): string => {
-  if (!Number.isSafeInteger(units)) throw new RangeError(`not an amount: ${units}`)
-  const size = Math.abs(units)
-  const fraction = String(size % COIN).padStart(8, "0")
-  return `${units < 0 ? "-" : ""}${Math.floor(size / COIN)}.${fraction}`
-}
 
 /**
  * Returns a number as the reference node prints it: an integer in full, a double with up to 16 significant digits.

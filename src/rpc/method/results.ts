@@ -1,8 +1,8 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { parseFixedPoint } from "../json/amounts.ts"
-import { Amount, formatAmount, type JsonValue, RawJson } from "../json/encodeJson.ts"
+import { formatAmount, parseAmount } from "../../protocol/amount.ts"
+import { Amount, type JsonValue, RawJson } from "../json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "../json/json.ts"
 
 /**
@@ -45,7 +45,7 @@ const AMOUNT = Schema.transform(
   Schema.instanceOf(Amount),
   {
     strict: true,
-    decode: ({ text }) => new Amount(parseFixedPoint(text, 8) ?? Number.NaN),
+    decode: ({ text }) => new Amount(parseAmount(text) ?? Number.NaN),
     encode: ({ units }) => new JsonNumber(formatAmount(units))
   }
 )

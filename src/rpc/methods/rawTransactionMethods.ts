@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import { MAX_MONEY } from "../../protocol/amount.ts"
+import { formatAmount, MAX_MONEY } from "../../protocol/amount.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
 import { mapSteps } from "../../protocol/steps.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
@@ -14,7 +14,6 @@ import {
   type SignedTransaction,
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
-import { formatAmount } from "../json/encodeJson.ts"
 import { checked } from "../method/checked.ts"
 import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"

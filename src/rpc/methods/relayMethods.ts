@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
 import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -42,7 +43,7 @@ import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { nameOutputJson } from "../shapes/name.ts"
-import { rawEstimateJson, rejectionText, trialJson } from "../shapes/relay.ts"
+import { rawEstimateJson, trialJson } from "../shapes/relay.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS } from "./shapes.ts"
@@ -411,7 +412,7 @@ export const relayMethods: Effect.Effect<
 })
 
 /** Missing inputs have their own code: they may arrive later. */
-const refusal = (rejected: Parameters<typeof rejectionText>[0]): RpcError =>
+const refusal = (rejected: TransactionRejected): RpcError =>
   rejected.kind === "missing-inputs"
     ? RpcError.verifyError(rejectionText(rejected))
     : RpcError.verifyRejected(rejectionText(rejected))

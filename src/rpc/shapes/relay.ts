@@ -1,4 +1,4 @@
-import type { TransactionRejected } from "../../mempool/errors.ts"
+import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import type { RawEstimate } from "../../mempool/fees/FeeHistory.ts"
 import type { FeeRange } from "../../mempool/fees/FeeHorizon.ts"
 import type { Trial } from "../../mempool/Mempool.ts"
@@ -9,10 +9,6 @@ import { Amount } from "../json/encodeJson.ts"
 import type { Members } from "./context.ts"
 
 /** Mempool verdicts and fee estimates in answers (reference/rpc.md 3.4, 3.8, 3.10). */
-
-/** The reject reason of a transaction as the reference node prints it. Source: upstream `ValidationState::ToString`. */
-export const rejectionText = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason" | "kind">): string =>
-  detail === undefined || detail === "" ? reason : `${reason}, ${detail}`
 
 const acceptedJson = (trial: Extract<Trial, { readonly type: "accepted" }>): Members => {
   const { effectiveFeeRate, entry: { fee, transaction, vsize } } = trial

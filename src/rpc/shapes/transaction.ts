@@ -1,5 +1,5 @@
 import type { Coin } from "../../consensus/view.ts"
-import { COIN } from "../../protocol/amount.ts"
+import { formatAmount } from "../../protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
@@ -56,11 +56,7 @@ const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
 }
 
 /** An amount beyond the range of coins, as the reference node prints it. */
-const hugeAmount = (value: bigint): RawJson => {
-  const size = value < 0n ? -value : value
-  const fraction = String(size % BigInt(COIN)).padStart(8, "0")
-  return new RawJson(`${value < 0n ? "-" : ""}${size / BigInt(COIN)}.${fraction}`)
-}
+const hugeAmount = (value: bigint): RawJson => new RawJson(formatAmount(value))
 
 /** The amounts of the outputs. In transactions that are not validated they may be any 64 bits. */
 const amountsOf = (transaction: Transaction): ReadonlyArray<Amount | RawJson> =>

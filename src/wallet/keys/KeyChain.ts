@@ -1,8 +1,8 @@
-import type { AddressType, OwnScript } from "../Wallet.ts"
 import { type Descriptor, isRangedDescriptor, keysOf } from "./descriptors.ts"
 import { type DescribedScript, describedScripts, outputTypeOf } from "./descriptorScripts.ts"
 import { type DerivedKey, publicDeriver } from "./keyExpression.ts"
 import type { Purpose } from "./WalletDocument.ts"
+import type { AddressType, OwnScript } from "./WalletKeys.ts"
 
 /** The source of a chain's scripts: an account of the seed, or an imported descriptor by its public text. */
 export type KeySource =

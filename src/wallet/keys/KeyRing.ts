@@ -12,13 +12,13 @@ import {
   type SigningProvider,
   type TaprootSpendData
 } from "../signing/SigningProvider.ts"
-import type { AddressType, OwnScript } from "../Wallet.ts"
 import { descriptorText } from "./descriptors.ts"
 import { documentChains, importChain } from "./documentChains.ts"
 import type { KeyChain } from "./KeyChain.ts"
 import type { DerivedKey } from "./keyExpression.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Import, WalletDocument } from "./WalletDocument.ts"
+import type { AddressType, OwnScript } from "./WalletKeys.ts"
 import { WatchedScript } from "./WatchedScript.ts"
 
 /**

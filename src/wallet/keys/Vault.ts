@@ -3,18 +3,40 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
-import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly } from "../errors.ts"
-import type { Wallet } from "../Wallet.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly, type WrongPassphrase } from "../errors.ts"
 import { encryption } from "./makeDocument.ts"
 import { changePassphrase, openMasterKey } from "./seal.ts"
 import { Secrets } from "./Secrets.ts"
 import { checkSecrets } from "./secretsCheck.ts"
 import type { WalletFile } from "./WalletFile.ts"
 
-/** The secrets of a wallet, and the state of its lock. */
-export interface Vault
-  extends Pick<Wallet, "encryption" | "unlockedUntil" | "encrypt" | "unlock" | "lock" | "changePassphrase">
-{
+/** The passphrase of a wallet, and the state of its lock. */
+export interface WalletVault {
+  /** Whether the secrets are encrypted, and whether the wallet has them now. */
+  readonly encryption: () => "none" | "locked" | "unlocked"
+  /** Seconds since 1970; 0 while the wallet is locked. */
+  readonly unlockedUntil: () => number
+  /** Encrypts the secrets of a wallet without a passphrase, and locks it. */
+  readonly encrypt: (
+    passphrase: Redacted.Redacted<string>
+  ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /** Unlocks the wallet for a number of seconds. */
+  readonly unlock: (
+    passphrase: Redacted.Redacted<string>,
+    seconds: number
+  ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
+  /** Locks the wallet at once. */
+  readonly lock: Effect.Effect<void, InvalidWalletRequest>
+  /** Replaces the passphrase; the lock stays as it is. */
+  readonly changePassphrase: (
+    old: Redacted.Redacted<string>,
+    next: Redacted.Redacted<string>
+  ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | StorageFailure>
+}
+
+/** The secrets of a wallet: the door for callers, and what only the wallet's own parts may use. */
+export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
   /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined

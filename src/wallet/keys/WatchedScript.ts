@@ -1,12 +1,12 @@
 import { addressOf } from "../../protocol/address.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Network } from "../../protocol/networks.ts"
-import type { AddressType, OwnScript } from "../Wallet.ts"
 import { withChecksum } from "./descriptors.ts"
 import type { DescribedScript } from "./descriptorScripts.ts"
 import { pathText } from "./hd.ts"
 import { isSpendable, type KeyChain } from "./KeyChain.ts"
 import type { DerivedKey } from "./keyExpression.ts"
+import type { AddressType, OwnScript } from "./WalletKeys.ts"
 
 /** A script of a chain. Its texts are computed on demand, because most scripts are watched and never shown. */
 export class WatchedScript implements OwnScript {

@@ -3,12 +3,12 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import { decodeAddress, type Destination, scriptOf } from "../../protocol/address.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
-import { type LiveParts, update } from "../parts.ts"
-import type { AddressType, Wallet } from "../Wallet.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import type { LabelEntry, WalletDocument } from "./WalletDocument.ts"
+import type { AddressType, WalletKeys } from "./WalletKeys.ts"
 
 /** The addresses that a wallet gives out, and the labels of addresses. */
-export type Addresses = Pick<Wallet, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
+export type Addresses = Pick<WalletKeys, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
 
 /** Adds labels to a document; they replace the labels of the same addresses. */
 export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
@@ -29,7 +29,7 @@ export const typeProblem = ({ activation }: ConsensusParams, type: AddressType):
     })
     : undefined
 
-export const makeAddresses = (parts: LiveParts): Addresses => {
+export const makeAddresses = (parts: WalletParts): Addresses => {
   const { chain, file, ring } = parts
 
   const give = (type: AddressType, change: boolean, label: string | undefined) =>

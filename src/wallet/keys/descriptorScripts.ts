@@ -2,10 +2,10 @@ import { scriptOf } from "../../protocol/address.ts"
 import { type Bytes, compare, concat, toHex } from "../../protocol/bytes.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
 import { Op, pushData, witnessVersion } from "../../protocol/script.ts"
-import type { AddressType } from "../Wallet.ts"
 import type { Descriptor } from "./descriptors.ts"
 import { taprootOutputKey } from "./hd.ts"
 import { type DerivedKey, derivedKeyText } from "./keyExpression.ts"
+import type { AddressType } from "./WalletKeys.ts"
 
 /** A script of a descriptor, with the data for spending it except the signatures. */
 export interface DescribedScript {

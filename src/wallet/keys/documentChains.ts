@@ -1,12 +1,12 @@
 import * as Either from "effect/Either"
 import { parseExtendedKey } from "../../protocol/extendedKey.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
-import type { AddressType } from "../Wallet.ts"
 import { type Descriptor, descriptorText, parseDescriptor, privatePositions } from "./descriptors.ts"
 import { accountPath, TYPE_OF } from "./hd.ts"
 import { KeyChain } from "./KeyChain.ts"
 import { type KeyExpression, KeyFault } from "./keyExpression.ts"
 import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
+import type { AddressType } from "./WalletKeys.ts"
 
 /** The chains of a document. Throws a `KeyFault` if its keys are invalid. */
 

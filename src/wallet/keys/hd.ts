@@ -6,8 +6,8 @@ import { type Bytes, concat } from "../../protocol/bytes.ts"
 import type { ExtendedKey } from "../../protocol/extendedKey.ts"
 import { hash160, taggedHash } from "../../protocol/hash.ts"
 import type { Network } from "../../protocol/networks.ts"
-import type { AddressType } from "../Wallet.ts"
 import type { Purpose } from "./WalletDocument.ts"
+import type { AddressType } from "./WalletKeys.ts"
 
 /** Key derivation (BIP 32), and the paths of a wallet's own keys (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
 

@@ -3,23 +3,18 @@ import * as Schedule from "effect/Schedule"
 import { unixTime } from "../../base/clock.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
+import { lookAtPool } from "../ledger/poolWatch.ts"
 import type { WalletIndex } from "../ledger/WalletIndex.ts"
-import { type LiveParts, update } from "../parts.ts"
-import type { Wallet } from "../Wallet.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import { withLabels } from "./addresses.ts"
 import { prepareImport } from "./importDescriptor.ts"
 import type { LabelEntry } from "./WalletDocument.ts"
+import type { WalletKeys } from "./WalletKeys.ts"
 
 /** Imports of scripts into a wallet, and the rescans for them. */
 
-export interface ImportParts extends LiveParts {
-  readonly index: WalletIndex
-  /** Checks the whole mempool again. */
-  readonly lookAtPool: Effect.Effect<void, StorageFailure>
-}
-
 /** The labels of the scripts of a descriptor without range. */
-const labelsOf = ({ ring }: LiveParts, descriptor: string, label: string): ReadonlyArray<LabelEntry> => {
+const labelsOf = ({ ring }: WalletParts, descriptor: string, label: string): ReadonlyArray<LabelEntry> => {
   const found: Array<LabelEntry> = []
   for (const { address, parentDescriptor } of ring.all()) {
     if (address !== undefined && parentDescriptor === descriptor) found.push({ address, label, purpose: "receive" })
@@ -27,7 +22,7 @@ const labelsOf = ({ ring }: LiveParts, descriptor: string, label: string): Reado
   return found
 }
 
-export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (request) =>
+export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] => (request) =>
   Effect.gen(function*() {
     const { file, index, ledger, ring, vault } = parts
     if (index.scanning() !== undefined) {
@@ -52,7 +47,7 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
       yield* update(parts, (document) => withLabels(document, labels))
       ledger.lookAgain("all")
     }))
-    yield* parts.lookAtPool
+    yield* lookAtPool(parts)
     yield* index.rescan(index.heightOfTime(timestamp), undefined)
     yield* index.remember(entry.descriptor)
     return warnings

@@ -1,10 +1,13 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
-import { binaryString, type Bytes, compare, displayHash } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
-import type { Balances, OwnScript, WalletCoin, WalletName, WalletTx, WalletTxState } from "../Wallet.ts"
+import type { OwnScript } from "../keys/WalletKeys.ts"
+import type { WalletName } from "../names/WalletNames.ts"
 import { type LedgerEntry, type LedgerOutput, lives, type NewEntry, type TransactionNotes } from "./LedgerEntry.ts"
+import { balancesOf, lastOperations, type NamedOutput } from "./summaries.ts"
+import type { Balances, WalletCoin, WalletTx, WalletTxState } from "./WalletLedger.ts"
 
 export interface LedgerOptions {
   readonly params: ConsensusParams
@@ -32,7 +35,7 @@ export class Ledger {
   /** The unspent outputs of confirmed and pending transactions. */
   private readonly unspent = new Map<string, LedgerOutput>()
   /** Outputs that set the record of a name, of any owner. */
-  private readonly named = new Map<string, Pick<LedgerOutput, "entry" | "vout" | "name">>()
+  private readonly named = new Map<string, NamedOutput>()
   private readonly spenders = new Map<string, Set<LedgerEntry>>()
   /** Keys of entries that a caller is storing and offering: no other part may offer them. */
   readonly underway = new Set<string>()
@@ -374,14 +377,7 @@ export class Ledger {
   }
 
   balances(): Balances {
-    let [trusted, untrustedPending, immature] = [0, 0, 0]
-    for (const coin of this.coins()) {
-      if (coin.name !== undefined) continue
-      if (this.isImmature(coin)) immature += coin.output.value
-      else if (coin.trusted) trusted += coin.output.value
-      else untrustedPending += coin.output.value
-    }
-    return { trusted, untrustedPending, immature }
+    return balancesOf(this.coins(), (coin) => this.isImmature(coin))
   }
 
   /**
@@ -389,26 +385,6 @@ export class Ledger {
    * includes names that expired or went to another owner.
    */
   names(): ReadonlyArray<WalletName> {
-    const latest = new Map<string, WalletName & { readonly index: number }>()
-    for (const { entry, name, vout } of this.named.values()) {
-      if (name === undefined || name.operation.op === "name_new" || entry.state.type !== "confirmed") continue
-      const { height, index } = entry.state
-      const key = binaryString(name.operation.name)
-      const before = latest.get(key)
-      if (before !== undefined && (before.height > height || (before.height === height && before.index > index))) {
-        continue
-      }
-      latest.set(key, {
-        name: name.operation.name,
-        operation: name.operation,
-        txid: entry.transaction.txid,
-        vout,
-        script: name.address,
-        height,
-        index,
-        mine: this.options.own(name.address) !== undefined
-      })
-    }
-    return [...latest.values()].map(({ index: _, ...name }) => name).sort((a, b) => compare(a.name, b.name))
+    return lastOperations(this.named.values(), (script) => this.options.own(script) !== undefined)
   }
 }

@@ -1,6 +1,7 @@
 import type { NameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
-import type { OwnScript, WalletTx, WalletTxState } from "../Wallet.ts"
+import type { OwnScript } from "../keys/WalletKeys.ts"
+import type { WalletTx, WalletTxState } from "./WalletLedger.ts"
 
 /** The notes on a transaction, from the owner or from a replacement. */
 export interface TransactionNotes {

@@ -3,53 +3,49 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { type LiveParts, update } from "../parts.ts"
 import { followPool } from "../payments/commit.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import { documentEntry, withEntries } from "./entries.ts"
 import { markUsed } from "./scanBlocks.ts"
 
-/**
- * Follows the wallet's transactions in the mempool. A payment to the wallet is known while the node runs. A transaction
- * that spends its outputs and was made elsewhere is stored like its own. Returns an effect that checks the whole
- * mempool, for when the wallet watches more scripts.
- */
-export const watchPool = (
-  parts: LiveParts
-): Effect.Effect<{ readonly lookAtAll: Effect.Effect<void, StorageFailure> }, never, Scope.Scope> =>
+/** Stores a mempool transaction that concerns the wallet, or updates the state of a known one. */
+const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
+    const { txid, txidKey } = transaction
+    if (ledger.has(txidKey)) return followPool(parts, txidKey)
+    if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
+    const entry = ledger.put({ transaction, time, state: { type: "pending" } })
+    const grew = markUsed(ring, transaction)
+    const kept = ledger.isOurs(entry) ? [documentEntry(entry)] : []
+    if (grew || kept.length > 0) {
+      yield* update(parts, (document) => withEntries(grew ? ring.save(document) : document, kept))
+    }
+    yield* parts.publish({ _tag: "TransactionAdded", txid })
+    if (grew) yield* lookAtPool(parts)
+  })
 
-    const follow = ({ time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
-      Effect.gen(function*() {
-        const { txid, txidKey } = transaction
-        if (ledger.has(txidKey)) return followPool(parts, txidKey)
-        if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
-        const entry = ledger.put({ transaction, time, state: { type: "pending" } })
-        const grew = markUsed(ring, transaction)
-        const kept = ledger.isOurs(entry) ? [documentEntry(entry)] : []
-        if (grew || kept.length > 0) {
-          yield* update(parts, (document) => withEntries(grew ? ring.save(document) : document, kept))
-        }
-        yield* parts.publish({ _tag: "TransactionAdded", txid })
-        if (grew) yield* lookAtAll
-      })
+/** Checks the whole mempool, for when the wallet watches more scripts. */
+export const lookAtPool = (parts: WalletParts): Effect.Effect<void, StorageFailure> =>
+  Effect.suspend(() => Effect.forEach([...parts.mempool.entries()], (entry) => follow(parts, entry), { discard: true }))
 
-    const lookAtAll: Effect.Effect<void, StorageFailure> = Effect.suspend(() =>
-      Effect.forEach([...mempool.entries()], follow, { discard: true })
-    )
-
+/**
+ * Follows the wallet's transactions in the mempool. A payment to the wallet is known while the node runs. A transaction
+ * that spends its outputs and was made elsewhere is stored like its own.
+ */
+export const watchPool = (parts: WalletParts): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
     // On a disk failure the chain also reports it and ends the node; until then the wallet continues.
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet transaction cannot be saved", { reason: failure.message })
     )
     const listening = yield* Effect.makeLatch()
-    yield* mempool.events.pipe(
+    yield* parts.mempool.events.pipe(
       Stream.onStart(listening.open),
-      Stream.runForEach(({ entry }) => said(follow(entry))),
+      Stream.runForEach(({ entry }) => said(follow(parts, entry))),
       Effect.interruptible,
       Effect.forkScoped
     )
     yield* listening.await
-    yield* said(lookAtAll)
-    return { lookAtAll }
+    yield* said(lookAtPool(parts))
   })

@@ -5,10 +5,12 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameCommitment, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
-import type { FeeChoice, NameFailure } from "../Wallet.ts"
+import type { FeeChoice } from "../payments/WalletPayments.ts"
+import { update } from "../WalletParts.ts"
 import { entriesOf, entryKey, isUnsent, registrationOf, UNSENT, withEntry, withoutEntry } from "./entries.ts"
-import { feesOf, type NamesContext, payName, saltOf } from "./NamesContext.ts"
+import { feesOf, type NameParts, payName, saltOf, tell } from "./NameParts.ts"
 import { movementsOf } from "./progress.ts"
+import type { NameFailure } from "./WalletNames.ts"
 
 /** The request of a registration. */
 export interface Intention extends FeeChoice {
@@ -50,45 +52,45 @@ const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): Re
  * `replaces` is the key of the entry that this one replaces.
  */
 export const sendNew = (
-  context: NamesContext,
+  parts: NameParts,
   draft: RegistrationEntry,
   script: Bytes,
   more: { readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined; readonly replaces?: string } = {}
 ): Effect.Effect<{ readonly transaction: Transaction; readonly entry: RegistrationEntry }, NameFailure> =>
   Effect.gen(function*() {
-    const { core } = context
-    const rand = (yield* saltOf(context, script, draft.name)) ?? context.randomBytes(SALT_SIZE)
+    const { file, ledger } = parts
+    const rand = (yield* saltOf(parts, script, draft.name)) ?? parts.randomBytes(SALT_SIZE)
     const entry: RegistrationEntry = { ...draft, rand, newTxid: UNSENT, newVout: 0, step: "committed", note: "" }
     const key = entryKey(entry)
-    const before = core.document().registrations.find((other) => entryKey(other) === (more.replaces ?? key))
+    const before = file.document.registrations.find((other) => entryKey(other) === (more.replaces ?? key))
     // The same name and address produce the same commitment: the existing entry already has all data.
     const isKnown = before !== undefined && more.replaces === undefined && !isUnsent(before)
     const operation = { op: "name_new", commitment: nameCommitment(rand, draft.name) } as const
     const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins: more.sendCoins }
-    if (isKnown) return { transaction: yield* payName(context, payment), entry: before }
-    yield* core.update(withEntry(entry, more.replaces))
+    if (isKnown) return { transaction: yield* payName(parts, payment), entry: before }
+    yield* update(parts, withEntry(entry, more.replaces))
     const takeBack = Effect.suspend(() => {
       // A refused transaction that the wallet keeps and offers again needs its salt.
-      const kept = movementsOf(core.transactions()).maker(key)
-      if (kept !== undefined) return core.update(withEntry(sent(entry, kept.tx.transaction, kept.vout)))
-      return core.update((document) => {
+      const kept = movementsOf(ledger.transactions()).maker(key)
+      if (kept !== undefined) return update(parts, withEntry(sent(entry, kept.tx.transaction, kept.vout)))
+      return update(parts, (document) => {
         const without = withoutEntry(key)(document)
         return before === undefined ? without : withEntry(before)(without)
       })
     })
-    const transaction = yield* Effect.tapError(payName(context, payment), () => takeBack)
+    const transaction = yield* Effect.tapError(payName(parts, payment), () => takeBack)
     const output = nameScript(operation, script)
     const vout = transaction.outputs.findIndex((made) => equal(made.script, output))
     const complete = sent(entry, transaction, Math.max(0, vout))
-    yield* core.update(withEntry(complete))
-    yield* context.tell(registrationOf(complete))
+    yield* update(parts, withEntry(complete))
+    yield* tell(parts, registrationOf(complete))
     return { transaction, entry: complete }
   })
 
 /** The entry of a name whose NAME_NEW is unspent, the newest first. */
-export const spendableEntry = ({ core }: NamesContext, name: Bytes): RegistrationEntry | undefined => {
-  const coins = core.coins()
-  return entriesOf(core.document(), name).find(({ newTxid, newVout }) =>
+export const spendableEntry = ({ file, ledger }: NameParts, name: Bytes): RegistrationEntry | undefined => {
+  const coins = ledger.coins()
+  return entriesOf(file.document, name).find(({ newTxid, newVout }) =>
     coins.some(({ txid, vout }) => vout === newVout && equal(txid, newTxid))
   )
 }

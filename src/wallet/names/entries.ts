@@ -2,7 +2,7 @@ import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameCommitment } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { RegistrationEntry, WalletDocument } from "../keys/WalletDocument.ts"
-import type { Registration } from "../Wallet.ts"
+import type { Registration } from "./WalletNames.ts"
 
 /** Registrations in wallet.json. The commitment identifies an entry. */
 

@@ -4,9 +4,9 @@ import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { KeysLocked, NameOperationRefused } from "../errors.ts"
-import type { WalletCoin } from "../Wallet.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
-import { type NamesContext, saltOf, unavailable } from "./NamesContext.ts"
+import { type NameParts, saltOf, unavailable } from "./NameParts.ts"
 
 /** Finds the NAME_NEW that a NAME_FIRSTUPDATE opens. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
 
@@ -28,15 +28,15 @@ const commitmentOf = ({ name }: WalletCoin): Bytes | undefined =>
  * from the keys of the coins. So the keys alone recover a registration.
  */
 export const findOwnNew = (
-  context: NamesContext,
+  parts: NameParts,
   name: Bytes,
   rand: Bytes | undefined
 ): Effect.Effect<{ readonly coin: WalletCoin; readonly rand: Bytes } | undefined, KeysLocked> =>
   Effect.gen(function*() {
-    const { core } = context
-    const coins = core.coins().filter((coin) => commitmentOf(coin) !== undefined)
+    const { file, ledger } = parts
+    const coins = ledger.coins().filter((coin) => commitmentOf(coin) !== undefined)
     const confirmedFirst = coins.sort((a, b) => (a.height ?? Infinity) - (b.height ?? Infinity))
-    const kept = rand === undefined ? entriesOf(core.document(), name).map((entry) => entry.rand) : [rand]
+    const kept = rand === undefined ? entriesOf(file.document, name).map((entry) => entry.rand) : [rand]
     for (const salt of kept) {
       const commitment = nameCommitment(salt, name)
       const coin = confirmedFirst.find((coin) => equal(commitmentOf(coin) ?? UNSENT, commitment))
@@ -44,7 +44,7 @@ export const findOwnNew = (
     }
     if (rand !== undefined) return undefined
     for (const coin of confirmedFirst) {
-      const salt = yield* saltOf(context, coin.own.script, name)
+      const salt = yield* saltOf(parts, coin.own.script, name)
       if (salt !== undefined && equal(nameCommitment(salt, name), commitmentOf(coin) ?? UNSENT)) {
         return { coin, rand: salt }
       }
@@ -54,27 +54,27 @@ export const findOwnNew = (
 
 /** The txid of the NAME_NEW, if the request has none. */
 const scanForTxid = (
-  context: NamesContext,
+  parts: NameParts,
   name: Bytes,
   rand: Bytes | undefined
 ): Effect.Effect<Bytes, NameOperationRefused | KeysLocked> =>
   Effect.gen(function*() {
-    const found = yield* findOwnNew(context, name, rand)
+    const found = yield* findOwnNew(parts, name, rand)
     if (found !== undefined) return found.coin.txid
     // A known NAME_NEW that is spent or missing is reported as not found, and not as unknown.
-    const entry = entriesOf(context.core.document(), name).find((entry) =>
+    const entry = entriesOf(parts.file.document, name).find((entry) =>
       !isUnsent(entry) && (rand === undefined || equal(entry.rand, rand))
     )
     return entry?.newTxid ?? (yield* unavailable("no-new", "scan for previous txid failed"))
   })
 
 /** The name output of a transaction among the confirmed coins. */
-const nameCoin = ({ core }: NamesContext, txid: Bytes) =>
+const nameCoin = ({ chain }: NameParts, txid: Bytes) =>
   Effect.gen(function*() {
-    if ((yield* core.chain.coinOf(txid)) === undefined) return undefined
+    if ((yield* chain.coinOf(txid)) === undefined) return undefined
     for (let vout = 0; vout < MAX_OUTPUTS; vout++) {
       const key = outpointKey(outpoint(txid, vout))
-      const { coin } = yield* core.chain.coin(key)
+      const { coin } = yield* chain.coin(key)
       const script = coin === undefined ? undefined : parseNameScript(coin.script)
       if (script !== undefined) return { outpoint: key, script }
     }
@@ -83,16 +83,16 @@ const nameCoin = ({ core }: NamesContext, txid: Bytes) =>
 
 /** The stored salt of a NAME_NEW, or the one from its key. */
 const ownSalt = (
-  context: NamesContext,
+  parts: NameParts,
   name: Bytes,
   found: { readonly txid: Bytes; readonly address: Bytes; readonly commitment: Bytes | undefined }
 ): Effect.Effect<Bytes, NameOperationRefused | KeysLocked> =>
   Effect.gen(function*() {
-    const kept = entriesOf(context.core.document(), name).find((entry) =>
+    const kept = entriesOf(parts.file.document, name).find((entry) =>
       found.commitment !== undefined && equal(nameCommitment(entry.rand, name), found.commitment)
     )
     if (kept !== undefined) return kept.rand
-    const salt = yield* saltOf(context, found.address, name)
+    const salt = yield* saltOf(parts, found.address, name)
     if (salt === undefined) return yield* unavailable("no-new", "could not generate rand for txid")
     return found.commitment === undefined || equal(nameCommitment(salt, name), found.commitment)
       ? salt
@@ -101,7 +101,7 @@ const ownSalt = (
 
 /** Finds the NAME_NEW of a request by its salt, its txid, both or neither, and checks that they match. */
 export const resolveNew = (
-  context: NamesContext,
+  parts: NameParts,
   request: { readonly name: Bytes; readonly rand: Bytes | undefined; readonly txid: Bytes | undefined }
 ): Effect.Effect<OpenableNew, NameOperationRefused | KeysLocked | StorageFailure> =>
   Effect.gen(function*() {
@@ -109,12 +109,12 @@ export const resolveNew = (
     if (request.txid !== undefined && equal(request.txid, UNSENT)) {
       return yield* unavailable("no-new", "scan for previous txid failed")
     }
-    const txid = request.txid ?? (yield* scanForTxid(context, name, request.rand))
-    const found = yield* nameCoin(context, txid)
+    const txid = request.txid ?? (yield* scanForTxid(parts, name, request.rand))
+    const found = yield* nameCoin(parts, txid)
     if (found === undefined) return yield* unavailable("no-new", "previous txid not found")
     const { address, operation } = found.script
     const commitment = operation.op === "name_new" ? operation.commitment : undefined
-    const rand = request.rand ?? (yield* ownSalt(context, name, { txid, address, commitment }))
+    const rand = request.rand ?? (yield* ownSalt(parts, name, { txid, address, commitment }))
     if (commitment === undefined) return yield* unavailable("no-new", "previous tx is not name_new")
     return equal(nameCommitment(rand, name), commitment)
       ? { outpoint: found.outpoint, rand }

@@ -3,8 +3,9 @@ import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
-import type { RegistrationStep, WalletTx } from "../Wallet.ts"
+import type { WalletTx } from "../ledger/WalletLedger.ts"
 import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
+import type { RegistrationStep } from "./WalletNames.ts"
 
 /**
  * The state of a registration, derived from the wallet's transactions:

@@ -2,7 +2,7 @@ import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
-import type { WalletCoin } from "../Wallet.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 
 /** A name is renewed when this part of its life remains: about two weeks of 250 days. */
 const SHARE_OF_LIFE = 18

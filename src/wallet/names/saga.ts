@@ -5,18 +5,19 @@ import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
-import type { NameFailure } from "../Wallet.ts"
+import { update } from "../WalletParts.ts"
 import { newRegistration, sendNew } from "./commitNew.ts"
 import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
 import {
   feesOf,
   isBeingRegistered,
   latestEntry,
-  type NamesContext,
+  type NameParts,
   ownerScript,
   payName,
+  tell,
   withOwner
-} from "./NamesContext.ts"
+} from "./NameParts.ts"
 import {
   evidenceOf,
   type Movements,
@@ -26,6 +27,7 @@ import {
   type Verdict,
   withMaker
 } from "./progress.ts"
+import type { NameFailure } from "./WalletNames.ts"
 
 /** Continues registrations: stores each verdict and executes its action. */
 
@@ -45,71 +47,71 @@ const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
 
 /** Stores the state of a registration, and publishes a new step. */
 const note = (
-  { core, tell }: NamesContext,
+  parts: NameParts,
   before: RegistrationEntry,
   after: RegistrationEntry
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     if (isSame(before, after)) return
-    yield* core.update(withEntry(after))
+    yield* update(parts, withEntry(after))
     if (before.step === after.step) return
     yield* Effect.logInfo("registration step changed", {
       name: printable(after.name),
       step: after.step,
       note: after.note
     })
-    yield* tell(registrationOf(after))
+    yield* tell(parts, registrationOf(after))
   })
 
 /** Why nothing can be sent now; `undefined` if nothing prevents it. */
-const obstacle = ({ core }: NamesContext): Effect.Effect<string | undefined> =>
+const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
   Effect.gen(function*() {
-    if (core.encryption() === "locked") return WAITS.locked
-    return (yield* core.status.initialDownload) ? WAITS.behind : undefined
+    if (vault.encryption() === "locked") return WAITS.locked
+    return (yield* status.initialDownload) ? WAITS.behind : undefined
   })
 
 /** Runs work for a registration. An obstacle is noted, and the work is retried after the next block. */
 const attempted = (
-  context: NamesContext,
+  parts: NameParts,
   entry: RegistrationEntry,
   work: Effect.Effect<void, NameFailure>
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const waits = yield* obstacle(context)
-    if (waits !== undefined) return yield* note(context, entry, { ...entry, note: waits })
+    const waits = yield* obstacle(parts)
+    if (waits !== undefined) return yield* note(parts, entry, { ...entry, note: waits })
     yield* Effect.catchAll(work, (failure) => {
       if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
       const reason = failure._tag === "KeysLocked" ? WAITS.locked : failure.message
       const key = entryKey(entry)
-      const now = context.core.document().registrations.find((other) => entryKey(other) === key)
-      return now === undefined ? Effect.void : note(context, now, { ...now, note: reason.slice(0, MAX_NOTE) })
+      const now = parts.file.document.registrations.find((other) => entryKey(other) === key)
+      return now === undefined ? Effect.void : note(parts, now, { ...now, note: reason.slice(0, MAX_NOTE) })
     })
   })
 
 /** Makes the NAME_NEW of a registration, or a second one if the first can never be confirmed. */
-const commit = (context: NamesContext, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
+const commit = (parts: NameParts, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { createdAt, destination, name, value } = entry
     const draft = { ...(yield* newRegistration({ ...feesOf(entry), name, value, destination })), createdAt }
     const replaces = entryKey(entry)
-    yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { replaces }))
+    yield* withOwner(parts, undefined, (owner) => sendNew(parts, draft, owner, { replaces }))
   })
 
 /** Sends the NAME_FIRSTUPDATE. The owner's script is stored first, so that a retry uses the same one. */
-const reveal = (context: NamesContext, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
+const reveal = (parts: NameParts, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { name, rand } = entry
-    const owner = yield* ownerScript(context, entry.destination)
+    const owner = yield* ownerScript(parts, entry.destination)
     const owned: RegistrationEntry = { ...entry, destination: owner }
-    if (entry.destination === undefined) yield* context.core.update(withEntry(owned))
+    if (entry.destination === undefined) yield* update(parts, withEntry(owned))
     const operation = { op: "name_firstupdate", name, rand, value } as const
     const input = newOutpoint(entry)
-    const { txid } = yield* payName(context, { operation, owner, input, fees: feesOf(entry) })
-    yield* note(context, owned, { ...owned, step: "revealed", firstUpdateTxid: txid, note: "" })
+    const { txid } = yield* payName(parts, { operation, owner, input, fees: feesOf(entry) })
+    yield* note(parts, owned, { ...owned, step: "revealed", firstUpdateTxid: txid, note: "" })
   })
 
 const act = (
-  context: NamesContext,
+  parts: NameParts,
   entry: RegistrationEntry,
   { action }: Verdict
 ): Effect.Effect<void, StorageFailure> => {
@@ -119,13 +121,13 @@ const act = (
     case "commit":
       // The NAME_NEW alone was never made, and its caller got no result.
       return entry.value === undefined
-        ? context.core.update(withoutEntry(entryKey(entry)))
-        : attempted(context, entry, commit(context, entry))
+        ? update(parts, withoutEntry(entryKey(entry)))
+        : attempted(parts, entry, commit(parts, entry))
     case "reveal":
       if (entry.value === undefined) return Effect.void
-      return isBeingRegistered(context, entry.name)
-        ? note(context, entry, { ...entry, note: WAITS.contested })
-        : attempted(context, entry, reveal(context, entry, entry.value))
+      return isBeingRegistered(parts, entry.name)
+        ? note(parts, entry, { ...entry, note: WAITS.contested })
+        : attempted(parts, entry, reveal(parts, entry, entry.value))
   }
 }
 
@@ -133,10 +135,10 @@ const act = (
 export type Lost = Map<string, number>
 
 /** Whether the state of an entry may have changed. */
-const needsLook = ({ core }: NamesContext, entry: RegistrationEntry): boolean => {
+const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
   if (entry.step === "failed") return entry.note === NOTES.taken
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
-  const state = core.transaction(binaryString(entry.firstUpdateTxid))?.state
+  const state = ledger.get(binaryString(entry.firstUpdateTxid))?.state
   return state !== undefined && state.type !== "confirmed"
 }
 
@@ -157,39 +159,39 @@ const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): bo
 
 /** Continues one registration as far as possible now. */
 const advance = (
-  context: NamesContext,
+  parts: NameParts,
   stored: RegistrationEntry,
   movements: Movements,
   lost: Lost
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const { lastBlock, transaction } = context.core
-    const { height } = lastBlock()
+    const { chain, ledger } = parts
+    const { height } = ledger.tip
     const key = entryKey(stored)
-    const record = yield* latestEntry(context, stored.name)
+    const record = yield* latestEntry(parts, stored.name)
     if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
     // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
-      !isExpired(record.height, height + 1, context.core.chain.params)
+      !isExpired(record.height, height + 1, chain.params)
     const holder = isHeld ? record : undefined
     const entry = withMaker(stored, movements)
     const verdict = registrationVerdict(
       entry,
-      evidenceOf(entry, movements, { height, transaction, holder: holder?.txid })
+      evidenceOf(entry, movements, { height, transaction: (txid) => ledger.get(txid), holder: holder?.txid })
     )
     if (verdict.step === "failed" && holder !== undefined) lost.set(key, holder.height)
     const { firstUpdateTxid, step } = verdict
     const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
-    yield* note(context, stored, after)
-    yield* act(context, after, verdict)
+    yield* note(parts, stored, after)
+    yield* act(parts, after, verdict)
   })
 
 /** Continues all registrations, one after the other. */
-export const advanceAll = (context: NamesContext, lost: Lost): Effect.Effect<void, StorageFailure> =>
+export const advanceAll = (parts: NameParts, lost: Lost): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const { core } = context
-    const due = core.document().registrations.filter((entry) => needsLook(context, entry))
+    const { file, ledger } = parts
+    const due = file.document.registrations.filter((entry) => needsLook(parts, entry))
     if (due.length === 0) return
-    const movements = movementsOf(core.transactions())
-    for (const entry of due) yield* advance(context, entry, movements, lost)
+    const movements = movementsOf(ledger.transactions())
+    for (const entry of due) yield* advance(parts, entry, movements, lost)
   })

@@ -2,7 +2,7 @@ import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { witnessVersion } from "../../protocol/script.ts"
 import { outputSize, type TransactionOutput } from "../../protocol/transaction.ts"
 import { compactSizeLength } from "../../protocol/Writer.ts"
-import type { WalletCoin } from "../Wallet.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { vsizeOf } from "./Candidate.ts"
 
 export interface WeighedCoin {

@@ -1,24 +1,23 @@
 import * as Effect from "effect/Effect"
 import { feeOf, rateOf } from "../../mempool/policy/feeRate.ts"
+import { formatAmount } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
-import { keyOfTxid, type LiveParts } from "../parts.ts"
-import type { PaymentRequest, Wallet } from "../Wallet.ts"
+import { keyOfTxid, type WalletParts } from "../WalletParts.ts"
 import { chooseRate, REPLACEMENT_RATE } from "./feeRate.ts"
-import type { Payments } from "./payments.ts"
 import { replacementProblem } from "./replacing.ts"
+import type { Spending } from "./spending.ts"
+import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Fee bump: a replacement that pays a higher fee. Rules and error texts: upstream `wallet/feebumper.cpp`. */
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
 
-const coins = (value: number): string => (value / 1e8).toFixed(8)
-
 /** The request for the same payment, without its change output, which is funded again. */
-const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
+const requestOf = ({ ring }: WalletParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
   const isChange = (script: Uint8Array): boolean =>
     parseNameScript(script) === undefined && ring.own(script)?.change === true
   const { outputs, version } = transaction
@@ -35,7 +34,7 @@ const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, fe
   }
 }
 
-export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] => (txid, choice) =>
+export const makeBump = (parts: WalletParts, payAs: Spending["payAs"]): WalletPayments["bump"] => (txid, choice) =>
   Effect.gen(function*() {
     const { ledger, mempool } = parts
     const entry = ledger.entry(keyOfTxid(txid) ?? "")
@@ -55,12 +54,13 @@ export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] =
     const chosen = yield* chooseRate(parts, choice)
     const least = oldFee + feeOf(step, size)
     if (choice.feeRate !== undefined && feeOf(chosen.feeRate, size) < least) {
-      const reason = `Insufficient total fee ${coins(feeOf(chosen.feeRate, size))}, must be at least ${coins(least)} ` +
-        `(oldFee ${coins(oldFee)} + incrementalFee ${coins(feeOf(step, size))})`
+      const fee = formatAmount(feeOf(chosen.feeRate, size))
+      const reason = `Insufficient total fee ${fee}, must be at least ${formatAmount(least)} ` +
+        `(oldFee ${formatAmount(oldFee)} + incrementalFee ${formatAmount(feeOf(step, size))})`
       return yield* new InvalidWalletRequest({ code: "too-small", reason })
     }
     const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)
-    const funded = yield* payments.payAs(requestOf(parts, entry, feeRate), {
+    const funded = yield* payAs(requestOf(parts, entry, feeRate), {
       released: new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout))),
       replaces: displayHash(transaction.txid)
     })

@@ -9,11 +9,11 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
-import { keyOfTxid, type LiveParts, shownTxid, update } from "../parts.ts"
-import type { Wallet } from "../Wallet.ts"
+import { keyOfTxid, shownTxid, update, type WalletParts } from "../WalletParts.ts"
+import type { WalletPayments } from "./WalletPayments.ts"
 
 /** Updates the state of an unconfirmed transaction: it is pending while it is in the mempool. */
-export const followPool = ({ ledger, mempool }: Pick<LiveParts, "ledger" | "mempool">, txid: string): void => {
+export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">, txid: string): void => {
   const entry = ledger.entry(txid)
   if (entry === undefined || entry.state.type === "confirmed") return
   const inPool = mempool.get(txid) !== undefined
@@ -23,7 +23,7 @@ export const followPool = ({ ledger, mempool }: Pick<LiveParts, "ledger" | "memp
 
 /** The entry of the replaced transaction, with the replacement's txid. */
 const replacedEntry = (
-  { ledger }: LiveParts,
+  { ledger }: WalletParts,
   replaces: string | undefined,
   replacedBy: string
 ): ReadonlyArray<TransactionEntry> => {
@@ -45,9 +45,9 @@ type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
  * Stores a transaction, then offers it to the mempool. It is on disk before any other part learns about it. If the
  * mempool refuses it, for whatever reason, it is removed without a trace.
  */
-export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
+export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const { ledger, mempool, ring } = parts
-  type Notes = NonNullable<Parameters<Wallet["commit"]>[1]>
+  type Notes = NonNullable<Parameters<WalletPayments["commit"]>[1]>
 
   const keep = (transaction: Transaction, notes: Notes, time: number): Effect.Effect<void, CommitFailure> =>
     Effect.suspend((): Effect.Effect<void, CommitFailure> => {

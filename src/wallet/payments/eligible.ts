@@ -1,5 +1,6 @@
 import { COINBASE_MATURITY } from "../../consensus/params.ts"
-import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
+import type { PaymentRequest } from "./WalletPayments.ts"
 
 /** The transaction version with a limit on unconfirmed ancestors and descendants (BIP 431). */
 const TRUC_VERSION = 3

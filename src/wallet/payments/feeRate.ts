@@ -1,8 +1,8 @@
 import * as Either from "effect/Either"
 import { COIN } from "../../protocol/amount.ts"
 import { InvalidWalletRequest } from "../errors.ts"
-import type { LiveParts } from "../parts.ts"
-import type { FeeChoice } from "../Wallet.ts"
+import type { WalletParts } from "../WalletParts.ts"
+import type { FeeChoice } from "./WalletPayments.ts"
 
 /** Fee rates and limits of a wallet, reference/protocol.md 9.4. Rates are in smallest units per kvB. */
 
@@ -34,7 +34,7 @@ export interface ChosenRate {
 
 const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/vB`
 
-const least = ({ mempool }: Pick<LiveParts, "mempool">): ChosenRate => {
+const least = ({ mempool }: Pick<WalletParts, "mempool">): ChosenRate => {
   const { minFeeRate } = mempool.info()
   return minFeeRate > MIN_WALLET_RATE
     ? { feeRate: minFeeRate, reason: "Mempool Min Fee" }
@@ -43,7 +43,7 @@ const least = ({ mempool }: Pick<LiveParts, "mempool">): ChosenRate => {
 
 /** The fee rate of a transaction: the requested one, an estimate, or the fallback on regtest. */
 export const chooseRate = (
-  parts: Pick<LiveParts, "mempool" | "fees" | "chain">,
+  parts: Pick<WalletParts, "mempool" | "fees" | "chain">,
   { conservative, feeRate, target = DEFAULT_TARGET }: FeeChoice
 ): Either.Either<ChosenRate, InvalidWalletRequest> => {
   const minimum = least(parts)

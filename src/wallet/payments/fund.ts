@@ -11,10 +11,11 @@ import {
   type TransactionOutput
 } from "../../protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
-import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import type { Funding } from "./fundWith.ts"
 import { effectiveTotal, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
+import type { PaymentRequest } from "./WalletPayments.ts"
 
 export { eligible } from "./eligible.ts"
 

@@ -5,12 +5,12 @@ import { decodeTransaction, type Transaction } from "../../protocol/transaction.
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
-import { keyOfTxid, type LiveParts, update } from "../parts.ts"
-import type { Wallet } from "../Wallet.ts"
+import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
 import { followPool } from "./commit.ts"
+import type { WalletPayments } from "./WalletPayments.ts"
 
 /** The transactions that the wallet offers to the mempool repeatedly: its own that the mempool lost, and the queue. */
-export interface Offers extends Pick<Wallet, "queue" | "enqueue" | "dequeue"> {
+export interface Offers extends Pick<WalletPayments, "queue" | "enqueue" | "dequeue"> {
   readonly step: Effect.Effect<void, StorageFailure>
 }
 
@@ -31,7 +31,7 @@ type Outcome =
   | { readonly type: "never"; readonly reason: string }
   | { readonly type: "later"; readonly reason: string }
 
-export const makeOffers = (parts: LiveParts): Offers => {
+export const makeOffers = (parts: WalletParts): Offers => {
   const { file, ledger, mempool } = parts
 
   const offer = (transaction: Transaction): Effect.Effect<Outcome, StorageFailure> =>

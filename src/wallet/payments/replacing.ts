@@ -2,7 +2,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
-import type { LiveParts } from "../parts.ts"
+import type { WalletParts } from "../WalletParts.ts"
 
 /**
  * The steps of a registration cannot be replaced: the mempool accepts only one at a time (reference/protocol.md 5.6, M1
@@ -20,7 +20,7 @@ const registrationProblem = ({ outputs }: Transaction): string | undefined => {
 
 /** Why a wallet transaction cannot be replaced; `undefined` if it can. */
 export const replacementProblem = (
-  { ledger, mempool }: LiveParts,
+  { ledger, mempool }: WalletParts,
   { inputs, key, notes, outpoints, state, transaction }: LedgerEntry
 ) => {
   if (outpoints.some((outpoint) => ledger.isSpent(outpoint))) return "Transaction has descendants in the wallet"

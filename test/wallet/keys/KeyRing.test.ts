@@ -14,8 +14,8 @@ import { parseMnemonic } from "../../../src/wallet/keys/mnemonic.ts"
 import { openMasterKey } from "../../../src/wallet/keys/seal.ts"
 import { Secrets } from "../../../src/wallet/keys/Secrets.ts"
 import { emptyDocument, encodeDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
+import type { AddressType } from "../../../src/wallet/keys/WalletKeys.ts"
 import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
-import type { AddressType } from "../../../src/wallet/Wallet.ts"
 import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 
 const MASTER =

@@ -8,7 +8,7 @@ import {
   UnfitDocument,
   type WalletDocument
 } from "../../../src/wallet/keys/WalletDocument.ts"
-import type { Registration } from "../../../src/wallet/Wallet.ts"
+import type { Registration } from "../../../src/wallet/names/WalletNames.ts"
 import { withoutChecksum } from "../../support/walletText.ts"
 
 const empty = emptyDocument({ network: "regtest", createdAt: 1_700_000_000 })

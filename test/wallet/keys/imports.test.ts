@@ -68,16 +68,16 @@ describe("imports", () => {
       yield* withWallets(directory, (node) =>
         Effect.gen(function*() {
           const { wallet } = node
-          assert.strictEqual(wallet.lastBlock().height, 5)
+          assert.strictEqual(wallet.ledger.lastBlock().height, 5)
           yield* submitAll(node, blocks.slice(0, 4))
-          assert.deepInclude(yield* Effect.flip(wallet.importDescriptor(request)), { code: "scanning" })
+          assert.deepInclude(yield* Effect.flip(wallet.keys.importDescriptor(request)), { code: "scanning" })
           assert.deepStrictEqual(documentOf(directory).imports, [])
-          assert.deepInclude(yield* Effect.flip(wallet.rescan(0, undefined)), { code: "scanning" })
-          assert.isUndefined(wallet.scanning())
-          assert.strictEqual(yield* wallet.rescan(0, 4), 4)
+          assert.deepInclude(yield* Effect.flip(wallet.ledger.rescan(0, undefined)), { code: "scanning" })
+          assert.isUndefined(wallet.ledger.scanning())
+          assert.strictEqual(yield* wallet.ledger.rescan(0, 4), 4)
           yield* submitAll(node, blocks.slice(4))
-          yield* wallet.importDescriptor(request)
-          assert.deepStrictEqual(wallet.transactions().map(({ state }) => state.type), ["confirmed"])
+          yield* wallet.keys.importDescriptor(request)
+          assert.deepStrictEqual(wallet.ledger.transactions().map(({ state }) => state.type), ["confirmed"])
         }))
     }))
 
@@ -87,7 +87,7 @@ describe("imports", () => {
       const blocks = yield* withWallets(directory, (node) =>
         node.mine(1, { script }).pipe(
           Effect.zipRight(node.mine(4)),
-          Effect.zipRight(node.wallet.importDescriptor(request)),
+          Effect.zipRight(node.wallet.keys.importDescriptor(request)),
           Effect.zipRight(blocksOf(node))
         ))
       const withIndex = <A>(use: (database: SQLite.Database) => A): A => {
@@ -108,10 +108,10 @@ describe("imports", () => {
         withIndex((database) => database.prepare("SELECT descriptor FROM sources WHERE descriptor LIKE 'pkh(%'").all())
       yield* withWallets(directory, (node) =>
         Effect.gen(function*() {
-          yield* settled("nothing is found", () => node.wallet.transactions().length)
-          assert.deepStrictEqual([known(), node.wallet.transactions()], [[], []])
+          yield* settled("nothing is found", () => node.wallet.ledger.transactions().length)
+          assert.deepStrictEqual([known(), node.wallet.ledger.transactions()], [[], []])
           yield* submitAll(node, blocks)
-          yield* eventually("found", () => node.wallet.transactions().length === 1)
+          yield* eventually("found", () => node.wallet.ledger.transactions().length === 1)
           yield* eventually("remembered", () => known().length === 1)
         }))
     }))
@@ -122,8 +122,8 @@ describe("imports", () => {
       yield* withWallets(directory, ({ mine, wallet }) =>
         Effect.gen(function*() {
           yield* mine(1, { script })
-          yield* wallet.importDescriptor({ ...request, timestamp: LATER })
-          assert.deepStrictEqual(wallet.transactions(), [])
+          yield* wallet.keys.importDescriptor({ ...request, timestamp: LATER })
+          assert.deepStrictEqual(wallet.ledger.transactions(), [])
         }))
       // The state that `svcd-wallet import-key` leaves.
       const { imports, ...document } = documentOf(directory)
@@ -131,7 +131,7 @@ describe("imports", () => {
       writeFileSync(join(directory, "wallet.json"), JSON.stringify(changed))
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          yield* eventually("found", () => wallet.transactions().length === 1)
+          yield* eventually("found", () => wallet.ledger.transactions().length === 1)
           yield* eventually("noted", () => documentOf(directory).rescanFrom === undefined)
         }))
       // A new index starts early enough and needs no rescan.
@@ -139,7 +139,7 @@ describe("imports", () => {
       rmSync(join(directory, "chainstate", "wallet.db"))
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          assert.strictEqual(wallet.transactions().length, 1)
+          assert.strictEqual(wallet.ledger.transactions().length, 1)
           yield* eventually("noted", () => documentOf(directory).rescanFrom === undefined)
         }))
     }))

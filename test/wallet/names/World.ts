@@ -5,7 +5,6 @@ import { isExpired } from "../../../src/consensus/expiry.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../../../src/consensus/names.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { TransactionRejected } from "../../../src/mempool/errors.ts"
-import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { NameNotFound } from "../../../src/names/errors.ts"
@@ -32,8 +31,11 @@ import {
 } from "../../../src/protocol/transaction.ts"
 import { FundsMissing, KeysLocked } from "../../../src/wallet/errors.ts"
 import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
-import type { OwnScript, PaymentRequest, WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/Wallet.ts"
-import type { WalletCore } from "../../../src/wallet/WalletCore.ts"
+import type { OwnScript } from "../../../src/wallet/keys/WalletKeys.ts"
+import type { WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/ledger/WalletLedger.ts"
+import type { WalletOfNames } from "../../../src/wallet/names/NameParts.ts"
+import type { PaymentRequest } from "../../../src/wallet/payments/WalletPayments.ts"
+import type { WalletEvent } from "../../../src/wallet/Wallet.ts"
 import { noTree } from "../../support/noTree.ts"
 import { entryOf } from "../../support/pool.ts"
 import { ownScript } from "../payments/coins.ts"
@@ -84,6 +86,7 @@ export class World {
   /** Points that the node passes before it stops. */
   countdown = Infinity
   points = 0
+  readonly events: Array<WalletEvent> = []
 
   get height(): number {
     return this.blocks.length - 1
@@ -339,43 +342,53 @@ export class World {
       return funded
     })
 
-  private readonly core = Effect.gen(this, function*() {
-    const nothing = (): never => {
-      throw new Error("not for this test")
-    }
-    const core: WalletCore = {
-      name: "",
-      own: (script) => this.own(script),
-      newAddress: () =>
-        Effect.gen(this, function*() {
-          yield* this.point
-          return ownScript({ script: this.scriptOf(this.keys++) })
-        }),
-      coins: this.coins,
-      transactions: this.transactions,
-      transaction: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
-      pay: this.pay,
-      commit: nothing,
-      lastBlock: () => ({ height: this.height, hash: EMPTY }),
-      encryption: () => this.locked ? "locked" : "none",
+  /** The parts of the wallet that its names use. */
+  private readonly wallet = Effect.gen(this, function*() {
+    const documentNow = () => this.document
+    const tipNow = () => ({ height: this.height, hash: EMPTY })
+    const wallet: WalletOfNames = {
       chain: yield* Chain,
       mempool: yield* Mempool,
-      fees: yield* FeeEstimator,
       status: yield* SyncStatus,
-      document: () => this.document,
-      update: (change) =>
-        Effect.gen(this, function*() {
-          yield* this.point
-          this.document = change(this.document)
-          yield* this.point
-        }),
+      nameDb: yield* NameDb,
+      file: {
+        get document() {
+          return documentNow()
+        },
+        update: (change) =>
+          Effect.gen(this, function*() {
+            yield* this.point
+            this.document = change(this.document)
+            yield* this.point
+            return this.document
+          })
+      },
+      ledger: {
+        get tip() {
+          return tipNow()
+        },
+        coins: this.coins,
+        transactions: this.transactions,
+        get: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
+        names: () => []
+      },
+      vault: { encryption: () => this.locked ? "locked" : "none" },
+      keys: {
+        newAddress: () =>
+          Effect.gen(this, function*() {
+            yield* this.point
+            return ownScript({ script: this.scriptOf(this.keys++) })
+          })
+      },
+      payments: { pay: this.pay },
       privateKey: (script) => {
         const index = this.indexOf(parseNameScript(script)?.address ?? script)
         if (index === -1) return Effect.succeed(undefined)
         return this.locked ? new KeysLocked() : Effect.succeed(this.privateKeyOf(index))
-      }
+      },
+      publish: (event) => Effect.sync(() => void this.events.push(event))
     }
-    return { core, names: yield* NameDb }
+    return wallet
   })
 
   private readonly tip = Effect.sync(() => ({
@@ -470,17 +483,10 @@ export class World {
 
   private readonly status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => this.behind) })
 
-  private readonly fees = Layer.mock(FeeEstimator, {
-    estimateSmart: () => {
-      throw new Error("not for this test")
-    },
-    estimateRaw: () => undefined
-  })
-
   /** The dependencies of the wallet's names part. */
   readonly parts = Effect.provide(
-    this.core,
-    Layer.mergeAll(this.chain, this.mempool, this.names, this.status, this.fees)
+    this.wallet,
+    Layer.mergeAll(this.chain, this.mempool, this.names, this.status)
   )
 
   // Results

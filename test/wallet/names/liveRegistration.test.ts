@@ -90,12 +90,12 @@ const fund = ({ chain, mine, pool, wallet }: Node) =>
     const block = yield* chain.block(first?.hash ?? new Uint8Array(32))
     const [transaction] = block.transactions
     if (transaction === undefined) return assert.fail("no coinbase")
-    const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+    const { script } = yield* wallet.keys.newAddress({ type: "legacy", label: "" })
     yield* pool.accept(pay([{ transaction, vout: 0 }], { more: [{ value: 10 * COIN, script }] }))
     yield* mine(1)
   })
 
-const stepOf = ({ wallet }: Node) => wallet.registrations()[0]?.step
+const stepOf = ({ wallet }: Node) => wallet.names.registrations()[0]?.step
 
 describe("a registration on a real node", () => {
   it.scopedLive("completes despite restarts and a reorganisation, and the name is renewed", () =>
@@ -104,7 +104,7 @@ describe("a registration on a real node", () => {
       yield* withLive(directory, (node) =>
         Effect.gen(function*() {
           yield* fund(node)
-          yield* node.wallet.register(NAME, VALUE, {})
+          yield* node.wallet.names.register(NAME, VALUE, {})
           yield* node.mine(1)
           yield* eventually("maturing", () => stepOf(node) === "maturing")
           yield* node.mine(10)
@@ -125,13 +125,13 @@ describe("a registration on a real node", () => {
           yield* eventually("done", () => stepOf(node) === "done")
           const record = yield* node.names.resolve(NAME)
           assert.deepStrictEqual(record.value, VALUE)
-          assert.isTrue(equal(record.txid, node.wallet.registrations()[0]?.firstUpdateTxid ?? VALUE))
+          assert.isTrue(equal(record.txid, node.wallet.names.registrations()[0]?.firstUpdateTxid ?? VALUE))
           const tip = yield* node.chain.tip
           yield* node.chain.invalidate(tip.hash)
           yield* eventually("revealed again", () => stepOf(node) === "revealed")
           yield* node.mine(1)
           yield* eventually("done again", () => stepOf(node) === "done")
-          yield* node.wallet.setRenewal(undefined, true)
+          yield* node.wallet.names.setRenewal(undefined, true)
           yield* node.mine(26)
           yield* settled("no renewal", () => node.pool.pending().length)
           assert.strictEqual(node.pool.pending().length, 0)
@@ -139,7 +139,7 @@ describe("a registration on a real node", () => {
           yield* eventually("renewed", () => node.pool.pending().length === 1)
           yield* node.mine(1)
           assert.strictEqual((yield* node.names.resolve(NAME)).height, record.height + 28)
-          assert.deepStrictEqual(node.wallet.names().map(({ mine, name }) => [name, mine]), [[NAME, true]])
+          assert.deepStrictEqual(node.wallet.names.list().map(({ mine, name }) => [name, mine]), [[NAME, true]])
         }))
     }))
 })

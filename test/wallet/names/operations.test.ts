@@ -3,8 +3,9 @@ import { Effect, Logger } from "effect"
 import { binaryString, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { nameCommitment, type NameOperation, parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/transaction.ts"
-import { makeNames, type Names, type NamesOptions } from "../../../src/wallet/names/makeNames.ts"
-import type { NameFailure } from "../../../src/wallet/Wallet.ts"
+import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
+import type { NameSettings } from "../../../src/wallet/names/NameParts.ts"
+import type { NameFailure } from "../../../src/wallet/names/WalletNames.ts"
 import { foreignNew, World } from "./World.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -13,10 +14,13 @@ const NAME = bytes("d/example")
 const VALUE = bytes("{}")
 const DRAWN = new Uint8Array(20).fill(0xdd)
 
-const start = (world: World, options: NamesOptions = {}) =>
-  Effect.flatMap(world.parts, ({ core, names }) => makeNames(core, names, { randomBytes: () => DRAWN, ...options }))
+const start = (world: World, options: Partial<NameSettings> = {}) =>
+  Effect.flatMap(world.parts, (wallet) => makeNames(wallet, { randomBytes: () => DRAWN, ...options }))
 
-const withNames = <A, E>(use: (names: Names, world: World) => Effect.Effect<A, E>, options: NamesOptions = {}) =>
+const withNames = <A, E>(
+  use: (names: Names, world: World) => Effect.Effect<A, E>,
+  options: Partial<NameSettings> = {}
+) =>
   Effect.gen(function*() {
     const world = new World()
     return yield* use(yield* start(world, options), world)

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, FastCheck, Logger, Stream } from "effect"
+import { Cause, Effect, Exit, FastCheck, Logger } from "effect"
 import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
 import { outpoint } from "../../../src/protocol/transaction.ts"
 import { UNSENT } from "../../../src/wallet/names/entries.ts"
 import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
 import { NOTES } from "../../../src/wallet/names/progress.ts"
-import type { Registration } from "../../../src/wallet/Wallet.ts"
+import type { Registration } from "../../../src/wallet/names/WalletNames.ts"
 import { CRASH, foreignNew, World } from "./World.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -19,7 +19,7 @@ const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
 const start = (world: World) =>
   Effect.flatMap(
     world.parts,
-    ({ core, names }) => makeNames(core, names, { randomBytes: (size) => new Uint8Array(size).fill(world.keys + 1) })
+    (wallet) => makeNames(wallet, { randomBytes: (size) => new Uint8Array(size).fill(world.keys + 1) })
   )
 
 const withNames = <A, E>(use: (names: Names, world: World) => Effect.Effect<A, E>) =>
@@ -77,22 +77,11 @@ describe("register", () => {
   it.effect("reports each step", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
-        const seen: Array<string> = []
-        const listening = yield* Effect.makeLatch()
-        yield* names.changes.pipe(
-          Stream.onStart(listening.open),
-          Stream.runForEach((event) =>
-            Effect.sync(() => {
-              if (event._tag === "RegistrationMoved") seen.push(event.registration.step)
-            })
-          ),
-          Effect.fork
-        )
-        yield* listening.await
-        yield* Effect.repeatN(Effect.yieldNow(), 20)
         yield* names.register(NAME, VALUE, {})
         yield* mine(world, names, 13)
-        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        const seen = world.events.flatMap((event) =>
+          event._tag === "RegistrationMoved" ? [event.registration.step] : []
+        )
         assert.deepStrictEqual(seen, ["committed", "maturing", "revealed", "done"])
       })
     ))

@@ -2,8 +2,9 @@ import { feeOf } from "../../../src/mempool/policy/feeRate.ts"
 import { concat } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
+import type { OwnScript } from "../../../src/wallet/keys/WalletKeys.ts"
+import type { WalletCoin } from "../../../src/wallet/ledger/WalletLedger.ts"
 import type { WeighedCoin } from "../../../src/wallet/payments/Draft.ts"
-import type { OwnScript, WalletCoin } from "../../../src/wallet/Wallet.ts"
 
 /** Coins for tests without a wallet. */
 

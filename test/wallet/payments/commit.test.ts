@@ -53,25 +53,27 @@ describe("commit", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ chain, mine, pool, wallet }) =>
         Effect.gen(function*() {
-          const before = wallet.coins()
-          const known = wallet.transactions().length
+          const before = wallet.ledger.coins()
+          const known = wallet.ledger.transactions().length
           const nothingLeft = (why: string) => {
-            assert.deepStrictEqual(wallet.coins(), before, why)
-            assert.strictEqual(wallet.transactions().length, known, why)
+            assert.deepStrictEqual(wallet.ledger.coins(), before, why)
+            assert.strictEqual(wallet.ledger.transactions().length, known, why)
             assert.deepStrictEqual(keptTxids(directory), [], why)
           }
           // No document can contain it.
-          assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay({ ...to(COIN), comment: "x".repeat(10_001) }))))
+          assert.isTrue(
+            Exit.isFailure(yield* Effect.exit(wallet.payments.pay({ ...to(COIN), comment: "x".repeat(10_001) })))
+          )
           nothingLeft("defect")
           blockWrites(directory)
-          assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay(to(COIN)))))
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.payments.pay(to(COIN)))))
           allowWrites(directory)
           nothingLeft("failure")
           const block = yield* mine(1)
           assert.strictEqual(pool.info().size, 0)
           yield* chain.invalidate(block.header.hash)
-          yield* eventually("the wallet went back", () => wallet.lastBlock().height === 101)
-          const { transaction } = yield* wallet.pay({ ...to(COIN), comment: "x".repeat(10_000) })
+          yield* eventually("the wallet went back", () => wallet.ledger.lastBlock().height === 101)
+          const { transaction } = yield* wallet.payments.pay({ ...to(COIN), comment: "x".repeat(10_000) })
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
         }))
     }))
@@ -81,18 +83,18 @@ describe("commit", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          const first = yield* wallet.fund(to(COIN))
+          const first = yield* wallet.payments.fund(to(COIN))
           // It pays more, so the mempool would accept it as a replacement.
-          const second = yield* wallet.fund({ ...to(2 * COIN), feeRate: 1_000_000 })
+          const second = yield* wallet.payments.fund({ ...to(2 * COIN), feeRate: 1_000_000 })
           const outcomes = yield* Effect.all([
-            Effect.either(wallet.commit(first.transaction)),
-            Effect.either(wallet.commit(second.transaction))
+            Effect.either(wallet.payments.commit(first.transaction)),
+            Effect.either(wallet.payments.commit(second.transaction))
           ], { concurrency: "unbounded" })
           assert.deepStrictEqual(outcomes.map(({ _tag }) => _tag), ["Right", "Left"])
           assert.isDefined(pool.get(first.transaction.txidKey))
-          assert.isUndefined(wallet.transaction(second.transaction.txidKey))
+          assert.isUndefined(wallet.ledger.transaction(second.transaction.txidKey))
           assert.deepStrictEqual(keptTxids(directory), [shown(first.transaction)])
-          const refused = yield* Effect.flip(wallet.commit(second.transaction))
+          const refused = yield* Effect.flip(wallet.payments.commit(second.transaction))
           assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "not-eligible" })
           assert.include(refused.message, shown(first.transaction))
         }))
@@ -103,17 +105,19 @@ describe("commit", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.pay(to(COIN))
+          const { transaction } = yield* wallet.payments.pay(to(COIN))
           const replaces = shown(transaction)
-          const inputs = wallet.transactions().flatMap((tx) => tx.transaction.isCoinbase ? [] : tx.transaction.inputs)
+          const inputs = wallet.ledger.transactions().flatMap((tx) =>
+            tx.transaction.isCoinbase ? [] : tx.transaction.inputs
+          )
           assert.strictEqual(inputs.length, 1)
-          const next = yield* wallet.fund({ ...to(COIN), replaces, feeRate: 500_000 })
-          const other = yield* wallet.fund({ ...to(2 * COIN), replaces, feeRate: 2_000_000 })
-          yield* wallet.commit(next.transaction, { replaces })
-          const late = yield* Effect.flip(wallet.commit(other.transaction, { replaces }))
+          const next = yield* wallet.payments.fund({ ...to(COIN), replaces, feeRate: 500_000 })
+          const other = yield* wallet.payments.fund({ ...to(2 * COIN), replaces, feeRate: 2_000_000 })
+          yield* wallet.payments.commit(next.transaction, { replaces })
+          const late = yield* Effect.flip(wallet.payments.commit(other.transaction, { replaces }))
           assert.deepInclude(late, { _tag: "InvalidWalletRequest", code: "not-eligible" })
           assert.isDefined(pool.get(next.transaction.txidKey))
-          const { funded } = yield* wallet.bump(next.transaction.txidKey, {})
+          const { funded } = yield* wallet.payments.bump(next.transaction.txidKey, {})
           assert.isDefined(pool.get(funded.transaction.txidKey))
         }))
     }))
@@ -124,19 +128,19 @@ describe("commit", () => {
       const { mempool, place } = broken()
       yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          const before = wallet.coins()
+          const before = wallet.ledger.coins()
           for (const failure of [Effect.fail(NO_SPACE), Effect.die(new Error("broken"))]) {
             place.accept = () => () => failure
-            assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay(to(COIN)))))
-            assert.deepStrictEqual(wallet.coins(), before)
+            assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.payments.pay(to(COIN)))))
+            assert.deepStrictEqual(wallet.ledger.coins(), before)
             assert.deepStrictEqual(keptTxids(directory), [])
           }
           place.accept = undefined
           yield* mine(1)
           assert.strictEqual(pool.info().size, 0)
           place.accept = (pool) => (transaction) => Effect.zipRight(pool.accept(transaction), Effect.fail(NO_SPACE))
-          const { transaction } = yield* wallet.pay(to(COIN))
-          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          const { transaction } = yield* wallet.payments.pay(to(COIN))
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
         }), { mempool })
     }))
@@ -147,14 +151,17 @@ describe("commit", () => {
       const { mempool, place } = broken()
       yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          const { transaction } = yield* wallet.fund(to(COIN))
+          const { transaction } = yield* wallet.payments.fund(to(COIN))
           place.accept = () => () => Effect.zipRight(Effect.sync(() => blockWrites(directory)), Effect.fail(NO_SPACE))
-          const failure = yield* Effect.flip(wallet.commit(transaction))
+          const failure = yield* Effect.flip(wallet.payments.commit(transaction))
           assert.strictEqual(failure._tag, "StorageUnavailable")
           assert.include(failure.message, `Transaction ${shown(transaction)} was not sent`)
           assert.include(failure.message, "it stays in the wallet and is sent later")
-          assert.deepStrictEqual(wallet.transaction(transaction.txidKey)?.state, { type: "inactive", abandoned: false })
-          assert.strictEqual(wallet.coins().length, 0)
+          assert.deepStrictEqual(wallet.ledger.transaction(transaction.txidKey)?.state, {
+            type: "inactive",
+            abandoned: false
+          })
+          assert.strictEqual(wallet.ledger.coins().length, 0)
           allowWrites(directory)
           place.accept = undefined
           yield* mine(1)
@@ -169,25 +176,25 @@ describe("an abandoned payment", () => {
       const directory = yield* fundedDirectory
       const { rival, transaction } = yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const rival = yield* wallet.fund(to(2 * COIN))
-          const { transaction } = yield* wallet.pay(to(COIN))
+          const rival = yield* wallet.payments.fund(to(2 * COIN))
+          const { transaction } = yield* wallet.payments.pay(to(COIN))
           return { rival: rival.transaction, transaction }
         }))
       const { txidKey } = transaction
       const quiet = { mempool: (pool: Pool): Pool => ({ ...pool, info: () => ({ ...pool.info(), loaded: false }) }) }
       const block = yield* withWallets(directory, ({ mine, wallet }) =>
         Effect.gen(function*() {
-          yield* wallet.abandon(txidKey)
+          yield* wallet.payments.abandon(txidKey)
           const block = yield* mine(1, { transactions: [rival] })
-          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
+          assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
           return block
         }), quiet)
       yield* withWallets(directory, ({ chain, mine, pool, wallet }) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
+          assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
           yield* chain.invalidate(block.header.hash)
-          yield* eventually("gone back", () => wallet.transaction(txidKey)?.state.type !== "conflicted")
-          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
+          yield* eventually("gone back", () => wallet.ledger.transaction(txidKey)?.state.type !== "conflicted")
+          assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
           assert.strictEqual(kept(directory).find(({ txid }) => txid === shown(transaction))?.abandoned, true)
           yield* mine(2)
           assert.isUndefined(pool.get(txidKey))
@@ -206,16 +213,16 @@ describe("change", () => {
           const request = { ...to(COIN), changeType: "bech32m" } as const
           for (
             const refused of [
-              yield* Effect.flip(wallet.fund(request)),
-              yield* Effect.flip(wallet.pay(request)),
-              yield* Effect.flip(wallet.newChangeAddress("bech32m")),
-              yield* Effect.flip(wallet.newAddress({ type: "bech32m", label: "" }))
+              yield* Effect.flip(wallet.payments.fund(request)),
+              yield* Effect.flip(wallet.payments.pay(request)),
+              yield* Effect.flip(wallet.keys.newChangeAddress("bech32m")),
+              yield* Effect.flip(wallet.keys.newAddress({ type: "bech32m", label: "" }))
             ]
           ) {
             assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "address-type" })
             assert.match(refused.message, /not safe on this network/)
           }
-          const { changePosition } = yield* wallet.fund({ ...request, changeType: "bech32" })
+          const { changePosition } = yield* wallet.payments.fund({ ...request, changeType: "bech32" })
           assert.notStrictEqual(changePosition, -1)
         }), { params: never })
     }))
@@ -225,7 +232,7 @@ describe("change", () => {
       const directory = yield* fundedDirectory
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
-          const { changePosition, transaction } = yield* wallet.fund({ ...to(COIN), changeType: "bech32m" })
+          const { changePosition, transaction } = yield* wallet.payments.fund({ ...to(COIN), changeType: "bech32m" })
           assert.strictEqual(transaction.outputs[changePosition]?.script[0], 0x51)
         }))
     }))
@@ -242,7 +249,7 @@ describe("a payment", () => {
           const { header } = yield* mine(1)
           const { height } = yield* chain.tip
           beforeOffer = Effect.orDie(chain.invalidate(header.hash))
-          const { transaction } = yield* wallet.pay(to(COIN))
+          const { transaction } = yield* wallet.payments.pay(to(COIN))
           assert.isAtLeast(offered.length, 1)
           assert.isAtMost(transaction.lockTime, height - 1)
           assert.deepStrictEqual(kept(directory).map(({ txid }) => txid), [shown(transaction)])

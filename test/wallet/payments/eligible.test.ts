@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
+import type { WalletCoin } from "../../../src/wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../src/wallet/payments/eligible.ts"
-import type { PaymentRequest, WalletCoin } from "../../../src/wallet/Wallet.ts"
+import type { PaymentRequest } from "../../../src/wallet/payments/WalletPayments.ts"
 import { coin, ownScript, P2PKH } from "./coins.ts"
 
 const NAME = parseNameScript(Uint8Array.of(0x53, 1, 97, 1, 98, 0x6d, 0x75, ...P2PKH))

@@ -6,7 +6,7 @@ import { NAME_TX_VERSION, nameScript, parseNameScript } from "../../../src/proto
 import { outpointKey } from "../../../src/protocol/transaction.ts"
 import { signedWeight, type WeighedCoin } from "../../../src/wallet/payments/Draft.ts"
 import { type FundedDraft, type FundInput, fundTransaction } from "../../../src/wallet/payments/fund.ts"
-import type { PaymentRequest } from "../../../src/wallet/Wallet.ts"
+import type { PaymentRequest } from "../../../src/wallet/payments/WalletPayments.ts"
 import { inputFee, legacy, P2PKH, P2PKH_WEIGHT, P2WPKH, seeded, segwit } from "./coins.ts"
 
 const RATE = 100_000

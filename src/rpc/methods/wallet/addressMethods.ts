@@ -14,7 +14,8 @@ import type { Network } from "../../../protocol/networks.ts"
 import { isCompressedKey } from "../../../protocol/scriptOperations.ts"
 import { scriptTemplate } from "../../../protocol/scriptType.ts"
 import { InvalidWalletRequest } from "../../../wallet/errors.ts"
-import type { AddressType, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+import type { AddressType, OwnScript } from "../../../wallet/keys/WalletKeys.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { int32, optional, refined, string, withDefault } from "../../method/params.ts"
@@ -184,9 +185,9 @@ const originJson = (own: OwnScript): Members => ({
 const addressInfo = (network: Network, wallet: Wallet, destination: Destination): Members => {
   const script = scriptOf(destination)
   const address = encodeAddress(network, destination)
-  const own = wallet.own(script)
+  const own = wallet.keys.own(script)
   const solvable = own !== undefined && isSolvable(own)
-  const entry = wallet.labels().get(address)
+  const entry = wallet.keys.labels().get(address)
   const { embedded, ...detail } = detailJson(network, own, destination)
   return {
     address,
@@ -219,7 +220,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     examples: [[], ["", "bech32"]],
     errors: [...ADDRESS_ERRORS, "-11 Invalid label name", TOO_LONG_LABEL],
     handler: ({ address_type: type, label }, wallet) =>
-      wallet.newAddress({ type, label }).pipe(
+      wallet.keys.newAddress({ type, label }).pipe(
         Effect.mapError(addressFailure(type)),
         Effect.flatMap(shownAddress)
       )
@@ -233,7 +234,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     examples: [[]],
     errors: ADDRESS_ERRORS,
     handler: ({ address_type: type }, wallet) =>
-      wallet.newChangeAddress(type).pipe(Effect.mapError(addressFailure(type)), Effect.flatMap(shownAddress))
+      wallet.keys.newChangeAddress(type).pipe(Effect.mapError(addressFailure(type)), Effect.flatMap(shownAddress))
   })
 
   const getaddressinfo = make({
@@ -262,7 +263,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     handler: ({ address, label }, wallet) =>
       Effect.gen(function*() {
         const script = yield* scriptOfAddress(network, address)
-        yield* wallet.setLabel(addressOf(network, script) ?? address, label)
+        yield* wallet.keys.setLabel(addressOf(network, script) ?? address, label)
         return null
       })
   })
@@ -277,7 +278,9 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     handler: ({ purpose }, wallet) =>
       Effect.suspend(() => {
         if (purpose !== "" && !PURPOSES.includes(purpose)) return RpcError.invalidParameter(UNKNOWN_PURPOSE)
-        const entries = [...wallet.labels().values()].filter((entry) => purpose === "" || entry.purpose === purpose)
+        const entries = [...wallet.keys.labels().values()].filter((entry) =>
+          purpose === "" || entry.purpose === purpose
+        )
         return Effect.succeed([...new Set(entries.map((entry) => entry.label))].sort())
       })
   })
@@ -293,7 +296,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     errors: ["-11 No addresses with label <x>"],
     handler: ({ label }, wallet) =>
       Effect.suspend(() => {
-        const found = [...wallet.labels()].filter(([, entry]) => entry.label === label)
+        const found = [...wallet.keys.labels()].filter(([, entry]) => entry.label === label)
         if (found.length === 0) {
           const message = `No addresses with label ${label}`
           return new RpcError({ code: RPC_CODE.walletInvalidLabel, message })

@@ -45,7 +45,7 @@ export const auxWalletMethod: Effect.Effect<
     alone.withPermits(1)(Effect.gen(function*() {
       const known = payouts.get(wallet)
       if (known !== undefined) return known
-      const { script } = yield* wallet.newAddress({ type: DEFAULT_ADDRESS_TYPE, label: "" }).pipe(
+      const { script } = yield* wallet.keys.newAddress({ type: DEFAULT_ADDRESS_TYPE, label: "" }).pipe(
         Effect.mapError((failure) => {
           const { message } = asRpcError(failure)
           return new RpcError({
@@ -84,7 +84,7 @@ export const auxWalletMethod: Effect.Effect<
           const self = methods.get(NAME)
           return yield* RpcError.misc(self === undefined ? NAME : methodHelp(self))
         }
-        if (!wallet.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
+        if (!wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
         if (hash === undefined || auxpow === undefined) {
           const payout = yield* payoutOf(wallet)
           const candidate = yield* mining.create(payout.script)

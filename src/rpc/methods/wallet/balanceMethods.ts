@@ -8,7 +8,8 @@ import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
-import type { Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
+import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
@@ -50,12 +51,12 @@ const DUMMY = "dummy first argument must be excluded or set to \"*\"."
 const NO_AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
 
 const confirmationsOf = (wallet: Wallet, { height }: WalletCoin): number =>
-  height === undefined ? 0 : wallet.lastBlock().height - height + 1
+  height === undefined ? 0 : wallet.ledger.lastBlock().height - height + 1
 
 /** The part of the trusted balance with at least that many confirmations. Upstream `GetBalance`. */
 const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
   let sum = 0
-  for (const coin of wallet.coins()) {
+  for (const coin of wallet.ledger.coins()) {
     const depth = confirmationsOf(wallet, coin)
     if (coin.name !== undefined || !coin.trusted || isImmatureAt(coin.coinbase, depth)) continue
     if (depth >= minConfirmations) sum += coin.output.value
@@ -150,7 +151,7 @@ const checkLock = (
   persistent: boolean
 ): string => {
   if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
-  const tx = wallet.transaction(binaryString(txid))
+  const tx = wallet.ledger.transaction(binaryString(txid))
   if (tx === undefined) throw RpcError.invalidParameter("Invalid parameter, unknown transaction")
   if (vout >= tx.transaction.outputs.length) {
     throw RpcError.invalidParameter("Invalid parameter, vout index out of bounds")
@@ -192,7 +193,7 @@ export const balanceMethods: Effect.Effect<
       Effect.gen(function*() {
         if (dummy !== "*") return yield* new RpcError({ code: RPC_CODE.methodDeprecated, message: DUMMY })
         if (avoid_reuse === true) return yield* RpcError.wallet(NO_AVOID_REUSE)
-        return new Amount(minconf > 0 ? confirmedBalance(wallet, minconf) : (yield* wallet.balances).trusted)
+        return new Amount(minconf > 0 ? confirmedBalance(wallet, minconf) : (yield* wallet.ledger.balances).trusted)
       })
   })
 
@@ -214,7 +215,7 @@ export const balanceMethods: Effect.Effect<
     }],
     examples: [[]],
     handler: (_, wallet) =>
-      Effect.map(wallet.balances, ({ immature, trusted, untrustedPending }) => ({
+      Effect.map(wallet.ledger.balances, ({ immature, trusted, untrustedPending }) => ({
         mine: {
           trusted: new Amount(trusted),
           untrusted_pending: new Amount(untrustedPending),
@@ -245,7 +246,7 @@ export const balanceMethods: Effect.Effect<
       vout: coin.vout,
       nameOp: name === undefined ? undefined : nameOpJson(name.operation, options),
       address: own.address,
-      label: own.address === undefined ? undefined : wallet.labels().get(own.address)?.label,
+      label: own.address === undefined ? undefined : wallet.keys.labels().get(own.address)?.label,
       redeemScript: own.redeemScript === undefined ? undefined : toHex(own.redeemScript),
       witnessScript: own.witnessScript === undefined ? undefined : toHex(own.witnessScript),
       scriptPubKey: toHex(output.script),
@@ -283,7 +284,7 @@ export const balanceMethods: Effect.Effect<
     errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"],
     handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet, { turns }) =>
       Effect.map(checkedInTurns(turns, readScripts(network, addresses)), (scripts) => {
-        const coins = wallet.coins().filter(wanted(wallet, {
+        const coins = wallet.ledger.coins().filter(wanted(wallet, {
           minconf,
           maxconf,
           scripts,
@@ -318,15 +319,15 @@ export const balanceMethods: Effect.Effect<
     handler: ({ persistent, transactions, unlock }, wallet) =>
       Effect.gen(function*() {
         if (transactions === undefined) {
-          const locked = wallet.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
-          if (unlock) yield* wallet.lockCoins(locked, false, false)
+          const locked = wallet.ledger.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
+          if (unlock) yield* wallet.ledger.lockCoins(locked, false, false)
           return true
         }
-        const unspent = new Map(wallet.coins().map((coin) => [coin.outpoint, coin]))
+        const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
         const keys = yield* checked(() =>
           transactions.map((coin) => checkLock(wallet, unspent, coin, unlock, persistent))
         )
-        yield* wallet.lockCoins(keys, !unlock, persistent && !unlock)
+        yield* wallet.ledger.lockCoins(keys, !unlock, persistent && !unlock)
         return true
       })
   })
@@ -339,7 +340,7 @@ export const balanceMethods: Effect.Effect<
     examples: [[]],
     handler: (_, wallet) =>
       Effect.sync(() =>
-        wallet.coins().flatMap(({ locked, txid, vout }) => locked ? [{ txid: displayHash(txid), vout }] : [])
+        wallet.ledger.coins().flatMap(({ locked, txid, vout }) => locked ? [{ txid: displayHash(txid), vout }] : [])
       )
   })
 

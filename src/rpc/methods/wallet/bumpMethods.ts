@@ -2,14 +2,16 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
-import { COIN } from "../../../protocol/amount.ts"
+import { COIN, formatMoney } from "../../../protocol/amount.ts"
 import { binaryString, displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
+import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
+import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
-import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { Amount, formatAmount } from "../../json/encodeJson.ts"
+import { Amount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
@@ -37,8 +39,6 @@ const NOT_WATCHING = "bumpfee is not available with wallets that have private ke
 
 /** Default increase of the fee rate by the wallet, in smallest units per kvB. */
 const STEP = COIN / 1000
-
-const moneyText = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
 
 const isParameterFault = (reason: string): boolean =>
   reason.startsWith(DESCENDANTS) || reason.startsWith("Insufficient total fee")
@@ -75,7 +75,7 @@ const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
 const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): RpcError | undefined => {
   const { replacedBy, state, transaction } = tx
   const { txid, txidKey } = transaction
-  const isSpent = wallet.transactions().some(({ state, transaction: { inputs } }) =>
+  const isSpent = wallet.ledger.transactions().some(({ state, transaction: { inputs } }) =>
     (state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)) &&
     inputs.some(({ prevout }) => binaryString(prevoutTxid(prevout)) === txidKey)
   )
@@ -101,7 +101,7 @@ const paymentOf = (
   }
   const all = outputs ?? transaction.outputs
   const isChange = ({ script }: TransactionOutput, at: number): boolean =>
-    changeIndex === undefined ? wallet.own(script)?.change === true : changeIndex === at
+    changeIndex === undefined ? wallet.keys.own(script)?.change === true : changeIndex === at
   const change = all.findLast(isChange)
   const others = all.filter((output, at) => !isChange(output, at))
   if (others.length > 0) {
@@ -116,7 +116,9 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
   const { incrementalFeeRate, minFeeRate } = pool.info()
   if (rate < minFeeRate) {
     throw RpcError.wallet(
-      `New fee rate (${moneyText(rate)}) is lower than the minimum fee rate (${moneyText(minFeeRate)}) to get into ` +
+      `New fee rate (${formatMoney(rate)}) is lower than the minimum fee rate (${
+        formatMoney(minFeeRate)
+      }) to get into ` +
         "the mempool -- "
     )
   }
@@ -124,8 +126,8 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
   const fee = feeOf(rate, vsize)
   if (fee < oldFee + step) {
     throw RpcError.invalidParameter(
-      `Insufficient total fee ${moneyText(fee)}, must be at least ${moneyText(oldFee + step)} ` +
-        `(oldFee ${moneyText(oldFee)} + incrementalFee ${moneyText(step)})`
+      `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
+        `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
     )
   }
 }
@@ -165,12 +167,12 @@ const replacement = (
     if (fee.feeRate !== undefined) {
       const rate = fee.feeRate
       yield* checked(() => checkRate(pool, rate, oldFee, vsize))
-      return { funded: yield* wallet.fund(withFee(request, { feeRate: rate })), oldFee }
+      return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: rate })), oldFee }
     }
-    const usual = yield* wallet.fund(withFee(request, fee))
+    const usual = yield* wallet.payments.fund(withFee(request, fee))
     const least = rateOf(oldFee, vsize) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
     if (rateOf(usual.fee, usual.transaction.virtualSize) >= least) return { funded: usual, oldFee }
-    return { funded: yield* wallet.fund(withFee(request, { feeRate: least })), oldFee }
+    return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: least })), oldFee }
   })
 
 const FEES = {
@@ -239,7 +241,7 @@ export const makeBumpMethods = (
 
   const find = (wallet: Wallet, txid: Uint8Array): Effect.Effect<WalletTx, RpcError> =>
     Effect.suspend(() => {
-      const tx = wallet.transaction(binaryString(txid))
+      const tx = wallet.ledger.transaction(binaryString(txid))
       return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN) : Effect.succeed(tx)
     })
 
@@ -253,16 +255,16 @@ export const makeBumpMethods = (
     errors: [`-4 ${NOT_WATCHING}`, ...ERRORS],
     handler: ({ options, txid }, wallet) =>
       Effect.gen(function*() {
-        if (!wallet.hasPrivateKeys) return yield* RpcError.wallet(NOT_WATCHING)
+        if (!wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(NOT_WATCHING)
         const replacing = yield* checked(() => readReplacing(options))
         yield* ensureUnlocked(wallet)
         const tx = yield* find(wallet, txid)
         const isPlain = replacing.replaceable && replacing.outputs === undefined && replacing.changeIndex === undefined
         const { funded, oldFee } = isPlain
-          ? yield* wallet.bump(tx.transaction.txidKey, replacing.fee)
-          : yield* wallet.exclusively(Effect.tap(
+          ? yield* wallet.payments.bump(tx.transaction.txidKey, replacing.fee)
+          : yield* wallet.payments.exclusively(Effect.tap(
             replacement(wallet, pool, tx, replacing),
-            ({ funded }) => wallet.commit(funded.transaction, { replaces: displayHash(txid) })
+            ({ funded }) => wallet.payments.commit(funded.transaction, { replaces: displayHash(txid) })
           ))
         return {
           txid: displayHash(funded.transaction.txid),

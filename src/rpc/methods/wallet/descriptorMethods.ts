@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
+import type { WalletKeys } from "../../../wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
@@ -23,7 +24,7 @@ const WATCH_ONLY = "Can't get private descriptor string for watch-only wallets"
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
-type ImportRequest = Parameters<Wallet["importDescriptor"]>[0]
+type ImportRequest = Parameters<WalletKeys["importDescriptor"]>[0]
 
 // Reading one request of importdescriptors. Only a wrong time fails the whole call; other errors concern the request
 // alone.
@@ -94,7 +95,7 @@ const importOne = (
   request: JsonObject,
   timestamp: number | undefined
 ): Effect.Effect<Members, RpcError> =>
-  Effect.flatMap(checked(() => requestOf(request, timestamp)), wallet.importDescriptor).pipe(
+  Effect.flatMap(checked(() => requestOf(request, timestamp)), wallet.keys.importDescriptor).pipe(
     Effect.map((warnings): Members => ({ success: true, warnings: warnings.length === 0 ? undefined : warnings })),
     Effect.catchAll((failure) => {
       switch (failure._tag) {
@@ -140,7 +141,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
     handler: ({ requests }, wallet, { turns }) =>
       Effect.gen(function*() {
-        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
         yield* ensureUnlocked(wallet)
         return yield* eachInTurns(turns, requests, (request) =>
           Effect.flatMap(
@@ -179,9 +180,9 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     errors: [`-4 ${WATCH_ONLY}`],
     handler: ({ private: secret }, wallet) =>
       Effect.gen(function*() {
-        if (secret && !wallet.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
+        if (secret && !wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
         if (secret) yield* ensureUnlocked(wallet)
-        const descriptors = yield* wallet.descriptors(secret)
+        const descriptors = yield* wallet.keys.descriptors(secret)
         const sorted = [...descriptors].sort((a, b) => a.descriptor < b.descriptor ? -1 : 1)
         return {
           wallet_name: wallet.name,

@@ -1,5 +1,5 @@
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
-import type { FeeChoice } from "../../../wallet/Wallet.ts"
+import type { FeeChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { readAmount } from "../../json/amounts.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"

@@ -1,13 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
+import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
+import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
-import type { Funded, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import * as Result from "../../method/results.ts"
 import type { RpcError } from "../../method/RpcError.ts"
 import type { Members } from "../../shapes/context.ts"
-import { evenIfRefused } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
 
@@ -36,18 +37,21 @@ export const finish = (
   { add_to_wallet = true, psbt: wanted = false }: Finishing
 ): Effect.Effect<Members, WalletFailure | RpcError> =>
   Effect.gen(function*() {
-    if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+    if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
     const isSent = add_to_wallet && !wanted
     if (isSent && isComplete(funded)) {
       const txid = displayHash(funded.transaction.txid)
       const done = { txid, complete: true }
-      return yield* evenIfRefused<Members>(wallet, Effect.as(wallet.commit(funded.transaction), done), () => done)
+      return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), (): Members =>
+        done)
     }
     const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
       sign: true,
       derivations: true
     })
-    if (!complete) return { psbt: psbtText(psbt), complete }
+    if (!complete) {
+      return { psbt: psbtText(psbt), complete }
+    }
     const { bytes, txid } = extractTransaction(psbt)
     return { psbt: psbtText(psbt), txid: displayHash(txid), hex: toHex(bytes), complete }
   })

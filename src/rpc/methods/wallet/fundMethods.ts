@@ -12,8 +12,9 @@ import {
   type TransactionInput,
   type TransactionOutput
 } from "../../../protocol/transaction.ts"
+import type { Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
-import type { Funded, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { JsonObject } from "../../json/json.ts"
@@ -68,7 +69,7 @@ export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentR
 
 export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transaction }: Funded) =>
   wanted === true
-    ? wallet.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
+    ? wallet.ledger.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
     : Effect.void
 
 /** Funds a transaction without sending it. If requested, locks its coins before another call can choose them. */
@@ -77,8 +78,8 @@ const fundAndLock = (
   request: PaymentRequest,
   options: { readonly max_tx_weight?: number | undefined; readonly lockUnspents?: boolean | undefined }
 ): Effect.Effect<Funded, WalletFailure | RpcError> =>
-  wallet.exclusively(Effect.gen(function*() {
-    const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+  wallet.payments.exclusively(Effect.gen(function*() {
+    const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
     yield* checked(() => checkWeight(funded, options.max_tx_weight))
     yield* lockIf(wallet, options.lockUnspents, funded)
     return funded
@@ -112,7 +113,7 @@ const decode = (hexstring: string, isWitness?: boolean): Transaction | undefined
 
 /** The value of an output to a wallet; 0 for a name output. */
 const worth = (wallet: Wallet, { script, value }: TransactionOutput): number =>
-  parseNameScript(script) === undefined && wallet.own(script) !== undefined ? value : 0
+  parseNameScript(script) === undefined && wallet.keys.own(script) !== undefined ? value : 0
 
 export const makeFundMethods = (
   wallets: typeof Wallets.Service,

@@ -1,6 +1,7 @@
 import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { AddressType, FeeChoice, Funded, PaymentRequest } from "../../../wallet/Wallet.ts"
+import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
+import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { type Json, JsonObject } from "../../json/json.ts"
 import {
   adapted,

@@ -89,15 +89,15 @@ export const hdKeyMethod: Effect.Effect<Method, never, Wallets | Chain> = Effect
     handler: ({ options: { active_only, private: secret } }, wallet) =>
       Effect.gen(function*() {
         if (secret) yield* ensureUnlocked(wallet)
-        const open = wallet.hasPrivateKeys && wallet.encryption() !== "locked"
+        const open = wallet.keys.hasPrivateKeys && wallet.vault.encryption() !== "locked"
         const wanted = (listed: Listed): Listed => listed.filter(({ active }) => active || !active_only)
-        const shown = wanted(yield* wallet.descriptors(false))
-        const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.descriptors(true)) : [])
+        const shown = wanted(yield* wallet.keys.descriptors(false))
+        const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.keys.descriptors(true)) : [])
         return [...keys].map(([xpub, { descriptors, xprv }]) => ({
           xpub,
           // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
           // them all.
-          has_private: open ? xprv !== undefined : wallet.hasPrivateKeys,
+          has_private: open ? xprv !== undefined : wallet.keys.hasPrivateKeys,
           xprv: secret ? xprv : undefined,
           descriptors
         }))

@@ -1,12 +1,15 @@
 import * as Effect from "effect/Effect"
-import type { Bytes } from "../../../protocol/bytes.ts"
+import { SALT_SIZE } from "../../../consensus/names.ts"
+import { type Bytes, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { NameFailure, NameOptions } from "../../../wallet/Wallet.ts"
+import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
 import type { Json } from "../../json/json.ts"
+import { checked } from "../../method/checked.ts"
 import { jsonObject, optional, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
-import { decodeGiven } from "../nameEncodings.ts"
+import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.ts"
 import { addressScriptOf, readSendCoins } from "./payees.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 
@@ -32,7 +35,7 @@ export interface GivenWriteOptions {
  *
  * @throws RpcError -3, -5
  */
-export const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): NameOptions => ({
+const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): NameOptions => ({
   ...(destAddress === undefined
     ? {}
     : { destination: addressScriptOf(network, destAddress, "invalid address") }),
@@ -46,12 +49,46 @@ export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.
     () => RpcError.invalidParameter("the name is too long")
   )
 
-export const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
+const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
     decodeGiven(text, valueEncoding),
     ({ length }) => length <= MAX_VALUE,
     () => RpcError.invalidParameter("the value is too long")
   )
+
+/** What the caller of a method that writes a name gives; a method leaves out what it does not have. */
+export interface GivenNameWrite {
+  readonly name: string
+  readonly rand?: Bytes | undefined
+  readonly value?: string | undefined
+  readonly tx?: string | undefined
+  readonly options: Partial<GivenEncodings> & GivenWriteOptions
+}
+
+/** The same, decoded. */
+export interface NameWrite {
+  readonly context: ShapeContext
+  readonly name: Bytes
+  readonly value: Bytes | undefined
+  /** The txid of NAME_NEW in wire order. */
+  readonly txid: Bytes | undefined
+  readonly options: NameOptions
+}
+
+/** Makes the reader of all methods that write names. The order of its checks decides which of two errors is reported. */
+export const nameWriteReader =
+  (network: Network, node: typeof NodeOptions.Service) =>
+  ({ name: text, options, rand, tx, value: valueText }: GivenNameWrite): Effect.Effect<NameWrite, RpcError> =>
+    Effect.gen(function*() {
+      const { nameEncoding, valueEncoding } = options
+      const context = contextFor(network, node, { nameEncoding, valueEncoding })
+      const name = yield* nameGiven(text, context)
+      if (rand !== undefined && rand.length > SALT_SIZE) return yield* RpcError.invalidParameter("invalid rand value")
+      const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
+      const txid = tx === undefined ? undefined : parseDisplayHash(tx)
+      if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
+      return { context, name, value, txid, options: yield* checked(() => readWriteOptions(network, options)) }
+    })
 
 const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresses available."
 

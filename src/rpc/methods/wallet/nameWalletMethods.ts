@@ -71,7 +71,7 @@ export const nameWalletMethods: Effect.Effect<
         const context = contextFor(params.network, options, given)
         const wanted = text === undefined ? undefined : yield* decodeGiven(text, context.nameEncoding)
         const { height: tipHeight } = yield* chain.tip
-        return wallet.names().flatMap(({ height, mine, name, operation, script, txid, vout }) => {
+        return wallet.names.list().flatMap(({ height, mine, name, operation, script, txid, vout }) => {
           if (operation.op === "name_new") return []
           if (wanted !== undefined && wanted.length > 0 && !equal(name, wanted)) return []
           const address = addressScript(script)
@@ -136,7 +136,7 @@ export const nameWalletMethods: Effect.Effect<
         const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
         if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
         yield* Effect.mapError(
-          wallet.enqueue(transaction),
+          wallet.payments.enqueue(transaction),
           (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
         )
         return displayHash(transaction.txid)
@@ -150,7 +150,7 @@ export const nameWalletMethods: Effect.Effect<
     params: { txid: hash("The transaction.") },
     results: [{ schema: Result.nothing("") }],
     examples: [[TXID]],
-    handler: ({ txid }, wallet) => Effect.as(wallet.dequeue(displayHash(txid)), null)
+    handler: ({ txid }, wallet) => Effect.as(wallet.payments.dequeue(displayHash(txid)), null)
   })
 
   const listqueuedtransactions = define({
@@ -162,7 +162,7 @@ export const nameWalletMethods: Effect.Effect<
     examples: [[]],
     handler: (_, wallet) =>
       Effect.sync(() =>
-        new Map(wallet.queue().map(({ bytes, txid }) => [displayHash(txid), { transaction: toHex(bytes) }]))
+        new Map(wallet.payments.queue().map(({ bytes, txid }) => [displayHash(txid), { transaction: toHex(bytes) }]))
       )
   })
 

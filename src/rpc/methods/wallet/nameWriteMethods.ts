@@ -1,33 +1,24 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
-import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../protocol/bytes.ts"
+import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
-import type { NameFailure, Wallet } from "../../../wallet/Wallet.ts"
+import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
+import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
-import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
+import { ENCODINGS } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
-import {
-  nameError,
-  nameGiven,
-  NOT_KNOWN_YET,
-  readWriteOptions,
-  valueGiven,
-  WRITE_ERRORS,
-  WRITE_OPTIONS
-} from "./nameOptions.ts"
-import { evenIfRefused } from "./spending.ts"
-import { type WalletFailure, walletMethod } from "./walletContext.ts"
+import { nameError, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import { walletMethod } from "./walletContext.ts"
 
 /** The three operations on names (reference/rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
 
-const SALT_SIZE = 20
 const TXID = "a77ceb22aa03304b7de64ec43328974aeaca211c37dd29dcce4ae461bb80ca84"
 const SALT = "f3fcc8b6a24efa486cfba479d37227f7f623c1cf"
 
@@ -38,20 +29,23 @@ const TRANSACTION_ID = Result.hex("The transaction")
 export const makeNameWriteMethods = (
   wallets: typeof Wallets.Service,
   chain: typeof Chain.Service,
-  options: typeof NodeOptions.Service,
+  node: typeof NodeOptions.Service,
   known: KnownNames
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
-  const { network } = chain.params
+  const read = nameWriteReader(chain.params.network, node)
 
-  const contextOf = (given: GivenEncodings) => contextFor(network, options, given)
-
-  const sent = (
+  /** Answers with what the wallet made, or with the transaction that it keeps although the mempool refuses it. */
+  const sent = <A, B>(
     wallet: Wallet,
-    sending: Effect.Effect<Transaction, NameFailure>
-  ): Effect.Effect<string, WalletFailure | RpcError> => {
-    const txid = Effect.map(Effect.mapError(sending, nameError), (transaction) => displayHash(transaction.txid))
-    return evenIfRefused(wallet, txid, (txid) => txid)
+    sending: Effect.Effect<A, NameFailure>,
+    answer: { readonly made: (made: A) => B; readonly kept: (txid: string) => B }
+  ): Effect.Effect<B, NameFailure | RpcError> =>
+    evenIfRefused(wallet, Effect.mapBoth(sending, { onFailure: nameError, onSuccess: answer.made }), answer.kept)
+
+  const TXID_OF = {
+    made: ({ txid }: Transaction): string => displayHash(txid),
+    kept: (txid: string): string => txid
   }
 
   const name_new = define({
@@ -72,17 +66,16 @@ export const makeNameWriteMethods = (
     errors: ["-25 this name exists already", NOT_KNOWN_YET, ...WRITE_ERRORS],
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
-        const name = yield* nameGiven(text, contextOf({ ...given, valueEncoding: undefined }))
-        const more = yield* checked(() => readWriteOptions(network, given))
-        if (given.allowExisting !== true) yield* known.active(name)
-        const sending = wallet.nameNew(name, {
-          ...more,
-          ...(given.allowExisting === undefined ? {} : { allowExisting: given.allowExisting })
-        }).pipe(Effect.mapError(nameError))
-        const answered = Effect.map(sending, ({ rand, transaction }) => [displayHash(transaction.txid), toHex(rand)])
-        return yield* evenIfRefused<ReadonlyArray<string>>(wallet, answered, (txid) => {
-          const kept = wallet.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
-          return kept === undefined ? [txid] : [txid, toHex(kept.rand)]
+        const { allowExisting } = given
+        const { name, options } = yield* read({ name: text, options: given })
+        if (allowExisting !== true) yield* known.active(name)
+        const request = { ...options, ...(allowExisting === undefined ? {} : { allowExisting }) }
+        return yield* sent(wallet, wallet.names.nameNew(name, request), {
+          made: ({ rand, transaction }): ReadonlyArray<string> => [displayHash(transaction.txid), toHex(rand)],
+          kept: (txid) => {
+            const entry = wallet.names.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
+            return entry === undefined ? [txid] : [txid, toHex(entry.rand)]
+          }
         })
       })
   })
@@ -122,16 +115,16 @@ export const makeNameWriteMethods = (
     ],
     handler: ({ allow_active, name: text, options: given, rand, tx, value: valueText }, wallet) =>
       Effect.gen(function*() {
-        const context = contextOf(given)
-        const name = yield* nameGiven(text, context)
-        if (rand !== undefined && rand.length > SALT_SIZE) return yield* RpcError.invalidParameter("invalid rand value")
-        const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
-        const txid = tx === undefined ? undefined : parseDisplayHash(tx)
-        if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
-        const more = yield* checked(() => readWriteOptions(network, given))
+        const { name, options, txid, value = EMPTY } = yield* read({
+          name: text,
+          rand,
+          value: valueText,
+          tx,
+          options: given
+        })
         if (allow_active !== true) yield* known.active(name)
-        const sending = wallet.nameFirstUpdate({
-          ...more,
+        const sending = wallet.names.nameFirstUpdate({
+          ...options,
           name,
           rand,
           txid,
@@ -141,7 +134,7 @@ export const makeNameWriteMethods = (
         // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
-          sent(wallet, sending),
+          sent(wallet, sending, TXID_OF),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
@@ -172,11 +165,8 @@ export const makeNameWriteMethods = (
     ],
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
-        const context = contextOf(given)
-        const name = yield* nameGiven(text, context)
-        const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
-        const more = yield* checked(() => readWriteOptions(network, given))
-        return yield* known.orUnknown(sent(wallet, wallet.nameUpdate({ ...more, name, value })))
+        const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
+        return yield* known.orUnknown(sent(wallet, wallet.names.nameUpdate({ ...options, name, value }), TXID_OF))
       })
   })
 

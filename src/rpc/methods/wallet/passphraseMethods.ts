@@ -22,7 +22,7 @@ const unencrypted = (called: string): string => `Error: running with an unencryp
 const wrongState = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletWrongEncryptionState, message })
 
 const ensureEncrypted = (wallet: Wallet, called: string): Effect.Effect<void, RpcError> =>
-  wallet.encryption() === "none" ? wrongState(unencrypted(called)) : Effect.void
+  wallet.vault.encryption() === "none" ? wrongState(unencrypted(called)) : Effect.void
 
 const emptyPassphrase = (): RpcError => RpcError.invalidParameter(EMPTY_PASSPHRASE)
 
@@ -38,12 +38,12 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     errors: [`-16 ${NOTHING_TO_ENCRYPT}`, `-15 ${ENCRYPTED}`, `-8 ${EMPTY_PASSPHRASE}`],
     handler: ({ passphrase }, wallet) =>
       Effect.gen(function*() {
-        if (!wallet.hasPrivateKeys) {
+        if (!wallet.keys.hasPrivateKeys) {
           return yield* new RpcError({ code: RPC_CODE.walletEncryptionFailed, message: NOTHING_TO_ENCRYPT })
         }
-        if (wallet.encryption() !== "none") return yield* wrongState(ENCRYPTED)
+        if (wallet.vault.encryption() !== "none") return yield* wrongState(ENCRYPTED)
         if (passphrase === "") return yield* emptyPassphrase()
-        yield* wallet.encrypt(Redacted.make(passphrase))
+        yield* wallet.vault.encrypt(Redacted.make(passphrase))
         return "wallet encrypted; Copies of its file from before are not. " +
           "You need to make a new backup with the backupwallet RPC."
       })
@@ -69,7 +69,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         yield* ensureEncrypted(wallet, "walletpassphrase")
         if (timeout < 0) return yield* RpcError.invalidParameter(NEGATIVE)
         if (passphrase === "") return yield* emptyPassphrase()
-        yield* wallet.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK))
+        yield* wallet.vault.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK))
         return null
       })
   })
@@ -84,7 +84,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     handler: (_, wallet) =>
       Effect.gen(function*() {
         yield* ensureEncrypted(wallet, "walletlock")
-        yield* wallet.lock
+        yield* wallet.vault.lock
         return null
       })
   })
@@ -100,7 +100,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       Effect.gen(function*() {
         yield* ensureEncrypted(wallet, "walletpassphrasechange")
         if (oldpassphrase === "" || newpassphrase === "") return yield* emptyPassphrase()
-        yield* wallet.changePassphrase(Redacted.make(oldpassphrase), Redacted.make(newpassphrase))
+        yield* wallet.vault.changePassphrase(Redacted.make(oldpassphrase), Redacted.make(newpassphrase))
         return null
       })
   })

@@ -5,7 +5,8 @@ import { addressOf, decodeAddress, scriptOf } from "../../../protocol/address.ts
 import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, type JsonValue } from "../../json/encodeJson.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -36,7 +37,7 @@ function* countedTransactions(
   wallet: Wallet,
   { immature, minConfirmations }: Counting
 ): Generator<readonly [tx: WalletTx, depth: number]> {
-  for (const tx of wallet.transactions()) {
+  for (const tx of wallet.ledger.transactions()) {
     const depth = depthOf(wallet, tx)
     if (depth < minConfirmations) continue
     const { isCoinbase } = tx.transaction
@@ -68,7 +69,7 @@ const tallyOf = (network: Network, wallet: Wallet, counting: Counting): Readonly
   const tallies = new Map<string, Tally>()
   for (const [{ transaction }, depth] of countedTransactions(wallet, counting)) {
     for (const { script, value } of transaction.outputs) {
-      const address = wallet.own(script) === undefined ? undefined : addressOf(network, addressScript(script))
+      const address = wallet.keys.own(script) === undefined ? undefined : addressOf(network, addressScript(script))
       if (address === undefined) continue
       const before = tallies.get(address)
       tallies.set(address, {
@@ -97,12 +98,12 @@ const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<s
       groups.set(member, group)
     }
   }
-  for (const { spent, transaction } of wallet.transactions()) {
+  for (const { spent, transaction } of wallet.ledger.transactions()) {
     const inputs = spent.flatMap((output) =>
       output === undefined ? [] : addressOf(network, addressScript(output.script)) ?? []
     )
     const outputs = transaction.outputs.flatMap(({ script }) => {
-      const own = wallet.own(script)
+      const own = wallet.keys.own(script)
       return own?.address === undefined ? [] : [{ address: own.address, change: own.change }]
     })
     const change = inputs.length === 0 ? [] : outputs.flatMap((output) => output.change ? output.address : [])
@@ -115,11 +116,11 @@ const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<s
 /** The spendable amount by address. Upstream `GetAddressBalances`. */
 const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
   const balances = new Map<string, number>()
-  for (const coin of wallet.coins()) {
+  for (const coin of wallet.ledger.coins()) {
     const { address } = coin.own
-    const depth = coin.height === undefined ? 0 : wallet.lastBlock().height - coin.height + 1
+    const depth = coin.height === undefined ? 0 : wallet.ledger.lastBlock().height - coin.height + 1
     if (address === undefined || coin.name !== undefined || isImmatureAt(coin.coinbase, depth)) continue
-    const tx = depth > 0 ? undefined : wallet.transaction(binaryString(coin.txid))
+    const tx = depth > 0 ? undefined : wallet.ledger.transaction(binaryString(coin.txid))
     if (depth === 0 && (tx === undefined || !isTrusted(wallet, tx))) continue
     balances.set(address, (balances.get(address) ?? 0) + coin.output.value)
   }
@@ -136,7 +137,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     counting: Counting
   ): Effect.Effect<Amount, RpcError> =>
     Effect.suspend(() => {
-      const own = scripts.filter((script) => wallet.own(script) !== undefined)
+      const own = scripts.filter((script) => wallet.keys.own(script) !== undefined)
       return own.length === 0
         ? RpcError.wallet("Address not found in wallet")
         : Effect.succeed(new Amount(receivedOn(wallet, own, counting)))
@@ -165,7 +166,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     errors: ["-4 Label not found in wallet", "-4 Address not found in wallet", "-11 Invalid label name"],
     handler: ({ include_immature_coinbase: immature, label, minconf: minConfirmations }, wallet) =>
       Effect.suspend(() => {
-        const addresses = [...wallet.labels()].flatMap(([address, entry]) => entry.label === label ? address : [])
+        const addresses = [...wallet.keys.labels()].flatMap(([address, entry]) => entry.label === label ? address : [])
         if (addresses.length === 0) return RpcError.wallet("Label not found in wallet")
         const scripts = addresses.flatMap((address) => {
           const parsed = decodeAddress(network, address)
@@ -203,7 +204,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
           return RpcError.wallet("address_filter parameter was invalid")
         }
         const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
-        return Effect.succeed([...wallet.labels()].flatMap(([address, { label }]) => {
+        return Effect.succeed([...wallet.keys.labels()].flatMap(([address, { label }]) => {
           const tally = tallies.get(address)
           if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
           const { amount, confirmations, txids } = tally ?? NOTHING
@@ -233,7 +234,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
       Effect.sync(() => {
         const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
         const labels = new Map<string, { amount: number; confirmations: number }>()
-        for (const [address, { label }] of wallet.labels()) {
+        for (const [address, { label }] of wallet.keys.labels()) {
           const tally = tallies.get(address)
           if (tally === undefined && !include_empty) continue
           const before = labels.get(label)
@@ -265,7 +266,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     handler: (_, wallet) =>
       Effect.sync(() => {
         const balances = balancesOf(wallet)
-        const labels = wallet.labels()
+        const labels = wallet.keys.labels()
         return groupsOf(network, wallet).map((group) =>
           [...group].map((address): ReadonlyArray<JsonValue> => {
             const entry = labels.get(address)

@@ -4,9 +4,9 @@ import type { Chain } from "../../../chain/Chain.ts"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { encodeText } from "../../../protocol/nameText.ts"
 import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
-import type { Registration, Wallet } from "../../../wallet/Wallet.ts"
+import type { Registration } from "../../../wallet/names/WalletNames.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -15,15 +15,7 @@ import type { NodeOptions } from "../../NodeOptions.ts"
 import type { Members, ShapeContext } from "../../shapes/context.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
-import {
-  nameError,
-  nameGiven,
-  NOT_KNOWN_YET,
-  readWriteOptions,
-  valueGiven,
-  WRITE_ERRORS,
-  WRITE_OPTIONS
-} from "./nameOptions.ts"
+import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
@@ -82,20 +74,21 @@ const registrationJson = (context: ShapeContext, registration: Registration): Me
 }
 
 const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
-  const { all, names } = wallet.renewal()
+  const { all, names } = wallet.names.renewal()
   return { all, names: names.map((name) => written("name", name, context)) }
 }
 
 export const makeRegistrationMethods = (
   wallets: typeof Wallets.Service,
   chain: typeof Chain.Service,
-  options: typeof NodeOptions.Service,
+  node: typeof NodeOptions.Service,
   known: KnownNames
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params
+  const read = nameWriteReader(network, node)
 
-  const contextOf = (given: GivenEncodings) => contextFor(network, options, given)
+  const contextOf = (given: GivenEncodings) => contextFor(network, node, given)
 
   const contextOfName = (given: Pick<GivenEncodings, "nameEncoding">) =>
     contextOf({ nameEncoding: given.nameEncoding, valueEncoding: undefined })
@@ -131,12 +124,9 @@ export const makeRegistrationMethods = (
     ],
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
-        const context = contextOf(given)
-        const name = yield* nameGiven(text, context)
-        const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
-        const more = yield* checked(() => readWriteOptions(network, given))
+        const { context, name, options, value = EMPTY } = yield* read({ name: text, value: valueText, options: given })
         yield* known.active(name)
-        const registration = yield* Effect.mapError(wallet.register(name, value, more), nameError)
+        const registration = yield* Effect.mapError(wallet.names.register(name, value, options), nameError)
         const warnings = nameWarnings(name, value)
         return {
           ...registrationJson(context, registration),
@@ -155,7 +145,7 @@ export const makeRegistrationMethods = (
     handler: ({ options: given }, wallet) =>
       Effect.sync(() => {
         const context = contextOf(given)
-        return wallet.registrations().map((registration) => registrationJson(context, registration))
+        return wallet.names.registrations().map((registration) => registrationJson(context, registration))
       })
   })
 
@@ -171,7 +161,7 @@ export const makeRegistrationMethods = (
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOfName(given))
         yield* Effect.mapError(
-          wallet.cancelRegistration(name),
+          wallet.names.cancelRegistration(name),
           (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
         )
         return null
@@ -195,7 +185,7 @@ export const makeRegistrationMethods = (
       Effect.gen(function*() {
         const context = contextOfName(given)
         const name = text === undefined ? undefined : yield* nameGiven(text, context)
-        if (on !== undefined) yield* wallet.setRenewal(name, on)
+        if (on !== undefined) yield* wallet.names.setRenewal(name, on)
         return renewalJson(context, wallet)
       })
   })

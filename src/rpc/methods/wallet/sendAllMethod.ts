@@ -11,9 +11,11 @@ import {
   type TransactionOutput
 } from "../../../protocol/transaction.ts"
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../wallet/payments/eligible.ts"
+import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
-import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json/json.ts"
 import { checked } from "../../method/checked.ts"
@@ -71,7 +73,7 @@ interface Coins {
 
 /** The coins of the caller's inputs; the wallet must own each, unspent. */
 const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Coins => {
-  const coins = new Map(wallet.coins().map((coin) => [coin.outpoint, coin]))
+  const coins = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
   let total = 0
   for (const { prevout } of inputs) {
     const coin = coins.get(outpointKey(prevout))
@@ -84,9 +86,9 @@ const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Co
 const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
   const txid = prevoutTxid(prevout)
   const index = prevoutIndex(prevout)
-  const output = wallet.transaction(binaryString(txid))?.transaction.outputs[index]
+  const output = wallet.ledger.transaction(binaryString(txid))?.transaction.outputs[index]
   const where = `UTXO (${displayHash(txid)}:${index})`
-  return output !== undefined && wallet.own(output.script) !== undefined
+  return output !== undefined && wallet.keys.own(output.script) !== undefined
     ? `Input not available. ${where} was already spent.`
     : `Input not found. ${where} is not part of wallet.`
 }
@@ -153,7 +155,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         inputs,
         addInputs: false
       }
-      return yield* Effect.mapError(wallet.fund(request), (failure): WalletFailure | RpcError => {
+      return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
         if (failure._tag !== "InvalidWalletRequest") return failure
         return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
       })
@@ -240,7 +242,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
             `Specified output amount to ${String(address)} is below dust threshold.`
           )
         }
-        if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+        if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
         const given: Sweep = {
           wallet,
           outputs: made.outputs,
@@ -248,8 +250,13 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           options: { ...fee, version, replaceable, ...(locktime === undefined ? {} : { lockTime: locktime }) },
           sendMax: send_max ?? false
         }
-        return yield* wallet.exclusively(Effect.gen(function*() {
-          const all = eligible(wallet.coins(), { ...depth, version }, wallet.lastBlock().height, !wallet.hasPrivateKeys)
+        return yield* wallet.payments.exclusively(Effect.gen(function*() {
+          const all = eligible(
+            wallet.ledger.coins(),
+            { ...depth, version },
+            wallet.ledger.lastBlock().height,
+            !wallet.keys.hasPrivateKeys
+          )
           const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
             inputs: coins.map(({ outpoint }) => ({ outpoint })),
             total: sumOf(coins)

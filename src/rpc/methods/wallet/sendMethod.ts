@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey } from "../../../protocol/transaction.ts"
-import type { PaymentRequest } from "../../../wallet/Wallet.ts"
+import type { PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type Json, JsonObject } from "../../json/json.ts"
 import { checked } from "../../method/checked.ts"
@@ -94,7 +94,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
             { add: made.inputs.length === 0, names: outputNames(outputs) }
           )
         )
-        if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+        if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
         const request: PaymentRequest = {
           ...choice,
           inputs: made.inputs.map(({ prevout, sequence }, at) => ({
@@ -105,8 +105,8 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
           version,
           ...(locktime === undefined ? {} : { lockTime: locktime })
         }
-        return yield* wallet.exclusively(Effect.gen(function*() {
-          const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+        return yield* wallet.payments.exclusively(Effect.gen(function*() {
+          const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
           yield* checked(() => checkWeight(funded, options.max_tx_weight))
           yield* lockIf(wallet, options.lock_unspents, funded)
           return yield* finish(wallet, funded, options)

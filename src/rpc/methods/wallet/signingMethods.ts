@@ -39,7 +39,7 @@ const NO_KEY = "Private key not available"
 
 /** The keys of a wallet. A watch-only wallet has none, and its results stay incomplete. */
 const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
-  wallet.signer.pipe(
+  wallet.keys.signer.pipe(
     Effect.catchTag("WalletWatchOnly", () => Effect.succeed(NO_PROVIDER)),
     Effect.mapError(asRpcError)
   )
@@ -50,7 +50,7 @@ const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
   inputs: psbt.inputs.map((input, n) => {
     const prevout = psbt.transaction.inputs[n]?.prevout
     if (prevout === undefined || isFinalInput(input) || input.nonWitnessUtxo !== undefined) return input
-    const transaction = wallet.transaction(binaryString(prevoutTxid(prevout)))?.transaction
+    const transaction = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))?.transaction
     return transaction === undefined ? input : { ...input, nonWitnessUtxo: transaction }
   })
 })

@@ -2,7 +2,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { FeeChoice, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
+import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
+import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { JsonValue } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
@@ -24,7 +26,7 @@ import { RpcError } from "../../method/RpcError.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
-import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
+import { ensureKeys, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
 import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
@@ -81,7 +83,7 @@ export const sendMoney = (
     yield* ensureKeys(wallet)
     const answer = (txid: string, reason: string): JsonValue => verbose ? { txid, fee_reason: reason } : txid
     const paid = Effect.map(
-      wallet.pay({ version: PAYMENT_VERSION, ...request }),
+      wallet.payments.pay({ version: PAYMENT_VERSION, ...request }),
       ({ feeReason, transaction }) => answer(displayHash(transaction.txid), feeReason)
     )
     return yield* evenIfRefused(wallet, paid, (txid) => answer(txid, NO_REASON))

@@ -1,14 +1,9 @@
 import * as Effect from "effect/Effect"
-import { binaryString, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import { rejectionText } from "../../shapes/relay.ts"
 import { LOCKED, walletError, type WalletFailure, WATCH_ONLY } from "./walletContext.ts"
 
-/**
- * Shared parts of the spending methods: the outcome of a transaction that the mempool refuses, and the codes of
- * failures.
- */
+/** Shared parts of the spending methods: their version, and the codes of failures. */
 
 /** Version of the reference node's own payments. */
 export const PAYMENT_VERSION = 1
@@ -23,7 +18,7 @@ export const PAYMENT_ERRORS = [
 ]
 
 export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
-  Effect.suspend(() => wallet.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
+  Effect.suspend(() => wallet.keys.hasPrivateKeys ? Effect.void : RpcError.wallet(WATCH_ONLY))
 
 /**
  * Maps a failure to fund a transaction without sending it: every error about money has the wallet code. Upstream
@@ -33,24 +28,3 @@ export const fundingError = (failure: WalletFailure | RpcError): WalletFailure |
   failure._tag === "FundsMissing" || failure._tag === "InvalidWalletRequest"
     ? RpcError.wallet(walletError(failure).message)
     : failure
-
-/**
- * A transaction that the wallet made and stored counts as sent, even if the mempool refuses it: the answer is the same,
- * and the log has a warning (reference/rpc.md 5.7). `instead` makes the answer from its txid in display order.
- */
-export const evenIfRefused = <A>(
-  wallet: Wallet,
-  sending: Effect.Effect<A, WalletFailure | RpcError>,
-  instead: (txid: string) => A
-): Effect.Effect<A, WalletFailure | RpcError> =>
-  Effect.catchAll(sending, (failure): Effect.Effect<A, WalletFailure | RpcError> => {
-    if (failure._tag !== "TransactionRejected") return Effect.fail(failure)
-    const txid = parseDisplayHash(failure.txid)
-    const isKept = txid !== undefined && wallet.transaction(binaryString(txid)) !== undefined
-    if (!isKept) return Effect.fail(failure)
-    const details = { txid: failure.txid, reason: rejectionText(failure) }
-    return Effect.as(
-      Effect.logWarning("the mempool refuses a transaction of the wallet", details),
-      instead(failure.txid)
-    )
-  })

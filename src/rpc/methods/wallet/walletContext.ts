@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
-import type { TransactionRejected } from "../../../mempool/errors.ts"
+import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
+import { formatMoney } from "../../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
@@ -15,12 +16,11 @@ import type {
 } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { formatAmount, type JsonValue } from "../../json/encodeJson.ts"
+import type { JsonValue } from "../../json/encodeJson.ts"
 import { method, type MethodDefinition } from "../../method/method.ts"
 import type { CallContext, Method, MethodGroup } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import { rejectionText } from "../../shapes/relay.ts"
 import { storageError } from "../errors.ts"
 
 /** The selection of a call's wallet, and the errors of wallet failures (reference/rpc.md 1.2, 2, 3.9). */
@@ -72,7 +72,7 @@ export const ownership = (
   context: Pick<CallContext, "wallet">
 ): ((script: Bytes) => boolean) | undefined => {
   const wallet = selected(wallets, context)
-  return wallet === undefined ? undefined : (script) => wallet.own(script) !== undefined
+  return wallet === undefined ? undefined : (script) => wallet.keys.own(script) !== undefined
 }
 
 /** The wallet in the summary of the node, if the selection is unambiguous. */
@@ -100,9 +100,6 @@ export const NO_KEYS = "Error: This wallet has no available keys"
 export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 export const INSUFFICIENT = "Insufficient funds"
 
-/** An amount as the reference node writes it in messages: no trailing zeros beyond two decimals. */
-const shortAmount = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
-
 /** Digits of a txid in a message. */
 const TXID_DIGITS = 10
 
@@ -114,7 +111,7 @@ const fundsText = ({ fee, missing }: FundsMissing): string => {
   }
   return fee === undefined
     ? INSUFFICIENT
-    : `The total exceeds your balance when the ${shortAmount(fee)} transaction fee is included.`
+    : `The total exceeds your balance when the ${formatMoney(fee)} transaction fee is included.`
 }
 
 /** Codes of invalid requests, with the reference node's text if it has only one for the code. */
@@ -192,7 +189,7 @@ export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
 /** Fails if the wallet is locked. Upstream `EnsureWalletIsUnlocked`. */
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
-    wallet.encryption() === "locked"
+    wallet.vault.encryption() === "locked"
       ? new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
       : Effect.void
   )
@@ -234,6 +231,6 @@ export const label = (description: string) =>
   })
 
 export const lastBlockJson = (wallet: Wallet) => {
-  const { hash, height } = wallet.lastBlock()
+  const { hash, height } = wallet.ledger.lastBlock()
   return { hash: displayHash(hash), height }
 }

@@ -118,8 +118,8 @@ const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.E
 }
 
 const flagsOf = (wallet: Wallet): ReadonlyArray<string> => [
-  ...(wallet.hasPrivateKeys ? [] : ["disable_private_keys"]),
-  ...(wallet.isBlank() ? ["blank"] : []),
+  ...(wallet.keys.hasPrivateKeys ? [] : ["disable_private_keys"]),
+  ...(wallet.keys.isBlank() ? ["blank"] : []),
   "descriptor_wallet"
 ]
 
@@ -241,7 +241,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         const name = yield* nameMeant(context, wallet_name)
         const wallet = wallets.get(name)
         if (wallet === undefined) return yield* notLoaded()
-        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
         yield* Effect.mapError(wallets.unload(name, load_on_startup), asRpcError)
         return {}
       })
@@ -319,22 +319,22 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     examples: [[]],
     handler: (_, wallet) =>
       Effect.sync(() => {
-        const { change, receive } = wallet.keypool()
+        const { change, receive } = wallet.keys.keypool()
         return {
           walletname: wallet.name,
           walletversion: SHOWN_WALLET_VERSION,
           format: "json",
-          txcount: wallet.transactions().length,
+          txcount: wallet.ledger.transactions().length,
           keypoolsize: receive,
           keypoolsize_hd_internal: change,
-          unlocked_until: wallet.encryption() === "none" ? undefined : wallet.unlockedUntil(),
-          private_keys_enabled: wallet.hasPrivateKeys,
+          unlocked_until: wallet.vault.encryption() === "none" ? undefined : wallet.vault.unlockedUntil(),
+          private_keys_enabled: wallet.keys.hasPrivateKeys,
           avoid_reuse: false,
           scanning: scanningJson(wallet),
           descriptors: true,
           external_signer: false,
-          blank: wallet.isBlank(),
-          birthtime: wallet.birthday === 0 ? undefined : wallet.birthday,
+          blank: wallet.keys.isBlank(),
+          birthtime: wallet.keys.birthday === 0 ? undefined : wallet.keys.birthday,
           flags: flagsOf(wallet),
           lastprocessedblock: lastBlockJson(wallet)
         }
@@ -363,8 +363,8 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     ],
     handler: ({ start_height, stop_height }, wallet) =>
       Effect.gen(function*() {
-        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
-        const { height } = wallet.lastBlock()
+        if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        const { height } = wallet.ledger.lastBlock()
         if (start_height < 0 || start_height > height) return yield* RpcError.invalidParameter("Invalid start_height")
         if (stop_height !== undefined) {
           if (stop_height < 0 || stop_height > height) return yield* RpcError.invalidParameter("Invalid stop_height")
@@ -372,7 +372,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
             return yield* RpcError.invalidParameter("stop_height must be greater than start_height")
           }
         }
-        return { start_height, stop_height: yield* wallet.rescan(start_height, stop_height) }
+        return { start_height, stop_height: yield* wallet.ledger.rescan(start_height, stop_height) }
       })
   })
 
@@ -390,6 +390,6 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 })
 
 const scanningJson = (wallet: Wallet): false | { readonly duration: number; readonly progress: number } => {
-  const scan = wallet.scanning()
+  const scan = wallet.ledger.scanning()
   return scan === undefined ? false : { duration: Math.floor(scan.duration), progress: scan.progress }
 }

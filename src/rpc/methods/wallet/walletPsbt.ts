@@ -6,6 +6,8 @@ import { type KeyOrigin, type PsbtInput, psbtOf, withoutSignatures } from "../..
 import { witnessVersion } from "../../../protocol/script.ts"
 import { prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { HARDENED } from "../../../wallet/keys/hd.ts"
+import type { OwnScript } from "../../../wallet/keys/WalletKeys.ts"
+import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { SigningContext } from "../../../wallet/signing/SigningContext.ts"
 import {
   makeProvider,
@@ -14,7 +16,7 @@ import {
   withoutKeys
 } from "../../../wallet/signing/SigningProvider.ts"
 import { type SignedPsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
-import type { Funded, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 
 /** PSBTs that the wallet makes, with all its data. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
 
@@ -29,7 +31,7 @@ const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined
 
 /** The wallet's public data for scripts, locked or not. */
 export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
-  const owned = scripts.flatMap((script) => wallet.own(script) ?? [])
+  const owned = scripts.flatMap((script) => wallet.keys.own(script) ?? [])
   return makeProvider({
     pubkeys: owned.flatMap(({ publicKey }) => publicKey ?? []),
     scripts: owned.flatMap(({ redeemScript, witnessScript }) =>
@@ -55,12 +57,12 @@ export const joined = (first: SigningProvider, second: SigningProvider): Signing
 /** The wallet's data for scripts, with private keys if they are available. */
 export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>
   Effect.map(
-    Effect.catchAll(wallet.signer, () => Effect.succeed(NO_PROVIDER)),
+    Effect.catchAll(wallet.keys.signer, () => Effect.succeed(NO_PROVIDER)),
     (signer) => joined(signer, publicKnowledge(wallet, scripts))
   )
 
 const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {
-  const spent = wallet.transaction(binaryString(prevoutTxid(prevout)))
+  const spent = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))
   if (spent !== undefined) return { ...input, nonWitnessUtxo: spent.transaction }
   // Without the whole transaction, an amount is only safe if signatures commit to it.
   return coin !== undefined && witnessVersion(addressScript(coin.script)) >= 0 ? { ...input, witnessUtxo: coin } : input

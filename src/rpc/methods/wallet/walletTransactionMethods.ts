@@ -7,7 +7,8 @@ import { Mempool } from "../../../mempool/Mempool.ts"
 import { binaryString, type Bytes, displayHash, equal, toHex } from "../../../protocol/bytes.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { InvalidWalletRequest } from "../../../wallet/errors.ts"
-import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
@@ -41,7 +42,7 @@ const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
-    const tx = wallet.transaction(binaryString(txid))
+    const tx = wallet.ledger.transaction(binaryString(txid))
     return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN_TRANSACTION) : Effect.succeed(tx)
   })
 
@@ -146,7 +147,7 @@ export const walletTransactionMethods: Effect.Effect<
         if (count < 0) throw RpcError.invalidParameter("Negative count")
         if (skip < 0) throw RpcError.invalidParameter("Negative from")
         const context = contextOf(wallet)
-        const transactions = wallet.transactions()
+        const transactions = wallet.ledger.transactions()
         // The latest first, as many as needed.
         const latest: Array<Members> = []
         for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
@@ -168,7 +169,7 @@ export const walletTransactionMethods: Effect.Effect<
       for (const { hash } of detached) {
         const block = yield* Effect.mapError(chain.block(hash), unreadable)
         for (const { txidKey } of block.transactions) {
-          const tx = context.wallet.transaction(txidKey)
+          const tx = context.wallet.ledger.transaction(txidKey)
           if (tx !== undefined) removed.push(...transactionRowsOf(context, tx, { ...listing, conflicted: true }))
         }
       }
@@ -178,7 +179,7 @@ export const walletTransactionMethods: Effect.Effect<
   /** The block with that many confirmations; the first block if there are fewer. */
   const blockWithDepth = (wallet: Wallet, depth: number): Effect.Effect<string> =>
     Effect.gen(function*() {
-      const last = wallet.lastBlock()
+      const last = wallet.ledger.lastBlock()
       if (depth <= 1) return displayHash(last.hash)
       const info = yield* chain.headerAt(Math.max(0, last.height + 1 - depth))
       return displayHash(info?.hash ?? last.hash)
@@ -229,9 +230,9 @@ export const walletTransactionMethods: Effect.Effect<
         if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")
         const context = contextOf(wallet)
         const listing = { standing: true, label: wanted, change: include_change }
-        const depth = branch === undefined ? Infinity : wallet.lastBlock().height + 1 - branch.fork.height
+        const depth = branch === undefined ? Infinity : wallet.ledger.lastBlock().height + 1 - branch.fork.height
         return {
-          transactions: wallet.transactions().flatMap((tx) =>
+          transactions: wallet.ledger.transactions().flatMap((tx) =>
             Math.abs(depthOf(wallet, tx)) < depth ? transactionRowsOf(context, tx, listing) : []
           ),
           removed: include_removed ? yield* removedEntries(context, branch?.detached ?? [], listing) : undefined,
@@ -251,7 +252,7 @@ export const walletTransactionMethods: Effect.Effect<
     handler: ({ txid }, wallet) =>
       Effect.gen(function*() {
         yield* transactionOf(wallet, txid)
-        yield* Effect.mapError(wallet.abandon(binaryString(txid)), (failure) =>
+        yield* Effect.mapError(wallet.payments.abandon(binaryString(txid)), (failure) =>
           failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
             ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
             : walletError(failure))

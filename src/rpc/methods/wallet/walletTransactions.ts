@@ -6,7 +6,8 @@ import { type NameOperation, parseNameScript } from "../../../protocol/nameOpera
 import { printable } from "../../../protocol/nameText.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey, prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
-import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import type { Members } from "../../shapes/context.ts"
 
@@ -26,7 +27,7 @@ const SEQUENCE_REPLACEABLE = 0xfffffffd
 
 /** Blocks from its block to the tip, both included; 0 if unconfirmed, negative after a conflict with a block. */
 export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
-  const blocks = (height: number) => wallet.lastBlock().height - height + 1
+  const blocks = (height: number) => wallet.ledger.lastBlock().height - height + 1
   switch (state.type) {
     case "confirmed":
       return blocks(state.height)
@@ -62,7 +63,7 @@ export const isTrusted = (wallet: Wallet, tx: WalletTx, known = new Set<string>(
   if (tx.state.type !== "pending" || !debitOf(tx).fromMe) return false
   const trusted = tx.transaction.inputs.every(({ prevout }, n) => {
     if (tx.spent[n] === undefined) return false
-    const parent = wallet.transaction(binaryString(prevoutTxid(prevout)))
+    const parent = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))
     return parent !== undefined && isTrusted(wallet, parent, known)
   })
   if (trusted) known.add(key)
@@ -108,7 +109,7 @@ export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
     ...block,
     txid: displayHash(transaction.txid),
     wtxid: displayHash(transaction.wtxid),
-    walletconflicts: wallet.conflictsOf(transaction.txidKey),
+    walletconflicts: wallet.ledger.conflictsOf(transaction.txidKey),
     mempoolconflicts: poolConflicts(context, tx),
     time: tx.time,
     timereceived: tx.time,
@@ -149,13 +150,13 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
   const depth = depthOf(wallet, tx)
   const { debit } = debitOf(tx)
   const fee = debit > 0 ? debit - sumOf(transaction.outputs) : 0
-  const labels = wallet.labels()
+  const labels = wallet.keys.labels()
   const standing = listing.standing ? standingJson(context, tx) : {}
   const abandoned = tx.state.type === "inactive" && tx.state.abandoned
   const sent: Array<Members> = []
   const received: Array<Members> = []
   for (const [vout, { script, value }] of transaction.outputs.entries()) {
-    const own = wallet.own(script)
+    const own = wallet.keys.own(script)
     const name = parseNameScript(script)
     if (debit > 0 ? own?.change === true && listing.change !== true && name === undefined : own === undefined) continue
     const address = addressOf(network, name?.address ?? script)
@@ -200,14 +201,14 @@ export const netOf = (
   const { debit, fromMe } = debitOf(tx)
   const credit = isImmatureAt(transaction.isCoinbase, depthOf(wallet, tx))
     ? 0
-    : sumOf(transaction.outputs.filter(({ script }) => wallet.own(script) !== undefined))
+    : sumOf(transaction.outputs.filter(({ script }) => wallet.keys.own(script) !== undefined))
   const fee = fromMe ? sumOf(transaction.outputs) - debit : 0
   return { amount: credit - debit - fee, fee: fromMe ? fee : undefined }
 }
 
 /** Whether a script is a change script of the wallet. Upstream `ScriptIsChange`. */
 export const isChangeScript = (wallet: Wallet, script: Bytes): boolean => {
-  const own = wallet.own(script)
+  const own = wallet.keys.own(script)
   if (own === undefined) return false
-  return own.change || own.address === undefined || !wallet.labels().has(own.address)
+  return own.change || own.address === undefined || !wallet.keys.labels().has(own.address)
 }

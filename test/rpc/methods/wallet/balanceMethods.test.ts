@@ -4,8 +4,16 @@ import { displayHash, EMPTY } from "../../../../src/protocol/bytes.ts"
 import { nameScript } from "../../../../src/protocol/nameOperation.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, type TransactionOutput } from "../../../../src/protocol/transaction.ts"
-import type { Wallet, WalletCoin } from "../../../../src/wallet/Wallet.ts"
-import { fakeWallet, fakeWallets, ownScript, walletCoin, walletTx } from "../../../support/fakeWallet.ts"
+import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../../src/wallet/Wallet.ts"
+import {
+  fakeWallet,
+  fakeWallets,
+  ownScript,
+  walletCoin,
+  type WalletMembers,
+  walletTx
+} from "../../../support/fakeWallet.ts"
 import { walletNode } from "../../../support/walletNode.ts"
 
 const TIP = 200
@@ -26,7 +34,7 @@ const coin = (vout: number, number: number, overrides: Partial<WalletCoin> = {})
   walletCoin(TX, vout, ownScript(number), { height: TIP - 9, ...overrides })
 
 /** Coins of 1, 2 and 3 NMC and a name, with 10, 6, 10 and 0 confirmations; the last is another wallet's payment. */
-const fake = (overrides: Partial<Wallet> = {}) =>
+const fake = (overrides: WalletMembers = {}) =>
   fakeWallet({ lastBlock: () => ({ height: TIP, hash: regtest.genesisHash }), ...overrides }, {
     scripts: [1, 2, 3].map((number) => ownScript(number)),
     transactions: [walletTx(TX)],

@@ -4,8 +4,10 @@ import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash } from "../../../../src/protocol/bytes.ts"
 import { outpointKey, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
+import type { WalletTx } from "../../../../src/wallet/ledger/WalletLedger.ts"
+import type { PaymentRequest } from "../../../../src/wallet/payments/WalletPayments.ts"
 import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
-import type { PaymentRequest, Wallet, WalletTx } from "../../../../src/wallet/Wallet.ts"
+import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import { fakeWallet, ownScript, walletTx } from "../../../support/fakeWallet.ts"
 import { paidTo, type Paying, payingWallet, paymentsOf } from "./paying.ts"
 
@@ -17,7 +19,7 @@ const invalid = (code: number, message: string) => ({ code, message })
 /** A wallet that paid 1 NMC to a foreign address, and the payment. */
 const paid = Effect.gen(function*() {
   const fake = payingWallet([10 * COIN, 10 * COIN])
-  const funded = yield* fake.wallet.fund({
+  const funded = yield* fake.wallet.payments.fund({
     outputs: [{ value: COIN, script: ownScript(9).script }],
     changePosition: 1,
     version: 1
@@ -42,11 +44,14 @@ describe("bumpfee", () => {
       const bumps: Array<unknown> = []
       const wallet: Wallet = {
         ...fake.wallet,
-        bump: (...given) =>
-          Effect.sync(() => {
-            bumps.push(given)
-            return { funded: { ...funded, fee: 50_000 }, oldFee: 22_600 }
-          })
+        payments: {
+          ...fake.wallet.payments,
+          bump: (...given) =>
+            Effect.sync(() => {
+              bumps.push(given)
+              return { funded: { ...funded, fee: 50_000 }, oldFee: 22_600 }
+            })
+        }
       }
       const { call } = yield* paymentsOf({ wallet })
       assert.strictEqual(

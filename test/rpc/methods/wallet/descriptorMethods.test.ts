@@ -5,7 +5,7 @@ import { regtest } from "../../../../src/protocol/networks.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import { derivePath, HARDENED, masterKey, neutered } from "../../../../src/wallet/keys/hd.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
-import { fakeWallet, fakeWallets } from "../../../support/fakeWallet.ts"
+import { fakeWallet, fakeWallets, type WalletMembers } from "../../../support/fakeWallet.ts"
 import { walletNode } from "../../../support/walletNode.ts"
 
 type Node = Effect.Effect.Success<ReturnType<typeof walletNode>>
@@ -139,7 +139,7 @@ describe("descriptors and their keys", () => {
     ]
   }
 
-  const wallet = (overrides: Partial<Wallet> = {}) =>
+  const wallet = (overrides: WalletMembers = {}) =>
     fakeWallet({ name: "w", descriptors: (secret) => Effect.succeed(listed(secret)), ...overrides }).wallet
 
   it.effect("are listed in order", () =>

@@ -6,7 +6,7 @@ import { type Bytes, displayHash, toHex } from "../../../../src/protocol/bytes.t
 import { nameScript } from "../../../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
-import type { Registration, WalletName } from "../../../../src/wallet/Wallet.ts"
+import type { Registration, WalletName } from "../../../../src/wallet/names/WalletNames.ts"
 import { fakeWallet, ownScript } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
 import { namesOn } from "./naming.ts"
@@ -36,7 +36,7 @@ describe("name_list", () => {
         nameOf(text("d/a"), text("v"), { height: HEIGHT - 29 }),
         nameOf(text("d/b"), Uint8Array.of(0xff), { height: HEIGHT - 30, mine: false })
       ]
-      const { call, refusal } = yield* namesOn([fakeWallet({ names: () => names })])
+      const { call, refusal } = yield* namesOn([fakeWallet({ list: () => names })])
       assert.strictEqual(
         (yield* call("name_list")).text,
         `[{"name":"d/a","name_encoding":"ascii","value":"v","value_encoding":"ascii","txid":"${TXID}","vout":1,` +

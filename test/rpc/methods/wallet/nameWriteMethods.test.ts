@@ -4,8 +4,8 @@ import { TransactionRejected } from "../../../../src/mempool/errors.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, EMPTY, reversed } from "../../../../src/protocol/bytes.ts"
 import { FundsMissing, InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../../../../src/wallet/errors.ts"
-import type { NameFailure, Wallet } from "../../../../src/wallet/Wallet.ts"
-import { fakeWallet, ownScript, walletTx } from "../../../support/fakeWallet.ts"
+import type { NameFailure } from "../../../../src/wallet/names/WalletNames.ts"
+import { fakeWallet, ownScript, type WalletMembers, walletTx } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
 import { namesOn } from "./naming.ts"
 import { paidTo } from "./paying.ts"
@@ -20,7 +20,7 @@ const invalid = (code: number, message: string) => ({ code, message })
 const refused = new TransactionRejected({ txid: TXID, reason: "txn-mempool-name-error", kind: "conflict" })
 
 /** A wallet that records and performs the calls. */
-const writing = (overrides: Partial<Wallet> = {}) => {
+const writing = (overrides: WalletMembers = {}) => {
   const asked: Array<unknown> = []
   const note = <A>(answer: A) => (...given: ReadonlyArray<unknown>) =>
     Effect.sync(() => {

@@ -11,11 +11,13 @@ import { decodeBlock } from "../../../../src/protocol/block.ts"
 import { networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
+import type { WalletCoin } from "../../../../src/wallet/ledger/WalletLedger.ts"
 import { eligible, fundTransaction } from "../../../../src/wallet/payments/fund.ts"
+import type { Funded, PaymentRequest, WalletPayments } from "../../../../src/wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../../src/wallet/signing/estimate.ts"
 import { makeProvider } from "../../../../src/wallet/signing/SigningProvider.ts"
 import { signTransaction } from "../../../../src/wallet/signing/signTransaction.ts"
-import type { Funded, PaymentRequest, Wallet, WalletCoin } from "../../../../src/wallet/Wallet.ts"
+import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import {
   callsOn,
   type FakeWallet,
@@ -24,6 +26,7 @@ import {
   keyOf,
   ownScript,
   walletCoin,
+  type WalletMembers,
   walletTx
 } from "../../../support/fakeWallet.ts"
 import type { Calls } from "../../../support/methodNode.ts"
@@ -57,7 +60,7 @@ export interface Paying extends FakeWallet {
 }
 
 /** A wallet with a coin of each value, all of key 1. */
-export const payingWallet = (values: ReadonlyArray<number>, overrides: Partial<Wallet> = {}): Paying => {
+export const payingWallet = (values: ReadonlyArray<number>, overrides: WalletMembers = {}): Paying => {
   const own = ownScript(1)
   const change = ownScript(2, { change: true })
   const sources = values.map((value, n) => paidTo(1, value, n + 1))
@@ -67,7 +70,7 @@ export const payingWallet = (values: ReadonlyArray<number>, overrides: Partial<W
 
   const weighed = (coin: WalletCoin) => ({ coin, weight: estimateInputWeight(coin.output.script, provider) ?? 592 })
 
-  const fund: Wallet["fund"] = (request) =>
+  const fund: WalletPayments["fund"] = (request) =>
     Effect.suspend(() => {
       requests.push(request)
       const held = fake.coins
@@ -98,7 +101,7 @@ export const payingWallet = (values: ReadonlyArray<number>, overrides: Partial<W
   const fake = fakeWallet(
     {
       fund,
-      pay: (request) => Effect.tap(fund(request), ({ transaction }) => wallet().commit(transaction)),
+      pay: (request) => Effect.tap(fund(request), ({ transaction }) => wallet().payments.commit(transaction)),
       lastBlock: () => ({ height: HEIGHT, hash: new Uint8Array(32) }),
       ...overrides
     },

@@ -53,15 +53,18 @@ describe("send", () => {
         ...fake,
         wallet: {
           ...wallet,
-          exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) =>
-            Effect.ensuring(
-              Effect.zipRight(Effect.sync(() => order.push("begin")), payment),
-              Effect.sync(() => order.push("end"))
-            ),
-          fund: (...given: Parameters<typeof wallet.fund>) =>
-            Effect.tap(wallet.fund(...given), () => order.push("fund")),
-          commit: (...given: Parameters<typeof wallet.commit>) =>
-            Effect.tap(wallet.commit(...given), () => order.push("commit"))
+          payments: {
+            ...wallet.payments,
+            exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) =>
+              Effect.ensuring(
+                Effect.zipRight(Effect.sync(() => order.push("begin")), payment),
+                Effect.sync(() => order.push("end"))
+              ),
+            fund: (...given: Parameters<typeof wallet.payments.fund>) =>
+              Effect.tap(wallet.payments.fund(...given), () => order.push("fund")),
+            commit: (...given: Parameters<typeof wallet.payments.commit>) =>
+              Effect.tap(wallet.payments.commit(...given), () => order.push("commit"))
+          }
         }
       }
       const { call } = yield* paymentsOf(noted)
@@ -97,13 +100,14 @@ describe("send", () => {
         hasPrivateKeys: false,
         signer: Effect.dieMessage("a wallet that only watches has none"),
         fund: (request) =>
-          Effect.map(signing.wallet.fund(request), (funded) => {
+          Effect.map(signing.wallet.payments.fund(request), (funded) => {
             const { lockTime, outputs, version } = funded.transaction
             const inputs = funded.transaction.inputs.map((input) => ({ ...input, scriptSig: new Uint8Array(0) }))
             return { ...funded, transaction: remade({ version, inputs, outputs, lockTime }) }
           })
       })
-      const watching = { ...fake, wallet: { ...fake.wallet, signer: Effect.fail(new WalletWatchOnly()) } }
+      const keys = { ...fake.wallet.keys, signer: Effect.fail(new WalletWatchOnly()) }
+      const watching = { ...fake, wallet: { ...fake.wallet, keys } }
       const { call } = yield* paymentsOf(watching)
       const { value } = yield* call("send", { [ADDRESS]: 1 })
       assert.hasAllKeys(Object(value), ["psbt", "complete"])

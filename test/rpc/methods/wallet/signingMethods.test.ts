@@ -12,7 +12,14 @@ import { InvalidWalletRequest, WalletWatchOnly } from "../../../../src/wallet/er
 import { verifyMessage } from "../../../../src/wallet/signing/message.ts"
 import { parsePsbt, psbtText } from "../../../../src/wallet/signing/psbtText.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
-import { fakeWallet, fakeWallets, ownScript, secretOf, walletTx } from "../../../support/fakeWallet.ts"
+import {
+  fakeWallet,
+  fakeWallets,
+  ownScript,
+  secretOf,
+  type WalletMembers,
+  walletTx
+} from "../../../support/fakeWallet.ts"
 import { pubkeyOf } from "../../../support/keys.ts"
 import { walletNode } from "../../../support/walletNode.ts"
 
@@ -37,7 +44,7 @@ const SPEND = makeTransaction({
 
 const PREVTX = { txid: displayHash(CREDIT.txid), vout: 0, scriptPubKey: toHex(ownScript(1).script), amount: 1 }
 
-const holder = (overrides: Partial<Wallet> = {}) =>
+const holder = (overrides: WalletMembers = {}) =>
   fakeWallet(overrides, {
     keys: [1],
     scripts: [ownScript(1), ownScript(2)],

@@ -11,8 +11,9 @@ import {
   type TransactionOutput
 } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
-import type { Wallet, WalletTx } from "../../../../src/wallet/Wallet.ts"
-import { fakeWallet, fakeWallets, ownScript, walletTx } from "../../../support/fakeWallet.ts"
+import type { WalletTx } from "../../../../src/wallet/ledger/WalletLedger.ts"
+import type { Wallet } from "../../../../src/wallet/Wallet.ts"
+import { fakeWallet, fakeWallets, ownScript, type WalletMembers, walletTx } from "../../../support/fakeWallet.ts"
 import { walletNode } from "../../../support/walletNode.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -81,7 +82,7 @@ const NEW = spend([[COINBASE, 0]], [nameTo(2, { op: "name_new", commitment: COMM
 const SEND = spend([[NEW, 1]], [payTo(9, 1_25000000), payTo(4, 2_00000000), payTo(3, 46_73952700)], 0xffffffff)
 const THEIRS = spend([[SEND, 0]], [nameTo(4, { op: "name_update", name: utf8("d/x"), value: EMPTY }), payTo(4, 7)])
 
-const wallet = (overrides: Partial<Wallet> = {}) =>
+const wallet = (overrides: WalletMembers = {}) =>
   fakeWallet({ lastBlock: () => ({ height: TIP, hash: regtest.genesisHash }), ...overrides }, {
     scripts: SCRIPTS,
     labels: LABELS,

@@ -4,15 +4,18 @@ import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
-import { keyOfTxid, type LiveParts, update } from "../parts.ts"
+import type { AddressType, OwnScript } from "../keys/WalletKeys.ts"
+import { coinsOf } from "../ledger/makeLedger.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
 import type { SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
-import type { AddressType, OwnScript, PaymentRequest, Wallet, WalletCoin } from "../Wallet.ts"
+import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
 import type { WeighedCoin } from "./Draft.ts"
 import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
+import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
@@ -27,14 +30,13 @@ export interface FundOptions {
   readonly released?: ReadonlySet<string>
 }
 
-export interface Payments extends Pick<Wallet, "exclusively" | "fund" | "pay"> {
+/** The payments that choose coins. */
+export interface Spending extends Pick<WalletPayments, "exclusively" | "fund" | "pay"> {
   /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
     options: FundOptions & { readonly replaces?: string }
-  ) => ReturnType<Wallet["pay"]>
-  /** All unspent coins, with their locks. */
-  readonly coins: () => ReadonlyArray<WalletCoin>
+  ) => ReturnType<WalletPayments["pay"]>
 }
 
 /** A draft, and how its fee was chosen. */
@@ -42,19 +44,14 @@ interface Drafted extends FundedDraft {
   readonly reason: string
 }
 
-export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect.Effect<Payments> =>
+export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
-    const { chain, file, ledger, locked, ring, status, vault } = parts
+    const { chain, file, ledger, ring, status, vault } = parts
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     /** Change addresses that were taken and not used. */
     const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
-
-    const coins = (): ReadonlyArray<WalletCoin> =>
-      locked.size === 0
-        ? ledger.coins()
-        : ledger.coins().map((coin) => locked.has(coin.outpoint) ? { ...coin, locked: true } : coin)
 
     const weigh = (coin: WalletCoin): WeighedCoin | undefined => {
       const weight = estimateInputWeight(coin.output.script, knowledge)
@@ -103,7 +100,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         const behind = yield* status.initialDownload
         const candidates = request.addInputs === false
           ? []
-          : eligible(coins(), request, ledger.tip.height, !file.document.privateKeys).flatMap((coin) =>
+          : eligible(coinsOf(parts), request, ledger.tip.height, !file.document.privateKeys).flatMap((coin) =>
             weigh(coin) ?? []
           )
         const taken = request.changeScript === undefined ? takeChange(type) : undefined
@@ -159,7 +156,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
           : new InvalidWalletRequest({ code: "not-eligible", reason: problem })
       })
 
-    const fund: Wallet["fund"] = (request) =>
+    const fund: WalletPayments["fund"] = (request) =>
       Effect.gen(function*() {
         const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
         const { drafted, tookAddress } = yield* draft(request, released === undefined ? {} : { released })
@@ -170,7 +167,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         return sign(drafted, signer).funded
       })
 
-    const payOnce: Payments["payAs"] = (request, options) =>
+    const payOnce: Spending["payAs"] = (request, options) =>
       Effect.gen(function*() {
         const signer = ring.signer(yield* vault.secrets)
         const { drafted } = yield* draft(request, options)
@@ -189,11 +186,11 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
       })
 
     // Blocks that were disconnected since the draft can make its lock time, or a coinbase that it spends, premature.
-    const payAs: Payments["payAs"] = (request, options) =>
+    const payAs: Spending["payAs"] = (request, options) =>
       exclusively(Effect.retry(payOnce(request, options), {
         times: UNDONE_MEANWHILE,
         while: (error) => error._tag === "TransactionRejected" && error.kind === "premature"
       }))
 
-    return { exclusively, fund, pay: (request) => payAs(request, {}), payAs, coins }
+    return { exclusively, fund, pay: (request) => payAs(request, {}), payAs }
   })

@@ -1,31 +1,51 @@
 import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
-import type { NameDb, NameEntry } from "../../names/NameDb.ts"
+import type { NameEntry } from "../../names/NameDb.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, type InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../errors.ts"
 import { deterministicSalt } from "../keys/salt.ts"
-import type { AddressType, FeeChoice, NameFailure, Registration } from "../Wallet.ts"
-import type { WalletCore } from "../WalletCore.ts"
+import type { WalletVault } from "../keys/Vault.ts"
+import type { WalletFile } from "../keys/WalletFile.ts"
+import type { AddressType, WalletKeys } from "../keys/WalletKeys.ts"
+import type { Ledger } from "../ledger/Ledger.ts"
+import type { FeeChoice, WalletPayments } from "../payments/WalletPayments.ts"
+import type { WalletParts } from "../WalletParts.ts"
+import type { NameFailure, Registration } from "./WalletNames.ts"
 
-/** The shared state of a wallet's name operations. */
-export interface NamesContext {
-  readonly core: WalletCore
-  readonly names: typeof NameDb.Service
+/** How a wallet makes its name operations. */
+export interface NameSettings {
   /** Maximum number of unconfirmed operations on one name (upstream `-limitnamechains`). */
   readonly limitNameChains: number
   /** Type of the addresses that own the names. */
   readonly addressType: AddressType
   /** Cryptographically random bytes. */
   readonly randomBytes: (size: number) => Bytes
+}
+
+/** The parts and doors of a wallet that its name operations use: they pay and get addresses like any other caller. */
+export interface WalletOfNames
+  extends Pick<WalletParts, "chain" | "mempool" | "status" | "nameDb" | "privateKey" | "publish">
+{
+  readonly file: Pick<WalletFile, "document" | "update">
+  readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
+  readonly vault: Pick<WalletVault, "encryption">
+  readonly keys: Pick<WalletKeys, "newAddress">
+  readonly payments: Pick<WalletPayments, "pay">
+}
+
+/** The same with the settings and the state of the name operations. */
+export interface NameParts extends WalletOfNames, NameSettings {
   /** An address that was taken for an operation which was not sent. */
   readonly spare: { script: Bytes | undefined }
-  /** Publishes the change of a registration. */
-  readonly tell: (registration: Registration) => Effect.Effect<void>
 }
+
+/** Publishes the change of a registration. */
+export const tell = ({ publish }: NameParts, registration: Registration): Effect.Effect<void> =>
+  publish({ _tag: "RegistrationMoved", registration })
 
 /** Maximum length of a value to send: the output of a longer one could not be spent (reference/rpc.md 5.1). */
 const MAX_VALUE_LENGTH_SENT = 520
@@ -42,42 +62,42 @@ export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, Na
 }
 
 /** Fails on a locked wallet, before anything is taken from it. */
-export const ensureKeysOpen = ({ core }: NamesContext): Effect.Effect<void, KeysLocked> =>
-  Effect.suspend(() => core.encryption() === "locked" ? new KeysLocked() : Effect.void)
+export const ensureKeysOpen = ({ vault }: NameParts): Effect.Effect<void, KeysLocked> =>
+  Effect.suspend(() => vault.encryption() === "locked" ? new KeysLocked() : Effect.void)
 
 /** The latest record of a name, expired or not. */
 export const latestEntry = (
-  { names }: NamesContext,
+  { nameDb }: NameParts,
   name: Bytes
 ): Effect.Effect<NameEntry | undefined, StorageFailure> =>
-  Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
+  Effect.catchTag(nameDb.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
 
 /** The record of a registered name, as of `ahead` blocks after the tip. */
 export const activeRecord = (
-  context: NamesContext,
+  parts: NameParts,
   name: Bytes,
   ahead: number
 ): Effect.Effect<NameEntry | undefined, StorageFailure> =>
   Effect.gen(function*() {
-    const record = yield* latestEntry(context, name)
-    const { height } = yield* context.core.chain.tip
-    const { params } = context.core.chain
+    const record = yield* latestEntry(parts, name)
+    const { height } = yield* parts.chain.tip
+    const { params } = parts.chain
     return record === undefined || isExpired(record.height, height + ahead, params) ? undefined : record
   })
 
 /** Whether the mempool has a registration of a name. */
-export const isBeingRegistered = ({ core }: NamesContext, name: Bytes): boolean =>
-  core.mempool.pending(binaryString(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
+export const isBeingRegistered = ({ mempool }: NameParts, name: Bytes): boolean =>
+  mempool.pending(binaryString(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
 /** The script of the name's owner: the requested one, or a new one of the wallet. */
 export const ownerScript = (
-  { addressType, core, spare }: NamesContext,
+  { addressType, keys, spare }: NameParts,
   asked: Bytes | undefined
 ): Effect.Effect<Bytes, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend(() => {
     const script = asked ?? spare.script
     if (script === undefined) {
-      return Effect.map(core.newAddress({ type: addressType, label: "" }), (own) => own.script)
+      return Effect.map(keys.newAddress({ type: addressType, label: "" }), (own) => own.script)
     }
     if (asked === undefined) spare.script = undefined
     return Effect.succeed(script)
@@ -92,24 +112,24 @@ const COMMITMENT_KNOWN = "txn-mempool-name-error"
  * for a known commitment it does not, because the same address produces the same commitment and the same refusal.
  */
 export const withOwner = <A>(
-  context: NamesContext,
+  parts: NameParts,
   asked: Bytes | undefined,
   use: (owner: Bytes) => Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> =>
-  Effect.flatMap(ownerScript(context, asked), (owner) =>
+  Effect.flatMap(ownerScript(parts, asked), (owner) =>
     Effect.tapError(use(owner), (failure) =>
       Effect.sync(() => {
         const repeats = failure._tag === "TransactionRejected" && failure.reason === COMMITMENT_KNOWN
-        if (asked === undefined && !repeats) context.spare.script = owner
+        if (asked === undefined && !repeats) parts.spare.script = owner
       })))
 
 /** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */
 export const saltOf = (
-  { core }: NamesContext,
+  { privateKey }: NameParts,
   script: Bytes,
   name: Bytes
 ): Effect.Effect<Bytes | undefined, KeysLocked> =>
-  Effect.map(core.privateKey(script), (key) => key === undefined ? undefined : deterministicSalt(key, name))
+  Effect.map(privateKey(script), (key) => key === undefined ? undefined : deterministicSalt(key, name))
 
 /** A name operation to fund and send. */
 export interface NamePayment {
@@ -129,18 +149,18 @@ export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice 
 })
 
 /** Fails if the wallet does not have a coin. */
-export const ensureOwned = ({ core }: NamesContext, outpoint: string): Effect.Effect<void, FundsMissing> =>
+export const ensureOwned = ({ ledger }: NameParts, outpoint: string): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
-    core.coins().some((coin) => coin.outpoint === outpoint)
+    ledger.coins().some((coin) => coin.outpoint === outpoint)
       ? Effect.void
       : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
   )
 
 /** Sends a name operation with its locked amount and the additional outputs. */
-export const payName = (context: NamesContext, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
+export const payName = (parts: NameParts, payment: NamePayment): Effect.Effect<Transaction, NameFailure> =>
   Effect.suspend(() => {
     const { fees, input, operation, owner, sendCoins = [] } = payment
-    const paid = context.core.pay({
+    const paid = parts.payments.pay({
       ...feesOf(fees),
       outputs: [{ value: MIN_NAME_AMOUNT, script: nameScript(operation, owner) }, ...sendCoins],
       version: NAME_TX_VERSION,

@@ -3,33 +3,44 @@ import type { Chain } from "../chain/Chain.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
-import { binaryString, displayHash, fromBinaryString, parseDisplayHash } from "../protocol/bytes.ts"
+import type { NameDb } from "../names/NameDb.ts"
+import { binaryString, type Bytes, displayHash, fromBinaryString, parseDisplayHash } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { KeysLocked } from "./errors.ts"
 import type { KeyRing } from "./keys/KeyRing.ts"
 import type { Vault } from "./keys/Vault.ts"
 import type { WalletDocument } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
 import type { Ledger } from "./ledger/Ledger.ts"
+import type { WalletIndex } from "./ledger/WalletIndex.ts"
 import type { WalletEvent } from "./Wallet.ts"
 
-/** The shared state of the parts of one wallet. */
-export interface LiveParts {
-  readonly file: WalletFile
-  readonly ring: KeyRing
-  readonly ledger: Ledger
-  readonly vault: Vault
+/** The parts of one wallet. `WalletLive` makes them once; every door of the wallet is made over them. */
+export interface WalletParts {
+  // Services of the node
   readonly chain: typeof Chain.Service
   readonly mempool: typeof Mempool.Service
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
-  readonly publish: (event: WalletEvent) => Effect.Effect<void>
+  readonly nameDb: typeof NameDb.Service
+
+  // State of the wallet
+  readonly file: WalletFile
+  readonly ring: KeyRing
+  readonly vault: Vault
+  readonly ledger: Ledger
+  readonly index: WalletIndex
   /** Outpoint keys that coin selection skips. */
   readonly locked: Set<string>
+
+  /** The private key of a script with one key; `undefined` if the wallet has none. */
+  readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, KeysLocked>
+  readonly publish: (event: WalletEvent) => Effect.Effect<void>
 }
 
 /** Changes the file and drops the result. */
 export const update = (
-  { file }: Pick<LiveParts, "file">,
+  { file }: { readonly file: Pick<WalletFile, "update"> },
   change: (document: WalletDocument) => WalletDocument
 ): Effect.Effect<void, StorageFailure> => Effect.asVoid(file.update(change))
 

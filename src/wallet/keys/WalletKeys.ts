@@ -1,0 +1,82 @@
+import type * as Effect from "effect/Effect"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
+import type { SigningProvider } from "../signing/SigningProvider.ts"
+
+/** The address types that a wallet gives out, under the reference node's names. */
+export type AddressType = "legacy" | "p2sh-segwit" | "bech32" | "bech32m"
+
+/** A script that a wallet watches, with its metadata. */
+export interface OwnScript {
+  /** The scriptPubKey without a name prefix. */
+  readonly script: Bytes
+  /** The address; `undefined` for scripts without one. */
+  readonly address: string | undefined
+  readonly type: AddressType | "other"
+  readonly change: boolean
+  /** Whether the wallet can sign for it, once unlocked. */
+  readonly spendable: boolean
+  /** Compressed or not, as in the script; `undefined` unless the script has exactly one key. */
+  readonly publicKey: Bytes | undefined
+  /** The path from the master key, such as `m/44h/7h/0h/0/0`. */
+  readonly path: string | undefined
+  readonly masterFingerprint: Bytes | undefined
+  /** The descriptors with checksum of this script alone, and of its range. */
+  readonly descriptor: string
+  readonly parentDescriptor: string | undefined
+  readonly redeemScript: Bytes | undefined
+  readonly witnessScript: Bytes | undefined
+  /** Seconds since 1970: the script may have been used from this time on. */
+  readonly timestamp: number
+}
+
+/** The keys of a wallet, the scripts that it watches, and its address book. */
+export interface WalletKeys {
+  /** Gives out an unused address and stores its label. */
+  readonly newAddress: (options: {
+    readonly type: AddressType
+    readonly label: string
+  }) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
+  /** Gives out an unused address for change. */
+  readonly newChangeAddress: (type: AddressType) => Effect.Effect<OwnScript, InvalidWalletRequest | StorageFailure>
+  /** The wallet's record of a scriptPubKey, with or without a name prefix. */
+  readonly own: (script: Bytes) => OwnScript | undefined
+  /** Whether the wallet has private keys; without them it is watch-only. */
+  readonly hasPrivateKeys: boolean
+  /** Whether the wallet was created without keys and has none yet. */
+  readonly isBlank: () => boolean
+  /** For `getwalletinfo`: the number of unused watched addresses, receive and change. */
+  readonly keypool: () => { readonly receive: number; readonly change: number }
+  /** Seconds since 1970: no block before this time concerns the wallet's first keys. */
+  readonly birthday: number
+  /** Imports a key or descriptors, and rescans the chain for them from a time on. Returns warnings. */
+  readonly importDescriptor: (request: {
+    readonly descriptor: string
+    readonly label: string
+    /** Seconds since 1970; `undefined` for now. */
+    readonly timestamp: number | undefined
+    readonly active: boolean
+    readonly internal: boolean
+    readonly range: readonly [number, number] | undefined
+    readonly nextIndex: number | undefined
+  }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | KeysLocked | StorageFailure>
+  /** The descriptors of the watched scripts, with private keys on request. */
+  readonly descriptors: (secret: boolean) => Effect.Effect<
+    ReadonlyArray<{
+      readonly descriptor: string
+      readonly timestamp: number
+      readonly active: boolean
+      readonly internal: boolean | undefined
+      readonly range: readonly [number, number] | undefined
+      readonly next: number | undefined
+    }>,
+    KeysLocked | WalletWatchOnly
+  >
+  /** The keys and scripts for signing. */
+  readonly signer: Effect.Effect<SigningProvider, KeysLocked | WalletWatchOnly>
+  /** The address book, by address. */
+  readonly labels: () => ReadonlyMap<string, { readonly label: string; readonly purpose: "send" | "receive" }>
+  /** Sets the label of an address, of the wallet or of another owner. */
+  readonly setLabel: (address: string, label: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+}

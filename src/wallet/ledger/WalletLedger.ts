@@ -1,0 +1,94 @@
+import type * as Effect from "effect/Effect"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { NameScript } from "../../protocol/nameOperation.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { InvalidWalletRequest } from "../errors.ts"
+import type { OwnScript } from "../keys/WalletKeys.ts"
+
+export type WalletTxState =
+  | {
+    readonly type: "confirmed"
+    readonly height: number
+    readonly hash: Bytes
+    readonly index: number
+    readonly blockTime: number
+  }
+  /** In the mempool. */
+  | { readonly type: "pending" }
+  /** The wallet's own, and not in the mempool: the wallet offers it again from time to time. */
+  | { readonly type: "inactive"; readonly abandoned: boolean }
+  /** A transaction confirmed at this height spends one of its coins. */
+  | { readonly type: "conflicted"; readonly height: number }
+
+/** A transaction that pays to the wallet or from it. */
+export interface WalletTx {
+  readonly transaction: Transaction
+  readonly state: WalletTxState
+  /** The time when the wallet first saw it, seconds since 1970. */
+  readonly time: number
+  /** Its number in the order in which the wallet's transactions arrived. */
+  readonly order: number
+  readonly comment: string | undefined
+  readonly commentTo: string | undefined
+  /** Txids in display byte order. */
+  readonly replaces: string | undefined
+  readonly replacedBy: string | undefined
+  /** By input: the wallet's own coin that it spends; `undefined` for inputs of others. */
+  readonly spent: ReadonlyArray<TransactionOutput | undefined>
+}
+
+export interface WalletCoin {
+  /** As `outpointKey`. */
+  readonly outpoint: string
+  readonly txid: Bytes
+  readonly vout: number
+  readonly output: TransactionOutput
+  readonly own: OwnScript
+  readonly name: NameScript | undefined
+  /** Height of the block that created it; `undefined` while it is unconfirmed. */
+  readonly height: number | undefined
+  readonly coinbase: boolean
+  /** Whether it is confirmed, or unconfirmed change of the wallet itself, so that the wallet can rely on it. */
+  readonly trusted: boolean
+  /** Set by `lockunspent`: coin selection skips it. */
+  readonly locked: boolean
+  /** Whether its name has expired, so that the coin is gone. */
+  readonly expired: boolean
+}
+
+/** Sums in smallest units, without the coins that hold names. */
+export interface Balances {
+  readonly trusted: number
+  readonly untrustedPending: number
+  readonly immature: number
+}
+
+/** What a wallet has: its coins and transactions, as of the last block that it has processed. */
+export interface WalletLedger {
+  /** The sums of the coins. */
+  readonly balances: Effect.Effect<Balances>
+  /** All unspent coins, including names and immature coins. */
+  readonly coins: () => ReadonlyArray<WalletCoin>
+  /** All transactions, in the order in which they arrived. */
+  readonly transactions: () => ReadonlyArray<WalletTx>
+  /** A transaction by its txid: as `txidKey`, or in display byte order. */
+  readonly transaction: (txid: string) => WalletTx | undefined
+  /** The txids, in display byte order, of wallet transactions that spend the same coins. */
+  readonly conflictsOf: (txid: string) => ReadonlyArray<string>
+  /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
+  readonly lockCoins: (
+    outpoints: ReadonlyArray<string>,
+    lock: boolean,
+    persistent: boolean
+  ) => Effect.Effect<void, StorageFailure>
+  /** The last block that the wallet has processed. */
+  readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
+  /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */
+  readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
+  /** Rescans blocks between two heights, both included. Returns the height of the last one. */
+  readonly rescan: (
+    from: number,
+    to: number | undefined
+  ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
+}

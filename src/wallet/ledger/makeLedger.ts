@@ -1,0 +1,69 @@
+import * as Effect from "effect/Effect"
+import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { LockedCoin } from "../keys/WalletDocument.ts"
+import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import type { WalletCoin, WalletLedger } from "./WalletLedger.ts"
+
+const lockedCoin = (key: string): LockedCoin => {
+  const prevout = fromBinaryString(key)
+  return { txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout) }
+}
+
+/** The outpoint key of a locked coin in the file. */
+export const keyOfLocked = ({ txid, vout }: LockedCoin): string => {
+  const key = keyOfTxid(txid)
+  return key === undefined ? "" : outpointKey(outpoint(fromBinaryString(key), vout))
+}
+
+/** All unspent coins, with their locks. */
+export const coinsOf = ({ ledger, locked }: Pick<WalletParts, "ledger" | "locked">): ReadonlyArray<WalletCoin> =>
+  locked.size === 0
+    ? ledger.coins()
+    : ledger.coins().map((coin) => locked.has(coin.outpoint) ? { ...coin, locked: true } : coin)
+
+const makeLockCoins = (parts: WalletParts): WalletLedger["lockCoins"] => (outpoints, lock, persistent) =>
+  Effect.suspend(() => {
+    const touched = new Set(outpoints)
+    const kept = parts.file.document.lockedCoins.some((coin) => touched.has(keyOfLocked(coin)))
+    const change = (lock && persistent) || (!lock && kept)
+      ? update(parts, (document) => {
+        const others = document.lockedCoins.filter((coin) => !touched.has(keyOfLocked(coin)))
+        return { ...document, lockedCoins: lock ? [...others, ...outpoints.map(lockedCoin)] : others }
+      })
+      : Effect.void
+    return Effect.map(change, () => {
+      for (const each of outpoints) {
+        if (lock) parts.locked.add(each)
+        else parts.locked.delete(each)
+      }
+    })
+  })
+
+/** Validates the range of a rescan. */
+const makeRescan = ({ index, ledger }: WalletParts): WalletLedger["rescan"] => (from, to) =>
+  Effect.suspend(() => {
+    const { height } = ledger.tip
+    const refuse = (reason: string) => new InvalidWalletRequest({ code: "range", reason })
+    if (!Number.isInteger(from) || from < 0 || from > Math.max(0, height)) return refuse("Invalid start_height")
+    if (to !== undefined && (!Number.isInteger(to) || to < 0 || to > height)) return refuse("Invalid stop_height")
+    if (to !== undefined && to < from) return refuse("stop_height must be greater than start_height")
+    return index.rescan(from, to)
+  })
+
+/** Makes the `ledger` door of a wallet. */
+export const makeLedger = (parts: WalletParts): WalletLedger => {
+  const { index, ledger } = parts
+  return {
+    balances: Effect.sync(() => ledger.balances()),
+    coins: () => coinsOf(parts),
+    transactions: () => ledger.transactions(),
+    transaction: (txid) => ledger.get(keyOfTxid(txid) ?? ""),
+    conflictsOf: (txid) => ledger.conflictsOf(keyOfTxid(txid) ?? ""),
+    lockCoins: makeLockCoins(parts),
+    lastBlock: () => ledger.tip,
+    scanning: index.scanning,
+    rescan: makeRescan(parts)
+  }
+}

@@ -1,0 +1,52 @@
+import { binaryString, type Bytes, compare } from "../../protocol/bytes.ts"
+import type { WalletName } from "../names/WalletNames.ts"
+import type { LedgerOutput } from "./LedgerEntry.ts"
+import type { Balances, WalletCoin } from "./WalletLedger.ts"
+
+/** Summaries of a ledger. */
+
+/** The sums of coins, without those that hold names. */
+export const balancesOf = (
+  coins: ReadonlyArray<WalletCoin>,
+  isImmature: (coin: WalletCoin) => boolean
+): Balances => {
+  let [trusted, untrustedPending, immature] = [0, 0, 0]
+  for (const coin of coins) {
+    if (coin.name !== undefined) continue
+    if (isImmature(coin)) immature += coin.output.value
+    else if (coin.trusted) trusted += coin.output.value
+    else untrustedPending += coin.output.value
+  }
+  return { trusted, untrustedPending, immature }
+}
+
+/** An output that sets the record of a name, of any owner. */
+export type NamedOutput = Pick<LedgerOutput, "entry" | "vout" | "name">
+
+/** Each name with its last confirmed operation, in the order of the names' bytes. */
+export const lastOperations = (
+  named: Iterable<NamedOutput>,
+  isOwn: (script: Bytes) => boolean
+): ReadonlyArray<WalletName> => {
+  const latest = new Map<string, WalletName & { readonly index: number }>()
+  for (const { entry, name, vout } of named) {
+    if (name === undefined || name.operation.op === "name_new" || entry.state.type !== "confirmed") continue
+    const { height, index } = entry.state
+    const key = binaryString(name.operation.name)
+    const before = latest.get(key)
+    if (before !== undefined && (before.height > height || (before.height === height && before.index > index))) {
+      continue
+    }
+    latest.set(key, {
+      name: name.operation.name,
+      operation: name.operation,
+      txid: entry.transaction.txid,
+      vout,
+      script: name.address,
+      height,
+      index,
+      mine: isOwn(name.address)
+    })
+  }
+  return [...latest.values()].map(({ index: _, ...name }) => name).sort((a, b) => compare(a.name, b.name))
+}

@@ -1,0 +1,90 @@
+import type * as Effect from "effect/Effect"
+import type { TransactionRejected } from "../../mempool/errors.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { FundsMissing, InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
+import type { AddressType } from "../keys/WalletKeys.ts"
+
+/** How to choose the fee rate. */
+export interface FeeChoice {
+  /** Smallest units per kvB; estimated if omitted. */
+  readonly feeRate?: number
+  /** Confirmation target in blocks. */
+  readonly target?: number
+  readonly conservative?: boolean
+}
+
+export interface PaymentRequest extends FeeChoice {
+  readonly outputs: ReadonlyArray<TransactionOutput>
+  /** Indexes of the outputs that pay the fee. */
+  readonly subtractFeeFrom?: ReadonlyArray<number>
+  /** Coins that must be inputs, in this order, with an optional sequence number. */
+  readonly inputs?: ReadonlyArray<{ readonly outpoint: string; readonly sequence?: number }>
+  /** Whether coin selection may add coins; true by default. */
+  readonly addInputs?: boolean
+  /** 2 by default; name operations need `NAME_TX_VERSION`. */
+  readonly version?: number
+  readonly lockTime?: number
+  /** Whether the inputs signal replaceability (BIP 125); true by default. */
+  readonly replaceable?: boolean
+  readonly changeScript?: Bytes
+  readonly changeType?: AddressType
+  readonly changePosition?: number
+  readonly minConfirmations?: number
+  readonly maxConfirmations?: number
+  /** Whether untrusted coins may be spent. */
+  readonly includeUnsafe?: boolean
+  readonly comment?: string
+  readonly commentTo?: string
+  /** The txid, in display byte order, of a wallet transaction that this one replaces; `inputs` may name its inputs. */
+  readonly replaces?: string
+}
+
+/** A funded transaction, signed as far as the wallet can. */
+export interface Funded {
+  readonly transaction: Transaction
+  /** Smallest units. */
+  readonly fee: number
+  /** -1 without a change output. */
+  readonly changePosition: number
+  /** The coins that its inputs spend, in their order. */
+  readonly coins: ReadonlyArray<TransactionOutput>
+  /** How the fee was chosen, in the reference node's words. */
+  readonly feeReason: string
+}
+
+/** Why coins cannot be spent. */
+export type SpendFailure = FundsMissing | InvalidWalletRequest | KeysLocked | WalletWatchOnly | StorageFailure
+
+/** What a wallet sends. A transaction is on disk before it is sent or returned. */
+export interface WalletPayments {
+  /**
+   * Delays other payments until the effect has ended. A caller that funds first and stores the result later needs this,
+   * because two concurrent payments choose the same coins. `pay` and `bump` do it themselves and must not be called
+   * inside.
+   */
+  readonly exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Chooses coins for a payment and signs it as far as possible. Stores and sends nothing. */
+  readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
+  /** Funds, signs, stores and offers a payment. */
+  readonly pay: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure | TransactionRejected>
+  /** Stores and offers a complete transaction. Refuses one whose coins another wallet transaction spends. */
+  readonly commit: (
+    transaction: Transaction,
+    notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: string }
+  ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
+  /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
+  readonly abandon: (txid: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /** Replaces an own transaction with one that pays a higher fee. */
+  readonly bump: (
+    txid: string,
+    fee: FeeChoice
+  ) => Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, SpendFailure | TransactionRejected>
+  /** The transactions that wait until the mempool accepts them (`queuerawtransaction`). */
+  readonly queue: () => ReadonlyArray<Transaction>
+  /** Offers a transaction to the mempool now, or after a later block. */
+  readonly enqueue: (transaction: Transaction) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /** Removes a transaction from the queue; returns whether it was there. */
+  readonly dequeue: (txid: string) => Effect.Effect<boolean, StorageFailure>
+}

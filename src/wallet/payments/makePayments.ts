@@ -1,0 +1,48 @@
+import * as Effect from "effect/Effect"
+import { InvalidWalletRequest } from "../errors.ts"
+import { documentEntry, withEntries } from "../ledger/entries.ts"
+import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import { makeBump } from "./bump.ts"
+import { followPool, makeCommit } from "./commit.ts"
+import { makeOffers, type Offers } from "./offers.ts"
+import { makeSpending } from "./spending.ts"
+import type { WalletPayments } from "./WalletPayments.ts"
+
+const makeAbandon = (parts: WalletParts): WalletPayments["abandon"] => (txid) =>
+  Effect.gen(function*() {
+    const { ledger, mempool } = parts
+    const entry = ledger.entry(keyOfTxid(txid) ?? "")
+    if (entry === undefined) {
+      const reason = "Invalid or non-wallet transaction id"
+      return yield* new InvalidWalletRequest({ code: "unknown-transaction", reason })
+    }
+    followPool(parts, entry.key)
+    if (entry.state.type !== "inactive" || mempool.get(entry.key) !== undefined) {
+      const reason = "Transaction not eligible for abandonment"
+      return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
+    }
+    const given = ledger.withDescendants(entry.key).filter(({ state }) => state.type === "inactive")
+    const entries = given.map((each) => ({ ...documentEntry(each), abandoned: true }))
+    yield* update(parts, (document) => withEntries(document, entries))
+    ledger.abandon(entry.key)
+  }).pipe(Effect.uninterruptible)
+
+/** Makes the `payments` door of a wallet, and the step that offers waiting transactions again. */
+export const makePayments = (
+  parts: WalletParts
+): Effect.Effect<{ readonly payments: WalletPayments; readonly step: Offers["step"] }> =>
+  Effect.gen(function*() {
+    const commit = makeCommit(parts)
+    const { exclusively, fund, pay, payAs } = yield* makeSpending(parts, commit)
+    const { step, ...queue } = makeOffers(parts)
+    const payments: WalletPayments = {
+      exclusively,
+      fund,
+      pay,
+      commit,
+      abandon: makeAbandon(parts),
+      bump: makeBump(parts, payAs),
+      ...queue
+    }
+    return { payments, step }
+  })

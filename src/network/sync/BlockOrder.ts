@@ -1,5 +1,6 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { Block } from "../../protocol/block.ts"
+import type { Lease } from "./Slots.ts"
 
 /** A block on its way from a peer to the chain. */
 export interface ReceivedBlock {
@@ -9,7 +10,8 @@ export interface ReceivedBlock {
   readonly peer: number
   /** Whether it was reconstructed from a compact block: its peer is then not blamed for an invalid block (BIP 152). */
   readonly compact: boolean
-  readonly unrequested: boolean
+  /** The slot of an unsolicited block, held until the chain has stored or refused the block. */
+  readonly slot: Lease | undefined
 }
 
 /** Maximum bytes of blocks that wait for their predecessors. Beyond it, the lowest are released. */
@@ -18,7 +20,12 @@ const MOST_WAITING = 24 * 1024 * 1024
 /** Maximum blocks and bytes per batch. The chain keeps them parsed until it connects them. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
-/** Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. */
+/**
+ * Sorts blocks into chain order, so that the chain need not read them back. The download limits their number.
+ *
+ * Two fibers share it: the loop adds and releases blocks, the writer takes batches. Each call is complete before the
+ * other fiber runs.
+ */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<ReceivedBlock> = []

@@ -16,6 +16,7 @@ import type { HighBandwidth } from "./HighBandwidth.ts"
 import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
+import type { Slots } from "./Slots.ts"
 
 export interface SyncPeer {
   readonly peer: Peer
@@ -35,13 +36,43 @@ export interface SyncPeer {
   lastAnnouncement: number
 }
 
-/** State shared by the parts of the loop. One fiber changes it; others may read it. */
-export interface SyncContext {
+/** What other fibers see of a peer's state. */
+type SyncPeerView =
+  & Readonly<Pick<SyncPeer, "peer" | "best" | "lastBlock" | "lastAnnouncement">>
+  & { readonly presync: Pick<Presync, "lookedAt"> | undefined }
+
+/**
+ * What the fibers of peers see of the loop's state. They change nothing of it but `slots`, which they share with the
+ * loop: the fiber of a peer takes a slot, and hands it over to the loop with the block.
+ */
+export interface SyncView {
+  readonly tree: HeaderTree
+  readonly params: ConsensusParams
+  readonly peers: ReadonlyMap<number, SyncPeerView>
+  readonly download: Pick<
+    BlockDownload,
+    "askersOf" | "commonHeight" | "count" | "inFlight" | "isAsked" | "isUnstored"
+  >
+  readonly highBandwidth: Pick<HighBandwidth, "has">
+  /** Unsolicited blocks on their way to the chain. */
+  readonly slots: Slots
+  /** Monotonic milliseconds, for durations. */
+  readonly now: () => number
+  /** Wall clock, milliseconds since 1970. It may jump. */
+  readonly wall: () => number
+  /** At the last check: whether the node is in initial download, and whether it is loading. */
+  readonly initial: boolean
+  readonly loading: boolean
+}
+
+/**
+ * The state of the loop, shared by its parts. Only the loop's fiber changes it. Two objects in it have a second user:
+ * `slots` (see `SyncView`), and `blockOrder`, from which the writer takes batches.
+ */
+export interface SyncContext extends SyncView {
   readonly chain: typeof Chain.Service
   readonly status: typeof SyncStatus.Service
   readonly mempool: typeof Mempool.Service
-  readonly tree: HeaderTree
-  readonly params: ConsensusParams
   readonly peers: Map<number, SyncPeer>
   readonly download: BlockDownload
   readonly missing: MissingBlocks
@@ -53,15 +84,8 @@ export interface SyncContext {
   readonly random: (bits: number) => bigint
   /** Wakes the fiber that delivers blocks to the chain. */
   readonly wake: () => void
-  /** Monotonic milliseconds, for durations. */
-  readonly now: () => number
-  /** Wall clock, milliseconds since 1970. It may jump. */
-  readonly wall: () => number
-  /** At the last check: whether the node is in initial download, and whether it is loading. */
   initial: boolean
   loading: boolean
-  /** Unsolicited blocks on their way to the chain. */
-  unrequested: number
 }
 
 export const makeSyncPeer = (peer: Peer): SyncPeer => ({
@@ -77,10 +101,10 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
 })
 
 /** Seconds since 1970: for header ages and display. */
-export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
+export const seconds = ({ wall }: SyncView): number => Math.floor(wall() / 1000)
 
 /** Disconnects a misbehaving peer (reference/protocol.md 6.11), and charges the time of its answers. */
-export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
+export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): void => {
   peer.judged(false)
   peer.disconnect({ reason, misbehaving: true })
 }
@@ -91,14 +115,18 @@ export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
  * be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
  * `MaybePunishNodeForBlock`.
  */
-export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {
+export const isOffence = (
+  { kind, reason }: Reject,
+  { peer }: { readonly peer: Peer },
+  compact = false
+): boolean => {
   if (kind === "time-future") return false
   if (reason === "duplicate-invalid") return !peer.inbound && !compact
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
 }
 
 /** Whether the data of a known block is missing, and not on its way to the chain. */
-export const isNew = ({ download, tree }: SyncContext, id: number): boolean =>
+export const isNew = ({ download, tree }: SyncView, id: number): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
@@ -115,7 +143,7 @@ export const isNearTip = (context: SyncContext): boolean =>
  * Minimum chain work of stored headers (reference/protocol.md 6.7, point 5): that of the tip minus 144 blocks like it,
  * and at least the network's minimum chain work.
  */
-export const workThreshold = ({ params, tree }: SyncContext): bigint => {
+export const workThreshold = ({ params, tree }: SyncView): bigint => {
   const tip = tree.tip()
   const near = tree.chainwork(tip) - 144n * blockWork(tree.bits(tip))
   return near > params.minimumChainWork ? near : params.minimumChainWork

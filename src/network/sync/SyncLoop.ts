@@ -15,6 +15,7 @@ import type { Written } from "./BlockWriter.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import type { Lease } from "./Slots.ts"
 import {
   isChosen,
   isNearTip,
@@ -23,7 +24,6 @@ import {
   seconds,
   servesBlocks,
   type SyncContext,
-  type SyncPeer,
   validPart
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
@@ -32,8 +32,8 @@ export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
   readonly message: Message
-  /** Whether it holds a slot for unsolicited blocks. Code that returns or takes over the slot clears this. */
-  unrequested: boolean
+  /** The slot of an unsolicited block. The sender's until the loop takes the event, then the loop's. */
+  readonly slot?: Lease
   /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
 }
@@ -147,14 +147,8 @@ export class SyncLoop {
         return this.connected(event.peer)
       case "gone":
         return this.gone(event.peer)
-      case "message": {
-        const state = this.context.peers.get(event.peer.id)
-        const { unrequested } = event
-        event.unrequested = false
-        if (state !== undefined) return this.message(state, event.message, unrequested)
-        if (unrequested) this.context.unrequested--
-        return undefined
-      }
+      case "message":
+        return this.message(event)
       case "announced":
         return this.announced(event)
       case "written":
@@ -210,20 +204,19 @@ export class SyncLoop {
     this.startHeaders()
   }
 
-  private message(state: SyncPeer, message: Message, unrequested: boolean): Effect.Effect<void> | undefined {
+  private message({ message, peer, slot: held }: MessageEvent): Effect.Effect<void> | undefined {
     const { context } = this
+    const slot = held?.handOver()
+    const state = context.peers.get(peer.id)
     // Messages of a disconnected peer are ignored.
-    if (state.peer.closed) {
-      if (unrequested) context.unrequested--
-      return undefined
-    }
+    if (state === undefined || state.peer.closed) return void slot?.release()
     switch (message.type) {
       case "headers":
         return takeHeaders(context, state, message.headers)
       case "inv":
         return void takeInventory(context, state, message.items)
       case "block":
-        return void takeBlock(context, state, message.block, unrequested)
+        return void takeBlock(context, state, { block: message.block, slot })
       case "cmpctblock":
         return takeCompact(context, state, message)
       case "blocktxn":

@@ -21,11 +21,12 @@ import { writeBlocks } from "./BlockWriter.ts"
 import { ChainSyncTimers } from "./ChainSyncTimers.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
-import { admits } from "./incomingBlocks.ts"
+import { admitBlock, MOST_UNREQUESTED } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
 import { screen } from "./screen.ts"
-import type { SyncContext } from "./SyncContext.ts"
-import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
+import { Slots } from "./Slots.ts"
+import type { SyncContext, SyncView } from "./SyncContext.ts"
+import { type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -36,8 +37,9 @@ import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts
  *                        └──────────────────── verdicts ──────────┘
  * ```
  *
- * The loop is one fiber and owns all state. It never waits for the writer: the capacity of the block order limits the
- * requests. Peers wait for the loop.
+ * The loop is one fiber and owns all state. The fibers of peers only read it (`SyncView`), except that they take slots
+ * for unsolicited blocks. The loop never waits for the writer: the capacity of the block order limits the requests.
+ * Peers wait for the loop.
  */
 export interface SyncManager extends PeerHandler {
   readonly syncOf: (peer: Peer) => PeerSync
@@ -114,8 +116,9 @@ export const make = (
       wall: () => clock.unsafeCurrentTimeMillis(),
       initial: true,
       loading: true,
-      unrequested: 0
+      slots: new Slots(MOST_UNREQUESTED)
     }
+    const view: SyncView = context
     const meter = options.meter ?? ownTime()
     const time = new FiberTime(meter)
     const syncLoop = new SyncLoop(context, time)
@@ -159,7 +162,6 @@ export const make = (
             type: "message",
             peer,
             message,
-            unrequested: false,
             handled: () => Deferred.unsafeDone(done, Effect.void)
           }),
           Effect.suspend(() => over ? Effect.void : Deferred.await(done))
@@ -169,9 +171,9 @@ export const make = (
       connected: (peer) => offer({ type: "connected", peer }),
       screened: (peer, type, start) =>
         Effect.suspend(() => {
-          const state = context.peers.get(peer.id)
+          const state = view.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(context, state, type, start)
+          const outcome = screen(view, state, type, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
           return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),
@@ -179,33 +181,33 @@ export const make = (
       received: (peer, message) =>
         Effect.uninterruptibleMask((restore) => {
           if (!isOurs(message)) return Effect.void
-          const state = context.peers.get(peer.id)
+          const state = view.peers.get(peer.id)
           if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
           if (message.type === "cmpctblock" || message.type === "blocktxn" || message.type === "headers") {
             return restore(handled(peer, message))
           }
           if (message.type !== "block" || state === undefined) {
-            return restore(offer({ type: "message", peer, message, unrequested: false }))
+            return restore(offer({ type: "message", peer, message }))
           }
-          const before = context.unrequested
-          if (!admits(context, state, message.block)) return Effect.void
-          const event: MessageEvent = { type: "message", peer, message, unrequested: context.unrequested > before }
-          return Effect.onInterrupt(restore(offer(event)), () =>
-            Effect.sync(() => {
-              // The connection ended while the block waited for the loop.
-              if (event.unrequested) context.unrequested--
-              event.unrequested = false
-            }))
+          const admission = admitBlock(view, state, message.block)
+          if (!admission.queued) return Effect.void
+          const { slot } = admission
+          if (slot === undefined) return restore(offer({ type: "message", peer, message }))
+          // The connection may end while the block waits for the loop.
+          return Effect.onInterrupt(
+            restore(offer({ type: "message", peer, message, slot })),
+            () => Effect.sync(() => slot.release())
+          )
         }),
-      syncOf: (peer) => syncOf(context, peer),
+      syncOf: (peer) => syncOf(view, peer),
       staleTip: () =>
-        !context.loading && context.download.count === 0 &&
-        context.now() - syncLoop.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
-      lastAnnouncement: (peer) => context.peers.get(peer.id)?.lastAnnouncement ?? 0
+        !view.loading && view.download.count === 0 &&
+        view.now() - syncLoop.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
+      lastAnnouncement: (peer) => view.peers.get(peer.id)?.lastAnnouncement ?? 0
     }
   })
 
-const syncOf = ({ download, highBandwidth, peers, tree }: SyncContext, { features, id }: Peer): PeerSync => {
+const syncOf = ({ download, highBandwidth, peers, tree }: SyncView, { features, id }: Peer): PeerSync => {
   const state = peers.get(id)
   if (state === undefined) return UNKNOWN
   return {

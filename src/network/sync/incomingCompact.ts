@@ -18,6 +18,7 @@ import {
   seconds,
   type SyncContext,
   type SyncPeer,
+  type SyncView,
   workThreshold
 } from "./SyncContext.ts"
 
@@ -86,7 +87,7 @@ const finish = (
   if (result.type === "collision") return giveUp(context, state, id, first)
   state.partial.delete(id)
   download.reconstructed(peer, id, result.block.size, context.now())
-  handOn(context, { block: result.block, id, peer, compact: true, unrequested: false })
+  handOn(context, { block: result.block, id, peer, compact: true, slot: undefined })
 }
 
 /** Reconstructs a block from the mempool, and requests the missing transactions. */
@@ -109,7 +110,7 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
       const whole = finishReconstruction(result.partial, [], segwitAt(context, id))
       if (whole.type !== "ok") return
       download.reconstructed(peer.id, id, whole.block.size, context.now())
-      handOn(context, { block: whole.block, id, peer: peer.id, compact: true, unrequested: false })
+      handOn(context, { block: whole.block, id, peer: peer.id, compact: true, slot: undefined })
     }
     return
   }
@@ -133,7 +134,7 @@ const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<number>): boo
   askers.some((id) => peers.get(id)?.peer.inbound === false)
 
 /** Whether an unsolicited compact block is worth processing. */
-export const isCompactWelcome = (context: SyncContext, { header }: BlockHeader, parent: number): boolean =>
+export const isCompactWelcome = (context: SyncView, { header }: BlockHeader, parent: number): boolean =>
   context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context)
 
 /** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */

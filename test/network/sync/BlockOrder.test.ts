@@ -13,7 +13,7 @@ const received = (id: number, size = 1_000): ReceivedBlock => ({
   block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
   peer: 0,
   compact: false,
-  unrequested: false
+  slot: undefined
 })
 
 const ids = (batch: ReadonlyArray<ReceivedBlock>): ReadonlyArray<number> => batch.map(({ id }) => id)

@@ -55,7 +55,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
       Effect.gen(function*() {
         for (let height = from; height <= to; height++) {
           const block = new Block(new Uint8Array(100), GENESIS.header, undefined, [])
-          blockOrder.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, unrequested: false })
+          blockOrder.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, slot: undefined })
         }
         wakeUps.unsafeOffer(undefined)
         for (let i = 0; i < 50; i++) yield* Effect.yieldNow()

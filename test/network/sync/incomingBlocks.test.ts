@@ -4,7 +4,7 @@ import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
 import type { ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
-import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
+import { admitBlock, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
@@ -28,7 +28,7 @@ const item = (block: Block, peer: number, id: number, compact = false): Received
   id,
   peer,
   compact,
-  unrequested: false
+  slot: undefined
 })
 
 /** The chain's result for blocks, which took 12 milliseconds. */
@@ -118,11 +118,12 @@ describe("Verdicts", () => {
         const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
         const peer = new FakePeer(served)
         const state = join(context, peer)
-        assert.isTrue(admits(context, state, source.blockAt(1)))
-        assert.strictEqual(context.unrequested, 1)
+        const admission = admitBlock(context, state, source.blockAt(1))
+        const slot = admission.queued ? admission.slot : assert.fail("there is room")
+        assert.strictEqual(context.slots.used, 1)
         context.download.arrives(id, 300)
-        new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), unrequested: true }])
-        assert.strictEqual(context.unrequested, 0)
+        new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), slot }])
+        assert.strictEqual(context.slots.used, 0)
         assert.isFalse(context.download.isUnstored(id))
       })
     ))

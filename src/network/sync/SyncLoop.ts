@@ -9,9 +9,9 @@ import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
-import type { BlockRequest } from "./BlockDownload.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
+import type { BlockRequest } from "./DownloadPeer.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
@@ -321,25 +321,26 @@ export class SyncLoop {
   private send(requests: ReadonlyArray<BlockRequest>): void {
     const { peers, tree } = this.context
     const byPeer = new Map<number, Array<InventoryItem>>()
-    for (const { id, peer } of requests) {
-      const type = this.prefersCompact(requests, peer, id) ? ItemType.compactBlock : ItemType.witnessBlock
-      const item = { type, hash: tree.hash(id).slice() }
+    for (const request of requests) {
+      const { header, peer } = request
+      const compact = requests.length === 1 && this.prefersCompact(request)
+      const item = { type: compact ? ItemType.compactBlock : ItemType.witnessBlock, hash: tree.hash(header).slice() }
       const items = byPeer.get(peer)
       if (items === undefined) byPeer.set(peer, [item])
       else items.push(item)
     }
-    for (const [id, items] of byPeer) {
+    for (const [peer, items] of byPeer) {
       for (let from = 0; from < items.length; from += MOST_ITEMS) {
-        peers.get(id)?.peer.post({ type: "getdata", items: items.slice(from, from + MOST_ITEMS) })
+        peers.get(peer)?.peer.post({ type: "getdata", items: items.slice(from, from + MOST_ITEMS) })
       }
     }
   }
 
-  /** Whether a block is a single new one on the tip, whose transactions are probably in the mempool. */
-  private prefersCompact(requests: ReadonlyArray<BlockRequest>, peer: number, id: number): boolean {
+  /** Whether the only requested block is a new one on the tip, whose transactions are probably in the mempool. */
+  private prefersCompact({ header, peer }: BlockRequest): boolean {
     const { context } = this
     const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"
-    return speaks && requests.length === 1 && context.download.count === 1 && !context.initial &&
-      context.tree.parent(id) === context.tree.tip() && isNearTip(context)
+    return speaks && context.download.count === 1 && !context.initial &&
+      context.tree.parent(header) === context.tree.tip() && isNearTip(context)
   }
 }

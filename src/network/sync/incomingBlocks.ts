@@ -70,7 +70,7 @@ export const takeBlock = (context: SyncContext, state: SyncPeer, { block, slot }
   const { id: peer } = state.peer
   const id = tree.find(block.hash)
   const item = { block, id, peer, compact: false, slot }
-  if (id !== NO_HEADER && download.received(peer, id, block.size, context.now())) {
+  if (id !== NO_HEADER && download.received(peer, { header: id, size: block.size }, context.now())) {
     state.partial.delete(id)
     return handOn(context, item)
   }
@@ -168,7 +168,7 @@ export class Verdicts {
   /** A block is stored: cancels all other requests and reconstructions of it. */
   private arrived(id: number, size: number): void {
     const { download, peers } = this.context
-    download.arrives(id, size)
+    download.arrives({ header: id, size })
     for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
   }
 

@@ -86,7 +86,7 @@ const finish = (
   }
   if (result.type === "collision") return giveUp(context, state, id, first)
   state.partial.delete(id)
-  download.reconstructed(peer, id, result.block.size, context.now())
+  download.reconstructed(peer, { header: id, size: result.block.size }, context.now())
   handOn(context, { block: result.block, id, peer, compact: true, slot: undefined })
 }
 
@@ -109,7 +109,7 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
     if (result.type === "ok" && result.partial.missing.length === 0) {
       const whole = finishReconstruction(result.partial, [], segwitAt(context, id))
       if (whole.type !== "ok") return
-      download.reconstructed(peer.id, id, whole.block.size, context.now())
+      download.reconstructed(peer.id, { header: id, size: whole.block.size }, context.now())
       handOn(context, { block: whole.block, id, peer: peer.id, compact: true, slot: undefined })
     }
     return

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { BlockDownload, type BlockRequest } from "../../../src/network/sync/BlockDownload.ts"
-import type { BlockSource } from "../../../src/network/sync/DownloadPeer.ts"
+import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
+import type { BlockRequest, BlockSource } from "../../../src/network/sync/DownloadPeer.ts"
 import { MOST_LIMIT, START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 import { BranchTree } from "./branchTree.ts"
 
@@ -10,7 +10,7 @@ const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
 const SIZE = 1_000
 
 const heights = (tree: BranchTree, requests: ReadonlyArray<BlockRequest>, peer?: number): ReadonlyArray<number> =>
-  requests.filter((request) => peer === undefined || request.peer === peer).map(({ id }) => tree.height(id))
+  requests.filter((request) => peer === undefined || request.peer === peer).map(({ header }) => tree.height(header))
 
 const upTo = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(to - from + 1, 0) }, (_, i) => from + i)
@@ -69,7 +69,7 @@ const simulate = (blocks: number, behaviours: ReadonlyArray<Behaviour>, window =
   const pending: Array<number> = []
   let [asked, mostUnderWay, mostOfOne, furthest] = [0, 0, 0, 0]
   const note = (requests: ReadonlyArray<BlockRequest>, now: number): void => {
-    for (const { id, peer } of requests) {
+    for (const { header: id, peer } of requests) {
       const [behaviour, queue] = [behaviours[peer], queues[peer]]
       if (behaviour === undefined || queue === undefined) throw new Error(`no peer ${peer}`)
       asked++
@@ -94,7 +94,7 @@ const simulate = (blocks: number, behaviours: ReadonlyArray<Behaviour>, window =
         if (count >= behaviour.goneAfter) hangUp(peer)
         if (count >= behaviour.silentAfter || !isAlive(peer)) break
         sent[peer] = count + 1
-        if (download.received(peer, id, SIZE, now)) pending.push(id)
+        if (download.received(peer, { header: id, size: SIZE }, now)) pending.push(id)
       }
     }
     // The chain stores some blocks per step.
@@ -145,13 +145,13 @@ describe("BlockDownload", () => {
     const { download, ids, tree } = chainOf({ blocks: 100, window: 10 })
     assert.deepStrictEqual(heights(tree, download.plan(0)), upTo(1, 10))
     const first = ids[0] ?? 0
-    assert.isTrue(download.received(0, first, SIZE, 5))
+    assert.isTrue(download.received(0, { header: first, size: SIZE }, 5))
     assert.deepStrictEqual(heights(tree, download.plan(5)), [])
     tree.store(first)
     download.settled(first)
     assert.deepStrictEqual(heights(tree, download.plan(6)), [11])
     for (const id of ids.slice(1, 5)) {
-      download.received(0, id, SIZE, 7)
+      download.received(0, { header: id, size: SIZE }, 7)
       tree.store(id)
       download.settled(id)
     }
@@ -163,7 +163,7 @@ describe("BlockDownload", () => {
     for (let i = 0; i < 300; i++) {
       const id = ids[i] ?? 0
       download.ask(0, id, i)
-      download.received(0, id, 100_000, i)
+      download.received(0, { header: id, size: 100_000 }, i)
       tree.stored.add(id)
       download.settled(id)
     }
@@ -171,7 +171,7 @@ describe("BlockDownload", () => {
     const requests = download.plan(1000)
     assert.isAtLeast(requests.length, 5)
     assert.isAtMost(requests.length, 10)
-    for (const { id, peer } of requests) download.received(peer, id, 100_000, 1001)
+    for (const { header, peer } of requests) download.received(peer, { header, size: 100_000 }, 1001)
     assert.deepStrictEqual(download.plan(1002).length <= 2, true)
   })
 
@@ -219,28 +219,28 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(heights(tree, download.plan(0), 0), [1, 2, 3, 4])
     download.lacks(0, ids[1] ?? 0)
     const again = download.plan(1)
-    assert.deepStrictEqual(again, [{ peer: 1, id: ids[1] ?? 0 }])
+    assert.deepStrictEqual(again, [{ peer: 1, header: ids[1] ?? 0 }])
     download.lacks(1, ids[1] ?? 0)
     assert.deepStrictEqual(download.plan(2), [])
     // The peers may have it now.
     download.recheck()
-    assert.deepStrictEqual(download.plan(3).map(({ id }) => id), [ids[1] ?? 0])
+    assert.deepStrictEqual(download.plan(3).map(({ header }) => header), [ids[1] ?? 0])
   })
 
   it("requests for whole blocks stay open while a reconstructed block is not validated", () => {
     const { download, ids } = chainOf({ blocks: 1, peers: [CHOSEN, CHOSEN, CHOSEN] })
     const id = ids[0] ?? 0
     for (const peer of [0, 1]) download.ask(peer, id, 0)
-    download.reconstructed(1, id, SIZE, 5)
+    download.reconstructed(1, { header: id, size: SIZE }, 5)
     assert.deepStrictEqual(download.askersOf(id), [0])
-    download.reconstructed(2, id, SIZE, 6)
+    download.reconstructed(2, { header: id, size: SIZE }, 6)
     assert.deepStrictEqual(download.askersOf(id), [0])
     assert.isTrue(download.isUnstored(id))
     // The chain refused it.
     download.settled(id)
     assert.isFalse(download.isUnstored(id))
     assert.deepStrictEqual(download.plan(7), [])
-    assert.isTrue(download.received(0, id, SIZE, 8))
+    assert.isTrue(download.received(0, { header: id, size: SIZE }, 8))
     assert.deepStrictEqual(download.askersOf(id), [])
   })
 
@@ -248,11 +248,11 @@ describe("BlockDownload", () => {
     const { download, ids } = chainOf({ blocks: 1 })
     const id = ids[0] ?? 0
     download.plan(0)
-    download.reconstructed(0, id, SIZE, 5)
+    download.reconstructed(0, { header: id, size: SIZE }, 5)
     assert.strictEqual(download.count, 0)
     assert.deepStrictEqual(download.plan(6), [])
     download.settled(id)
-    assert.deepStrictEqual(download.plan(7), [{ peer: 0, id }])
+    assert.deepStrictEqual(download.plan(7), [{ peer: 0, header: id }])
   })
 
   it("only blocks of useful peers' chains are wanted", () => {
@@ -280,18 +280,18 @@ describe("BlockDownload", () => {
     const { download, ids } = chainOf({ blocks: 3, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     const id = ids[0] ?? 0
-    assert.isTrue(download.received(0, id, SIZE, 1))
+    assert.isTrue(download.received(0, { header: id, size: SIZE }, 1))
     assert.isTrue(download.isUnstored(id))
     download.settled(id)
     download.remove(0)
-    assert.include(download.plan(2).map((request) => request.id), id)
+    assert.include(download.plan(2).map(({ header }) => header), id)
   })
 
   it("blocks of a silent peer are requested from another one, and a peer that delays the window is dropped", () => {
     const { download, ids, tree } = chainOf({ blocks: 100, window: 32, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
     assert.deepStrictEqual(download.standIns(400), [])
-    for (const id of ids.slice(START_LIMIT, 32)) download.received(1, id, SIZE, 900)
+    for (const id of ids.slice(START_LIMIT, 32)) download.received(1, { header: id, size: SIZE }, 900)
     download.plan(950)
     const standIns = download.standIns(1_100)
     assert.isAbove(standIns.length, 0)
@@ -321,9 +321,9 @@ describe("BlockDownload", () => {
   it("an unsolicited block does not answer a request", () => {
     const { download, ids } = chainOf({ blocks: 40, peers: [CHOSEN, CHOSEN] })
     download.plan(0)
-    assert.isFalse(download.received(1, ids[0] ?? 0, SIZE, 1))
+    assert.isFalse(download.received(1, { header: ids[0] ?? 0, size: SIZE }, 1))
     assert.isTrue(download.isAsked(0, ids[0] ?? 0))
-    assert.isFalse(download.received(7, ids[0] ?? 0, SIZE, 1))
+    assert.isFalse(download.received(7, { header: ids[0] ?? 0, size: SIZE }, 1))
   })
 
   it("property: each block is requested once from one healthy peer, within the limits", () => {

@@ -101,7 +101,7 @@ describe("Verdicts", () => {
         const verdicts = new Verdicts(context)
         for (const { id: peer } of [slow, quick]) download.ask(peer, id, 0)
         state.partial.set(id, undefined)
-        download.reconstructed(quick.id, id, 300, 1)
+        download.reconstructed(quick.id, { header: id, size: 300 }, 1)
         const batch = [item(source.blockAt(1), quick.id, id, true)]
         verdicts.take(written(batch, [rejectAs("mutated", "bad-txnmrklroot")]))
         assert.isTrue(state.partial.has(id))
@@ -121,7 +121,7 @@ describe("Verdicts", () => {
         const admission = admitBlock(context, state, source.blockAt(1))
         const slot = admission.queued ? admission.slot : assert.fail("there is room")
         assert.strictEqual(context.slots.used, 1)
-        context.download.arrives(id, 300)
+        context.download.arrives({ header: id, size: 300 })
         new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), slot }])
         assert.strictEqual(context.slots.used, 0)
         assert.isFalse(context.download.isUnstored(id))

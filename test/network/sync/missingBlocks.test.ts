@@ -45,7 +45,7 @@ const setting = (
     download.setBest(peer, (chain === "own" ? own : branch).at(-1) ?? 0)
   }
   const plan = new MissingBlocks(download, tree, losses)
-  const asked = (now: number) => plan.plan(now).map(({ id, peer }) => [peer, tree.height(id)])
+  const asked = (now: number) => plan.plan(now).map(({ header, peer }) => [peer, tree.height(header)])
   return { tree, download, losses, plan, asked, idAt }
 }
 
@@ -55,7 +55,7 @@ describe("MissingBlocks", () => {
     const first = asked(0)
     assert.deepStrictEqual(first.map(([, height]) => height), [3, 9])
     assert.deepStrictEqual(asked(1), [])
-    download.received(first[0]?.[0] ?? -1, idAt(3), 500, 2)
+    download.received(first[0]?.[0] ?? -1, { header: idAt(3), size: 500 }, 2)
     assert.deepStrictEqual(asked(3), [], "it waits for the chain")
     // The peer that does not have the block is not asked again, but the other is.
     const [peer = -1] = first[1] ?? []

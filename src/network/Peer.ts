@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../base/MemoryBudget.ts"
+import type { PeerId } from "../protocol/keys.ts"
 import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
@@ -79,7 +80,7 @@ export interface Disconnection {
  */
 export interface Peer {
   /** Number of the connection, counted from 0. */
-  readonly id: number
+  readonly id: PeerId
   readonly type: ConnectionType
   readonly inbound: boolean
   readonly address: NetAddress

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
 import { type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { KnownAddress, PeerGossip } from "../peerInfo.ts"
 import type { Message } from "../wire/message.ts"
@@ -82,7 +83,7 @@ export const make = (options: GossipOptions): Gossip => new AddressGossip(option
 class AddressGossip implements Gossip {
   private readonly options: GossipOptions
   private readonly key: SipKey
-  private readonly members = new Map<number, Member>()
+  private readonly members = new Map<PeerId, Member>()
   private readonly answers = new Map<
     string,
     { readonly until: number; readonly addresses: ReadonlyArray<KnownAddress> }

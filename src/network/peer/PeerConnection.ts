@@ -6,6 +6,7 @@ import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
@@ -41,7 +42,7 @@ export interface ConnectionContext {
 }
 
 export interface ConnectionFacts {
-  readonly id: number
+  readonly id: PeerId
   readonly type: ConnectionType
   readonly address: NetAddress
   readonly port: number

@@ -8,6 +8,7 @@ import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { RecentBlocks } from "../../chain/state/RecentBlocks.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
@@ -69,7 +70,7 @@ export const make = (
     const chain = yield* Chain
     const { params, tree } = chain
     /** The last block of a truncated `getblocks` answer, by peer. When the peer requests it, we announce the tip. */
-    const continuations = new Map<number, Bytes>()
+    const continuations = new Map<PeerId, Bytes>()
     /** The compact block of the tip, shared by all peers. */
     let ofTip: CmpctBlock | undefined
     /** Blocks that recently served `getblocktxn`: peers tend to request transactions of the same ones. */
@@ -87,7 +88,7 @@ export const make = (
 
     /** Reads headers until the message is full; `undefined` if one of them is not stored. */
     const readHeaders = (
-      ids: ReadonlyArray<number>,
+      ids: ReadonlyArray<HeaderId>,
       version: number
     ): Effect.Effect<ReadonlyArray<BlockHeader> | undefined, StorageFailure> =>
       Effect.gen(function*() {
@@ -137,14 +138,14 @@ export const make = (
         return peer.send({ type: "inv", items })
       })
 
-    const compactBlock = (id: number, block: Block): CmpctBlock => {
+    const compactBlock = (id: HeaderId, block: Block): CmpctBlock => {
       if (ofTip !== undefined && equal(ofTip.header.header.hash, block.hash)) return ofTip
       const compact = makeCompactBlock(block, nonce())
       if (id === tree.tip()) ofTip = compact
       return compact
     }
 
-    const blockMessage = (id: number, type: number): Effect.Effect<Message | undefined, Unreadable> =>
+    const blockMessage = (id: HeaderId, type: number): Effect.Effect<Message | undefined, Unreadable> =>
       Effect.gen(function*() {
         const hash = tree.hash(id).slice()
         if (type === ItemType.block) return strippedBlock(yield* chain.block(hash))

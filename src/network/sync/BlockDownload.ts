@@ -1,4 +1,5 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import {
   type BlockRequest,
   type BlockSource,
@@ -37,7 +38,7 @@ export interface BlockDownloadOptions {
  */
 export class BlockDownload {
   private readonly tree: DownloadTree
-  private readonly peers = new Map<number, DownloadPeer>()
+  private readonly peers = new Map<PeerId, DownloadPeer>()
   private readonly window: DownloadWindow
   private readonly flights: Flights
   private readonly verdicts: DownloadVerdicts
@@ -51,11 +52,11 @@ export class BlockDownload {
     this.verdicts = new DownloadVerdicts({ tree, peers, window: this.window, flights: this.flights })
   }
 
-  add(peer: number, source: BlockSource): void {
+  add(peer: PeerId, source: BlockSource): void {
     this.peers.set(peer, makeDownloadPeer(peer, source))
   }
 
-  remove(peer: number): void {
+  remove(peer: PeerId): void {
     const state = this.peers.get(peer)
     if (state === undefined) return
     for (const header of [...state.flights]) this.cancel(state, header)
@@ -64,18 +65,18 @@ export class BlockDownload {
 
   // Queries
 
-  scoreOf(peer: number): PeerScore | undefined {
+  scoreOf(peer: PeerId): PeerScore | undefined {
     return this.peers.get(peer)?.score
   }
 
   /** Height of the last common block; -1 for none. */
-  commonHeight(peer: number): number {
+  commonHeight(peer: PeerId): number {
     const common = this.peers.get(peer)?.common ?? NO_HEADER
     return common === NO_HEADER ? -1 : this.tree.height(common)
   }
 
   /** Heights of the blocks in flight from a peer. */
-  inFlight(peer: number): ReadonlyArray<number> {
+  inFlight(peer: PeerId): ReadonlyArray<number> {
     return [...this.peers.get(peer)?.flights ?? []].map((header) => this.tree.height(header))
   }
 
@@ -90,25 +91,25 @@ export class BlockDownload {
   }
 
   /** Peers asked for a block, in order of the requests. */
-  askersOf(header: number): ReadonlyArray<number> {
+  askersOf(header: HeaderId): ReadonlyArray<PeerId> {
     return this.flights.askersOf(header).map(({ peer }) => peer)
   }
 
-  isAsked(peer: number, header: number): boolean {
+  isAsked(peer: PeerId, header: HeaderId): boolean {
     return this.peers.get(peer)?.flights.has(header) === true
   }
 
-  isUnstored(header: number): boolean {
+  isUnstored(header: HeaderId): boolean {
     return this.flights.isUnstored(header)
   }
 
-  hasRoom(peer: number): boolean {
+  hasRoom(peer: PeerId): boolean {
     const state = this.peers.get(peer)
     return state !== undefined && hasRoom(state)
   }
 
   /** Whether a block is in the chain of a peer worth downloading from. */
-  isWanted(header: number): boolean {
+  isWanted(header: HeaderId): boolean {
     return this.window.isWanted(header)
   }
 
@@ -131,7 +132,7 @@ export class BlockDownload {
   // The window
 
   /** Sets the last valid header of the peer's chain. */
-  setBest(peer: number, best: number): void {
+  setBest(peer: PeerId, best: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.window.setBest(state, best)
   }
@@ -159,26 +160,26 @@ export class BlockDownload {
 
   // Requests and answers
 
-  ask(peer: number, header: number, now: number): void {
+  ask(peer: PeerId, header: HeaderId, now: number): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.flights.ask(state, header, now)
   }
 
   /** Records a received block and cancels all other requests for it. Returns whether it was requested from the peer. */
-  received(peer: number, block: ArrivedBlock, now: number): boolean {
+  received(peer: PeerId, block: ArrivedBlock, now: number): boolean {
     if (!this.delivered(peer, block, now)) return false
     this.flights.arrives(block)
     return true
   }
 
   /** Records a reconstructed block. Other peers stay asked until validation: its hash does not cover all its bytes. */
-  reconstructed(peer: number, block: ArrivedBlock, now: number): void {
+  reconstructed(peer: PeerId, block: ArrivedBlock, now: number): void {
     this.delivered(peer, block, now)
     this.flights.keep(block)
     this.release(peer, block.header)
   }
 
-  private delivered(peer: number, { header, size }: ArrivedBlock, now: number): boolean {
+  private delivered(peer: PeerId, { header, size }: ArrivedBlock, now: number): boolean {
     const state = this.peers.get(peer)
     if (state === undefined || !this.verdicts.delivered(state, header, now)) return false
     this.flights.measured(size)
@@ -191,14 +192,14 @@ export class BlockDownload {
   }
 
   /** The chain stored or refused a block. */
-  settled(header: number): void {
+  settled(header: HeaderId): void {
     if (!this.flights.settled(header)) return
     if (this.tree.hasBlock(header)) this.verdicts.stored()
     else this.window.rescan(this.tree.height(header))
   }
 
   /** The peer does not have a requested block. */
-  lacks(peer: number, header: number): void {
+  lacks(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state === undefined || !state.flights.has(header)) return
     this.verdicts.lacks(state, header)
@@ -206,12 +207,12 @@ export class BlockDownload {
   }
 
   /** Cancels a request to a peer. */
-  release(peer: number, header: number): void {
+  release(peer: PeerId, header: HeaderId): void {
     const state = this.peers.get(peer)
     if (state !== undefined) this.cancel(state, header)
   }
 
-  private cancel(peer: DownloadPeer, header: number): void {
+  private cancel(peer: DownloadPeer, header: HeaderId): void {
     if (this.flights.cancel(peer, header)) this.window.rescan(this.tree.height(header))
   }
 

@@ -1,4 +1,5 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { PeerScore } from "./PeerScore.ts"
 
 export type DownloadTree = Pick<
@@ -17,29 +18,29 @@ export interface BlockSource {
 
 /** A block to request from a peer, by the number of its header. */
 export interface BlockRequest {
-  readonly peer: number
-  readonly header: number
+  readonly peer: PeerId
+  readonly header: HeaderId
 }
 
 /** A peer that blocks are downloaded from. Each part of the download changes its own fields. */
 export interface DownloadPeer {
-  readonly id: number
+  readonly id: PeerId
   readonly source: BlockSource
 
   // DownloadWindow: the peer's chain.
 
   /** The last valid header of its chain. */
-  best: number
+  best: HeaderId
   /** The last block of that chain up to which we have all blocks. */
-  common: number
+  common: HeaderId
   /** Height up to which all blocks above `common` are stored or in flight. */
   cursor: number
   /** Blocks that it does not have. */
-  readonly lacks: Set<number>
+  readonly lacks: Set<HeaderId>
 
   // Flights: what is asked of it.
 
-  readonly flights: Set<number>
+  readonly flights: Set<HeaderId>
 
   // DownloadVerdicts: how it delivers. Times are milliseconds.
 
@@ -51,9 +52,9 @@ export interface DownloadPeer {
   blocks: boolean
 }
 
-export type DownloadPeers = ReadonlyMap<number, DownloadPeer>
+export type DownloadPeers = ReadonlyMap<PeerId, DownloadPeer>
 
-export const makeDownloadPeer = (id: number, source: BlockSource): DownloadPeer => ({
+export const makeDownloadPeer = (id: PeerId, source: BlockSource): DownloadPeer => ({
   id,
   source,
   best: NO_HEADER,
@@ -76,7 +77,7 @@ export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BL
 export const hasRoom = ({ flights, score }: DownloadPeer): boolean => flights.size < score.limit
 
 /** Whether a peer can be asked for a block of its chain: it has room, serves the height, and does not lack the block. */
-export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: number): boolean => {
+export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: HeaderId): boolean => {
   const height = tree.height(header)
   return hasRoom(peer) && height < peer.source.below && !peer.lacks.has(header) &&
     (!peer.source.limited || height >= firstOfLimited(tree.height(peer.best))) &&

@@ -1,3 +1,4 @@
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import {
   type BlockRequest,
   canServe,
@@ -32,7 +33,7 @@ export interface VerdictsOptions {
 
 /** A peer to disconnect. */
 export interface Overdue {
-  readonly peer: number
+  readonly peer: PeerId
   readonly reason: string
 }
 
@@ -46,7 +47,7 @@ export class DownloadVerdicts {
   }
 
   /** Records that a peer delivered a block. Returns whether the block was requested from the peer. */
-  delivered(peer: DownloadPeer, header: number, now: number): boolean {
+  delivered(peer: DownloadPeer, header: HeaderId, now: number): boolean {
     const { flights, tree } = this.options
     const since = flights.askedAt(peer, header)
     if (since === undefined) {
@@ -62,7 +63,7 @@ export class DownloadVerdicts {
   }
 
   /** Records that a peer does not have a requested block. */
-  lacks(peer: DownloadPeer, header: number): void {
+  lacks(peer: DownloadPeer, header: HeaderId): void {
     peer.score.failed()
     if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()
     peer.lacks.add(header)

@@ -1,4 +1,5 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { type DownloadPeer, type DownloadPeers, type DownloadTree, firstOfLimited } from "./DownloadPeer.ts"
 
 /** Blocks beyond the last common one that are requested (reference/protocol.md 6.8). */
@@ -12,12 +13,12 @@ export interface WindowOptions {
   /** Blocks beyond the last common one. */
   readonly length: number
   /** Whether a block is neither stored nor on its way. */
-  readonly isMissing: (header: number) => boolean
+  readonly isMissing: (header: HeaderId) => boolean
 }
 
 export interface NextBlocks {
   /** The lowest missing blocks. */
-  readonly headers: ReadonlyArray<number>
+  readonly headers: ReadonlyArray<HeaderId>
   /** Where the search ended: at the end of the peer's chain, at the end of the window, or at a block before both. */
   readonly end: "chain" | "window" | "before"
 }
@@ -37,7 +38,7 @@ export class DownloadWindow {
   }
 
   /** Sets the last valid header of a peer's chain. */
-  setBest(peer: DownloadPeer, best: number): void {
+  setBest(peer: DownloadPeer, best: HeaderId): void {
     const { tree } = this.options
     if (peer.best === best) return
     const extended = peer.best !== NO_HEADER && best !== NO_HEADER &&
@@ -54,7 +55,7 @@ export class DownloadWindow {
   }
 
   /** Whether a block is in the chain of a peer worth downloading from. */
-  isWanted(header: number): boolean {
+  isWanted(header: HeaderId): boolean {
     const { peers, tree } = this.options
     const height = tree.height(header)
     return [...peers.values()].some((peer) =>
@@ -70,7 +71,7 @@ export class DownloadWindow {
     const windowEnd = tree.height(peer.common) + length
     const last = Math.min(best, windowEnd, peer.source.below - 1)
     const first = peer.source.limited ? firstOfLimited(best) : 0
-    const headers: Array<number> = []
+    const headers: Array<HeaderId> = []
     let height = Math.max(peer.cursor + 1, first)
     for (; height <= last && headers.length < most; height++) {
       const header = tree.ancestor(peer.best, height)
@@ -102,7 +103,7 @@ export class DownloadWindow {
   }
 
   /** The first block above the last common one with a peer: it keeps the window from moving. */
-  firstMissing(peer: DownloadPeer): number {
+  firstMissing(peer: DownloadPeer): HeaderId {
     const { tree } = this.options
     return tree.ancestor(peer.best, Math.min(tree.height(peer.common) + 1, tree.height(peer.best)))
   }

@@ -1,16 +1,17 @@
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { DownloadPeer, DownloadPeers, DownloadTree } from "./DownloadPeer.ts"
 
 /** A block in flight. */
 export interface Flight {
-  readonly header: number
+  readonly header: HeaderId
   readonly height: number
   /** The peers asked, and when, in order. */
-  readonly askers: Array<{ readonly peer: number; readonly since: number }>
+  readonly askers: Array<{ readonly peer: PeerId; readonly since: number }>
 }
 
 /** A received block. */
 export interface ArrivedBlock {
-  readonly header: number
+  readonly header: HeaderId
   /** Bytes. */
   readonly size: number
 }
@@ -39,9 +40,9 @@ const WEIGHT = 0.05
  */
 export class Flights {
   private readonly options: FlightsOptions
-  private readonly flights = new Map<number, Flight>()
+  private readonly flights = new Map<HeaderId, Flight>()
   /** Received blocks that are not stored yet, with their sizes. */
-  private readonly unstored = new Map<number, number>()
+  private readonly unstored = new Map<HeaderId, number>()
   private unstoredBytes = 0
   private averageSize = 20_000
 
@@ -66,24 +67,24 @@ export class Flights {
   }
 
   /** Peers asked for a block, in order of the requests. */
-  askersOf(header: number): Flight["askers"] {
+  askersOf(header: HeaderId): Flight["askers"] {
     return this.flights.get(header)?.askers ?? []
   }
 
-  isInFlight(header: number): boolean {
+  isInFlight(header: HeaderId): boolean {
     return this.flights.has(header)
   }
 
-  isUnstored(header: number): boolean {
+  isUnstored(header: HeaderId): boolean {
     return this.unstored.has(header)
   }
 
   /** Whether a block is neither stored nor on its way. */
-  readonly isMissing = (header: number): boolean =>
+  readonly isMissing = (header: HeaderId): boolean =>
     !this.flights.has(header) && !this.unstored.has(header) && !this.options.tree.hasBlock(header)
 
   /** Records a request. */
-  ask(peer: DownloadPeer, header: number, now: number): void {
+  ask(peer: DownloadPeer, header: HeaderId, now: number): void {
     if (peer.flights.has(header)) return
     if (peer.flights.size === 0 && now - peer.lastDelivery > IDLE) peer.score.begins(now)
     peer.flights.add(header)
@@ -114,7 +115,7 @@ export class Flights {
   }
 
   /** The chain stored or refused a block. Returns whether the block was on its way to the chain. */
-  settled(header: number): boolean {
+  settled(header: HeaderId): boolean {
     const size = this.unstored.get(header)
     if (size === undefined) return false
     this.unstored.delete(header)
@@ -123,7 +124,7 @@ export class Flights {
   }
 
   /** Cancels a request to a peer. Returns whether no peer is asked for the block any more. */
-  cancel(peer: DownloadPeer, header: number): boolean {
+  cancel(peer: DownloadPeer, header: HeaderId): boolean {
     if (!peer.flights.delete(header)) return false
     const flight = this.flights.get(header)
     if (flight === undefined) return false
@@ -142,7 +143,7 @@ export class Flights {
   }
 
   /** When a peer was asked for a block. */
-  askedAt(peer: DownloadPeer, header: number): number | undefined {
+  askedAt(peer: DownloadPeer, header: HeaderId): number | undefined {
     return this.flights.get(header)?.askers.find((asker) => asker.peer === peer.id)?.since
   }
 }

@@ -6,6 +6,7 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
@@ -21,9 +22,9 @@ import type { Slots } from "./Slots.ts"
 export interface SyncPeer {
   readonly peer: Peer
   /** The best header that the peer has, valid or not; `NO_HEADER` for none. */
-  best: number
+  best: HeaderId
   /** The last header announced to the peer. */
-  sent: number
+  sent: HeaderId
   /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
@@ -48,7 +49,7 @@ type SyncPeerView =
 export interface SyncView {
   readonly tree: HeaderTree
   readonly params: ConsensusParams
-  readonly peers: ReadonlyMap<number, SyncPeerView>
+  readonly peers: ReadonlyMap<PeerId, SyncPeerView>
   readonly download: Pick<
     BlockDownload,
     "askersOf" | "commonHeight" | "count" | "inFlight" | "isAsked" | "isUnstored"
@@ -73,7 +74,7 @@ export interface SyncContext extends SyncView {
   readonly chain: typeof Chain.Service
   readonly status: typeof SyncStatus.Service
   readonly mempool: typeof Mempool.Service
-  readonly peers: Map<number, SyncPeer>
+  readonly peers: Map<PeerId, SyncPeer>
   readonly download: BlockDownload
   readonly missing: MissingBlocks
   readonly headers: HeaderSync
@@ -126,7 +127,7 @@ export const isOffence = (
 }
 
 /** Whether the data of a known block is missing, and not on its way to the chain. */
-export const isNew = ({ download, tree }: SyncView, id: number): boolean =>
+export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
@@ -150,7 +151,7 @@ export const workThreshold = ({ params, tree }: SyncView): bigint => {
 }
 
 /** The highest valid header of a chain. */
-export const validPart = (tree: HeaderTree, id: number): number => {
+export const validPart = (tree: HeaderTree, id: HeaderId): HeaderId => {
   if (id === NO_HEADER || !tree.isFailed(id)) return id
   // All descendants of a failed block are failed, so this is a binary search.
   let low = 0
@@ -164,7 +165,7 @@ export const validPart = (tree: HeaderTree, id: number): number => {
 }
 
 /** Records that the peer has this header. */
-export const learn = (context: SyncContext, state: SyncPeer, id: number): void => {
+export const learn = (context: SyncContext, state: SyncPeer, id: HeaderId): void => {
   const { tree } = context
   if (
     id === NO_HEADER || (state.best !== NO_HEADER && tree.compareWork(id, state.best) < 0 && !tree.isFailed(state.best))

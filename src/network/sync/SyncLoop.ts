@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
 import type { Message } from "../wire/message.ts"
@@ -79,7 +80,7 @@ export class SyncLoop {
   private turn = 0
   private rechecked: number
   private ticked: number
-  private tip: number
+  private tip: HeaderId
   /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
@@ -285,16 +286,17 @@ export class SyncLoop {
 
   private considerChains(now: number): void {
     const { peers, timers, tree, headers } = this.context
+    const parent = tree.parent(tree.tip())
     for (const [id, state] of peers) {
       if (!headers.isStarted(id)) continue
       const verdict = timers.consider(id, validPart(tree, state.best), now)
       if (verdict === "drop") this.drop(id, "stalled: the best chain of the peer stays behind ours")
-      else if (verdict === "ask") askHeaders(this.context, state, Math.max(tree.parent(tree.tip()), 0))
+      else if (verdict === "ask") askHeaders(this.context, state, parent === NO_HEADER ? tree.tip() : parent)
     }
   }
 
-  private drop(id: number, reason: string): void {
-    this.context.peers.get(id)?.peer.disconnect({ reason, misbehaving: false })
+  private drop(peer: PeerId, reason: string): void {
+    this.context.peers.get(peer)?.peer.disconnect({ reason, misbehaving: false })
   }
 
   private headerAge(): number {
@@ -320,7 +322,7 @@ export class SyncLoop {
   /** Sends block requests that are already recorded. */
   private send(requests: ReadonlyArray<BlockRequest>): void {
     const { peers, tree } = this.context
-    const byPeer = new Map<number, Array<InventoryItem>>()
+    const byPeer = new Map<PeerId, Array<InventoryItem>>()
     for (const request of requests) {
       const { header, peer } = request
       const compact = requests.length === 1 && this.prefersCompact(request)

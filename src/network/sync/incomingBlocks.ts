@@ -3,6 +3,7 @@ import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
@@ -53,7 +54,7 @@ export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
 }
 
 /** Whether an unsolicited block is worth processing (reference/protocol.md 6.8). */
-export const isAhead = (context: SyncView, { header }: BlockHeader, parent: number): boolean => {
+export const isAhead = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean => {
   const { tree } = context
   const tip = tree.tip()
   const work = tree.chainwork(parent) + blockWork(header.bits)
@@ -80,7 +81,7 @@ export const takeBlock = (context: SyncContext, state: SyncPeer, { block, slot }
 }
 
 /** Checks an unsolicited block. Returns whether it goes on. */
-const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number): boolean => {
+const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: HeaderId): boolean => {
   const { tree } = context
   const parent = tree.find(block.header.prevHash)
   if (parent === NO_HEADER) {
@@ -96,7 +97,7 @@ const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number
 }
 
 /** Whether a known block is wanted from any peer: another peer was asked for it, or a reorg needs it. */
-export const isWanted = ({ download, tree }: SyncView, id: number): boolean =>
+export const isWanted = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   id !== NO_HEADER && (download.askersOf(id).length > 0 || tree.losses.needs(id))
 
 export const takeNotFound = (
@@ -166,7 +167,7 @@ export class Verdicts {
   }
 
   /** A block is stored: cancels all other requests and reconstructions of it. */
-  private arrived(id: number, size: number): void {
+  private arrived(id: HeaderId, size: number): void {
     const { download, peers } = this.context
     download.arrives({ header: id, size })
     for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
@@ -202,13 +203,13 @@ export class Verdicts {
   }
 
   /** A peer was first with the new tip, so it may send further blocks unsolicited. */
-  private thank(id: number): void {
+  private thank(peer: PeerId): void {
     const { highBandwidth, peers } = this.context
-    const peer = peers.get(id)?.peer
-    if (peer === undefined || peer.features.compactBlocks === "none") return
-    const choice = highBandwidth.gaveBlock(id, peer.inbound)
+    const connection = peers.get(peer)?.peer
+    if (connection === undefined || connection.features.compactBlocks === "none") return
+    const choice = highBandwidth.gaveBlock(peer, connection.inbound)
     if (choice === undefined) return
-    peer.post({ type: "sendcmpct", highBandwidth: true, version: COMPACT_VERSION })
+    connection.post({ type: "sendcmpct", highBandwidth: true, version: COMPACT_VERSION })
     const dismissed = choice.dismissed === undefined ? undefined : peers.get(choice.dismissed)
     dismissed?.peer.post({ type: "sendcmpct", highBandwidth: false, version: COMPACT_VERSION })
   }

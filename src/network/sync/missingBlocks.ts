@@ -1,4 +1,5 @@
 import type { BlockLosses } from "../../chain/repair/BlockLosses.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
 import { type BlockRequest, canServe, type DownloadTree } from "./DownloadPeer.ts"
 
@@ -15,9 +16,9 @@ type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 
 /** A search for a block across all peers, whatever their chain. */
 interface Search {
-  readonly asked: Map<number, number>
+  readonly asked: Map<PeerId, number>
   /** The peer that was asked last and has not answered. */
-  pending: number | undefined
+  pending: PeerId | undefined
 }
 
 /**
@@ -32,7 +33,7 @@ export class MissingBlocks {
   private readonly download: BlockDownload
   private readonly tree: DownloadTree
   private readonly losses: Losses
-  private readonly searches = new Map<number, Search>()
+  private readonly searches = new Map<HeaderId, Search>()
 
   constructor(download: BlockDownload, tree: DownloadTree, losses: Losses) {
     this.download = download
@@ -63,20 +64,20 @@ export class MissingBlocks {
   }
 
   /** A peer reported a block as not found. Returns whether that request was part of a search. */
-  refused(peer: number, header: number): boolean {
+  refused(peer: PeerId, header: HeaderId): boolean {
     const search = this.searches.get(header)
     if (search?.pending !== peer) return false
     this.without(header, search)
     return true
   }
 
-  private without(header: number, search: Search): void {
+  private without(header: HeaderId, search: Search): void {
     search.pending = undefined
     this.losses.refusedBy(header)
   }
 
-  private search(header: number, now: number): ReadonlyArray<BlockRequest> {
-    const search = this.searches.get(header) ?? { asked: new Map<number, number>(), pending: undefined }
+  private search(header: HeaderId, now: number): ReadonlyArray<BlockRequest> {
+    const search = this.searches.get(header) ?? { asked: new Map<PeerId, number>(), pending: undefined }
     this.searches.set(header, search)
     if (search.pending !== undefined) {
       if (now - (search.asked.get(search.pending) ?? -Infinity) < SILENCE) return []

@@ -7,6 +7,7 @@ import { ownAddressFor } from "../../../src/network/addresses/ownAddress.ts"
 import type { ConnectionType, Disconnection, Peer } from "../../../src/network/Peer.ts"
 import type { Message } from "../../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../../src/network/wire/messages/addr.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { ampleAccount } from "../../support/memory.ts"
 import { endpoint, NOW, numbered, seeded } from "./support.ts"
 
@@ -27,7 +28,7 @@ const newPeer = (
   const disconnections: Array<Disconnection> = []
   const { address, port } = endpoint(fields.from ?? `80.${id}.1.1:8334`)
   return {
-    id,
+    id: peerId(id),
     type,
     inbound: type === "inbound",
     address,

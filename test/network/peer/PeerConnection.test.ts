@@ -14,6 +14,7 @@ import { Turns } from "../../../src/network/peer/Turns.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { ampleBudget } from "../../support/memory.ts"
 import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
@@ -73,7 +74,7 @@ const pair = (options: PairOptions = {}) =>
       budget: options.budget ?? ampleBudget()
     }
     const connection = yield* PeerConnection.make(yield* Deferred.await(arrived), {
-      id: 1,
+      id: peerId(1),
       type: "inbound",
       address: { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) },
       port: 1234,

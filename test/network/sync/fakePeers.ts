@@ -7,6 +7,7 @@ import { Services } from "../../../src/network/wire/messages/version.ts"
 import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
 import type { Block, BlockHeader } from "../../../src/protocol/block.ts"
 import { type Bytes, toHex } from "../../../src/protocol/bytes.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { ampleAccount } from "../../support/memory.ts"
 
 /** Blocks of a peer: its best chain from genesis on, and all blocks it ever had. */
@@ -62,7 +63,7 @@ let connections = 0
 
 /** A peer in memory that answers from a chain and records received messages. */
 export class FakePeer implements Peer {
-  readonly id = connections++
+  readonly id = peerId(connections++)
   readonly type: ConnectionType
   readonly inbound: boolean
   readonly address: NetAddress = { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }

@@ -7,6 +7,7 @@ import type { Written } from "../../../src/network/sync/BlockWriter.ts"
 import { admitBlock, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
+import { headerId, peerId } from "../../../src/protocol/keys.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
@@ -25,8 +26,8 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
 
 const item = (block: Block, peer: number, id: number, compact = false): ReceivedBlock => ({
   block,
-  id,
-  peer,
+  id: headerId(id),
+  peer: peerId(peer),
   compact,
   slot: undefined
 })

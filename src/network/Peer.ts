@@ -127,12 +127,10 @@ export interface Peer {
   readonly turn: Effect.Effect<void>
 }
 
-/** Peer events that a part of the node handles. */
+/** Peer events that a part of the node handles. Messages go through `messageTable.ts`. */
 export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>
-  /** Runs in the fiber that reads from the peer: waiting here delays only this peer. */
-  readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
   /** Whether to decode a `block` or `cmpctblock`, by the bytes in front of its transactions. False drops it. */
   readonly screened?: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   /** Runs last, and once. */

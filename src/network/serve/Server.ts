@@ -11,6 +11,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { getsTransactions } from "../relay/relaysTransactions.ts"
 import { makeCompactBlock } from "../wire/compactBlock.ts"
@@ -55,6 +56,10 @@ export interface ServerOptions {
   readonly nonce?: () => bigint
 }
 
+export interface Server extends PeerHandler {
+  readonly messages: MessageParts["server"]
+}
+
 const randomNonce = (): bigint => randomBytes(8).readBigUInt64LE()
 
 type Unreadable = BlockNotFound | BlockUnavailable | StorageFailure
@@ -65,7 +70,7 @@ const withoutWitness = (transaction: Transaction): Transaction =>
 
 export const make = (
   { nonce = randomNonce, transactionFor }: ServerOptions
-): Effect.Effect<PeerHandler, never, Chain> =>
+): Effect.Effect<Server, never, Chain> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const { params, tree } = chain
@@ -237,24 +242,17 @@ export const make = (
         yield* peer.send({ type: "blocktxn", hash, transactions })
       })
 
-    const answer = (peer: Peer, message: Message): Effect.Effect<void, Unreadable> => {
-      switch (message.type) {
-        case "getheaders":
-          return getheaders(peer, message)
-        case "getblocks":
-          return getblocks(peer, message)
-        case "getdata":
-          return getdata(peer, message.items)
-        case "getblocktxn":
-          return getblocktxn(peer, message)
-        default:
-          return Effect.void
-      }
-    }
+    const answered = (peer: Peer, answer: Effect.Effect<void, Unreadable>): Effect.Effect<void> =>
+      Effect.catchAll(answer, (failure) => unreadable(peer, failure))
 
     return {
       connected: () => Effect.void,
-      received: (peer, message) => Effect.catchAll(answer(peer, message), (failure) => unreadable(peer, failure)),
+      messages: {
+        getheaders: (peer, message) => answered(peer, getheaders(peer, message)),
+        getblocks,
+        getdata: (peer, { items }) => answered(peer, getdata(peer, items)),
+        getblocktxn: (peer, message) => answered(peer, getblocktxn(peer, message))
+      },
       gone: (peer) => Effect.sync(() => void continuations.delete(peer.id))
     }
   })

@@ -3,9 +3,10 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer } from "../Peer.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
-import type { Message } from "../wire/message.ts"
+import type { MessageOf } from "../wire/message.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
@@ -29,10 +30,12 @@ import {
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
 
+export type SyncMessage = MessageOf<keyof MessageParts["sync"]>
+
 export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
-  readonly message: Message
+  readonly message: SyncMessage
   /** The slot of an unsolicited block. The sender's until the loop takes the event, then the loop's. */
   readonly slot?: Lease
   /** Called after the message was handled, if its peer waits for that. */
@@ -224,8 +227,6 @@ export class SyncLoop {
         return void takeTransactions(context, state, message)
       case "notfound":
         return void takeNotFound(context, state, message.items)
-      default:
-        return undefined
     }
   }
 

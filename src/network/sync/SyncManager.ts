@@ -9,11 +9,12 @@ import { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../peerInfo.ts"
-import type { Message } from "../wire/message.ts"
+import type { BlockMessage } from "../wire/messages/block.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
 import { BlockOrder } from "./BlockOrder.ts"
@@ -26,7 +27,7 @@ import { MissingBlocks } from "./missingBlocks.ts"
 import { screen } from "./screen.ts"
 import { Slots } from "./Slots.ts"
 import type { SyncContext, SyncView } from "./SyncContext.ts"
-import { type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
+import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -42,6 +43,7 @@ import { type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
  * Peers wait for the loop.
  */
 export interface SyncManager extends PeerHandler {
+  readonly messages: MessageParts["sync"]
   readonly syncOf: (peer: Peer) => PeerSync
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
@@ -71,10 +73,6 @@ const UNKNOWN: PeerSync = {
   highBandwidthTo: false,
   highBandwidthFrom: false
 }
-
-const isOurs = ({ type }: Message): boolean =>
-  type === "headers" || type === "block" || type === "inv" || type === "cmpctblock" || type === "blocktxn" ||
-  type === "notfound"
 
 /** Whether an inventory has blocks; the relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
@@ -155,7 +153,7 @@ export const make = (
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
     /** Waits until the loop has handled a message. So a peer has only one in the queue, and its memory is counted. */
-    const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
+    const handled = (peer: Peer, message: SyncMessage): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
           offer({
@@ -166,6 +164,23 @@ export const make = (
           }),
           Effect.suspend(() => over ? Effect.void : Deferred.await(done))
         ))
+
+    const queued = (peer: Peer, message: SyncMessage): Effect.Effect<void> => offer({ type: "message", peer, message })
+
+    const takeBlock = (peer: Peer, message: BlockMessage): Effect.Effect<void> =>
+      Effect.uninterruptibleMask((restore) => {
+        const state = view.peers.get(peer.id)
+        if (state === undefined) return restore(queued(peer, message))
+        const admission = admitBlock(view, state, message.block)
+        if (!admission.queued) return Effect.void
+        const { slot } = admission
+        if (slot === undefined) return restore(queued(peer, message))
+        // The connection may end while the block waits for the loop.
+        return Effect.onInterrupt(
+          restore(offer({ type: "message", peer, message, slot })),
+          () => Effect.sync(() => slot.release())
+        )
+      })
 
     return {
       connected: (peer) => offer({ type: "connected", peer }),
@@ -178,27 +193,14 @@ export const make = (
           return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),
       gone: (peer) => offer({ type: "gone", peer }),
-      received: (peer, message) =>
-        Effect.uninterruptibleMask((restore) => {
-          if (!isOurs(message)) return Effect.void
-          const state = view.peers.get(peer.id)
-          if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
-          if (message.type === "cmpctblock" || message.type === "blocktxn" || message.type === "headers") {
-            return restore(handled(peer, message))
-          }
-          if (message.type !== "block" || state === undefined) {
-            return restore(offer({ type: "message", peer, message }))
-          }
-          const admission = admitBlock(view, state, message.block)
-          if (!admission.queued) return Effect.void
-          const { slot } = admission
-          if (slot === undefined) return restore(offer({ type: "message", peer, message }))
-          // The connection may end while the block waits for the loop.
-          return Effect.onInterrupt(
-            restore(offer({ type: "message", peer, message, slot })),
-            () => Effect.sync(() => slot.release())
-          )
-        }),
+      messages: {
+        headers: handled,
+        cmpctblock: handled,
+        blocktxn: handled,
+        notfound: queued,
+        inv: (peer, message) => hasBlocks(message.items) ? queued(peer, message) : Effect.void,
+        block: takeBlock
+      },
       syncOf: (peer) => syncOf(view, peer),
       staleTip: () =>
         !view.loading && view.download.count === 0 &&

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
+import type { MessageTable } from "../../../src/network/messageTable.ts"
 import type { Disconnection, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import { Pace } from "../../../src/network/peer/Pace.ts"
 import {
@@ -18,6 +19,7 @@ import { peerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { ampleBudget } from "../../support/memory.ts"
 import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
+import { messagesTo } from "../../support/receive.ts"
 
 /** A connection and its remote end. */
 interface Pair {
@@ -39,8 +41,15 @@ const UP: ConnectionFacts["introduction"] = {
   nearTip: false
 }
 
+/** A handler of peers and of all their messages. */
+interface TestHandler extends PeerHandler {
+  readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
+}
+
 interface PairOptions {
-  readonly handlers?: ReadonlyArray<PeerHandler>
+  readonly handlers?: ReadonlyArray<TestHandler>
+  /** Gives each message to the handlers by default. */
+  readonly messages?: MessageTable
   readonly facts?: Partial<ConnectionFacts>
   readonly outbox?: ConnectionContext["outbox"]
   readonly pace?: Pace
@@ -51,6 +60,7 @@ interface PairOptions {
 
 const pair = (options: PairOptions = {}) =>
   Effect.gen(function*() {
+    const { handlers = [] } = options
     const arrived = yield* Deferred.make<Socket>()
     const server = yield* Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>>((resume) => {
@@ -64,7 +74,10 @@ const pair = (options: PairOptions = {}) =>
     let nonce = 0n
     const context: ConnectionContext = {
       magic: regtest.magic,
-      handlers: options.handlers ?? [],
+      handlers,
+      messages: options.messages ?? messagesTo((peer, message) =>
+        Effect.forEach(handlers, ({ received }) => received(peer, message), { discard: true })
+      ),
       totals: { sent: 0, received: 0 },
       nonce: () => ++nonce,
       outbox: options.outbox ?? OUTBOX_LIMITS,
@@ -107,9 +120,9 @@ const openPair = (options: PairOptions = {}) =>
   })
 
 /** A handler that records its calls. */
-const recorder = (changes: Partial<PeerHandler> = {}) => {
+const recorder = (changes: Partial<TestHandler> = {}) => {
   const heard: Array<string> = []
-  const handler: PeerHandler = {
+  const handler: TestHandler = {
     connected: () => Effect.sync(() => void heard.push("connected")),
     received: (_, message) => Effect.sync(() => void heard.push(message.type)),
     gone: () => Effect.sync(() => void heard.push("gone")),
@@ -168,10 +181,13 @@ describe("PeerConnection", () => {
       const { handler, heard } = recorder()
       const { remote } = yield* openPair({ handlers: [handler] })
       const unknown: Message = { type: "unknown", command: "frobnicate", payload: Uint8Array.of(1) }
-      yield* remote.send(versionMessage(), { type: "verack" }, unknown, { type: "getaddr" }, { type: "sendheaders" })
+      yield* remote.send(versionMessage(), { type: "verack" }, unknown, { type: "getaddr" }, {
+        type: "notfound",
+        items: []
+      })
       yield* remote.alive
       assert.strictEqual(remote.count("version"), 1)
-      assert.deepStrictEqual(heard, ["connected", "getaddr", "sendheaders"])
+      assert.deepStrictEqual(heard, ["connected", "getaddr", "notfound"])
     }))
 
   it.scoped("the features that the peer requests are recorded", () =>
@@ -348,7 +364,7 @@ describe("PeerConnection", () => {
       const { handler, heard } = recorder({ received: () => Deferred.await(go) })
       const { connection, remote } = yield* openPair({ handlers: [handler] })
       const payload = new Uint8Array(100_000)
-      const frame = encodeFrame(regtest.magic, "feefilter", [payload])
+      const frame = encodeFrame(regtest.magic, "getaddr", [payload])
       for (let i = 0; i < 400; i++) yield* remote.sendBytes(frame)
       yield* realSleep(200)
       assert.isAbove(remote.socket.writableLength, 20_000_000)
@@ -435,7 +451,7 @@ describe("PeerConnection", () => {
   const costly = () => {
     let time = 0
     const { handler, heard } = recorder()
-    const received: PeerHandler["received"] = (peer, message) => {
+    const received: TestHandler["received"] = (peer, message) => {
       time += 0.5
       return handler.received(peer, message)
     }

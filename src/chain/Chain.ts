@@ -12,6 +12,7 @@ import type { Reject } from "../consensus/Reject.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import { type HeaderId, headerId } from "../protocol/keys.ts"
 import { guarded } from "../storage/Database.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
@@ -52,7 +53,7 @@ export type Submission =
 
 export interface HeadersAccepted {
   /** The number in the tree of the last header that is known now; `NO_HEADER` if the first one is refused. */
-  readonly last: number
+  readonly last: HeaderId
   readonly added: number
   /** Why the header after `last` is refused. */
   readonly reject: Reject | undefined
@@ -262,7 +263,7 @@ const make = (
     // Each header is one step that leaves the tree consistent, also between the steps of the writer.
     const acceptHeaders = (headers: ReadonlyArray<BlockHeader>): Effect.Effect<HeadersAccepted> =>
       Effect.gen(function*() {
-        let last = NONE
+        let last = headerId(NONE)
         let added = 0
         for (let from = 0; from < headers.length; from += HEADERS_A_TURN) {
           if (from > 0) yield* turnOfEventLoop
@@ -273,7 +274,7 @@ const make = (
               return { last, added, reject: accepted.reject }
             }
             if (accepted.type === "new") added++
-            last = accepted.id
+            last = headerId(accepted.id)
           }
         }
         return { last, added, reject: undefined }

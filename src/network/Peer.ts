@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../base/MemoryBudget.ts"
+import type { PeerId } from "../protocol/keys.ts"
 import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
@@ -79,7 +80,7 @@ export interface Disconnection {
  */
 export interface Peer {
   /** Number of the connection, counted from 0. */
-  readonly id: number
+  readonly id: PeerId
   readonly type: ConnectionType
   readonly inbound: boolean
   readonly address: NetAddress
@@ -126,12 +127,10 @@ export interface Peer {
   readonly turn: Effect.Effect<void>
 }
 
-/** Peer events that a part of the node handles. */
+/** Peer events that a part of the node handles. Messages go through `messageTable.ts`. */
 export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>
-  /** Runs in the fiber that reads from the peer: waiting here delays only this peer. */
-  readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
   /** Whether to decode a `block` or `cmpctblock`, by the bytes in front of its transactions. False drops it. */
   readonly screened?: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   /** Runs last, and once. */

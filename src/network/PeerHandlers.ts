@@ -1,12 +1,15 @@
 import * as Context from "effect/Context"
 import type { AddressStore } from "./addresses/AddressStore.ts"
+import type { MessageTable } from "./messageTable.ts"
 import type { Peer, PeerHandler } from "./Peer.ts"
 import type { PeerInfo } from "./peerInfo.ts"
 
 /** What the network needs from the rest of the node: message handlers, and the node's state. */
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {
-  /** Each handler receives every peer and every message, in this order. */
+  /** Each handler receives every peer, in this order. */
   readonly handlers: ReadonlyArray<PeerHandler>
+  /** Where the messages of peers go. */
+  readonly messages: MessageTable
   /** Known addresses, bans, and the part of them that survives a restart. */
   readonly store: AddressStore
   /** What the handlers know of a peer. Also works before `connected` and after `gone`. */

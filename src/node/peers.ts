@@ -11,6 +11,7 @@ import type { Mempool } from "../mempool/Mempool.ts"
 import * as AddressStore from "../network/addresses/AddressStore.ts"
 import * as Gossip from "../network/addresses/gossip.ts"
 import { ownAddressFor } from "../network/addresses/ownAddress.ts"
+import { messageTable } from "../network/messageTable.ts"
 import { ownServices } from "../network/ownServices.ts"
 import { PeerHandlers } from "../network/PeerHandlers.ts"
 import * as PeerManager from "../network/PeerManager.ts"
@@ -75,6 +76,12 @@ const makeHandlers = (
     const { tree } = chain
     return {
       handlers: [sync, relay, server, gossip],
+      messages: messageTable({
+        sync: sync.messages,
+        relay: relay.messages,
+        server: server.messages,
+        gossip: gossip.messages
+      }),
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
       lastAnnouncement: sync.lastAnnouncement,

@@ -8,6 +8,7 @@ import { regtest } from "../../src/protocol/networks.ts"
 import { asleepFor, eventually, inTime, settled } from "../support/eventually.ts"
 import { remoteListener, type RemotePeer, remotePeer, versionMessage } from "../support/network.ts"
 import { freePort, memoryStore, NO_INFO, type TestNetwork, testNetwork } from "../support/peerManager.ts"
+import { messagesTo } from "../support/receive.ts"
 
 const connectTo = ({ port }: TestNetwork, from?: string) =>
   Effect.tap(remotePeer(port, from === undefined ? {} : { from }), (remote) => remote.call())
@@ -286,14 +287,10 @@ describe("PeerManager: peers of the operator", () => {
   it.scoped("a misbehaving manual peer is disconnected, is not discouraged, and is tried again later", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
-      const misbehaving: PeerHandler = {
-        connected: () => Effect.void,
-        received: (peer) => Effect.sync(() => peer.disconnect({ reason: "bad", misbehaving: true })),
-        gone: () => Effect.void
-      }
+      const messages = messagesTo((peer) => Effect.sync(() => peer.disconnect({ reason: "bad", misbehaving: true })))
       const network = yield* testNetwork({
         addPeers: [{ host: "127.0.0.1", port: listener.port }],
-        party: { handlers: [misbehaving] }
+        party: { messages }
       })
       const remote = yield* listener.accept
       yield* remote.answer()
@@ -521,11 +518,12 @@ describe("PeerManager: shutdown", () => {
       const gone: Array<number> = []
       const handler: PeerHandler = {
         connected: () => Effect.void,
-        received: () => Effect.zipRight(Deferred.succeed(busy, void 0), Effect.never),
         gone: (peer) => Effect.sync(() => void gone.push(peer.id))
       }
+      const messages = messagesTo(() => Effect.zipRight(Deferred.succeed(busy, void 0), Effect.never))
       const scope = yield* Scope.make()
-      const network = yield* Scope.extend(testNetwork({ listening: true, party: { handlers: [handler] } }), scope)
+      const party = { handlers: [handler], messages }
+      const network = yield* Scope.extend(testNetwork({ listening: true, party }), scope)
       const remotes = [yield* connectTo(network), yield* connectTo(network), yield* remotePeer(network.port)]
       yield* remotes[0]?.send({ type: "getaddr" }) ?? Effect.void
       yield* Deferred.await(busy)

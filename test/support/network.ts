@@ -13,6 +13,7 @@ import {
 import { Services, type Version } from "../../src/network/wire/messages/version.ts"
 import type { NetAddress } from "../../src/network/wire/netAddress.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
+import { peerId } from "../../src/protocol/keys.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { eventually, inTime } from "./eventually.ts"
 import { ampleAccount } from "./memory.ts"
@@ -264,7 +265,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     if (disconnection === undefined) sent.push(message)
   }
   const peer: Peer = {
-    id,
+    id: peerId(id),
     type,
     inbound: type === "inbound",
     address,

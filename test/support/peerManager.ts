@@ -11,6 +11,7 @@ import * as PeerManager from "../../src/network/PeerManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { ampleBudget } from "./memory.ts"
+import { messagesTo } from "./receive.ts"
 
 /** A peer manager without a chain, for tests over loopback. */
 
@@ -95,6 +96,7 @@ export const testNetwork = (
     }).pipe(
       Layer.provide(Layer.succeed(PeerHandlers, {
         handlers: [],
+        messages: messagesTo(() => Effect.void),
         info: () => NO_INFO,
         lastAnnouncement: () => 0,
         services: () => Services.network | Services.witness | Services.networkLimited,

@@ -9,6 +9,7 @@ import { Mempool } from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { PeerInfo } from "../../src/network/peerInfo.ts"
 import { PeerManager } from "../../src/network/PeerManager.ts"
+import { peerId } from "../../src/protocol/keys.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
 import { ampleAccount } from "../support/memory.ts"
@@ -23,7 +24,7 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
   ...NO_INFO,
   sync: { ...NO_INFO.sync, syncedBlocks: 600 + id },
   peer: {
-    id,
+    id: peerId(id),
     type: id % 2 === 1 ? "inbound" : "outbound-full-relay",
     inbound: id % 2 === 1,
     address: { network: "ipv4", bytes: Uint8Array.of(192, 0, 2, id) },

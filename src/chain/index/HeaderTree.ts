@@ -1,6 +1,7 @@
 import type { Reject } from "../../consensus/Reject.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import { type HeaderId, headerId } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { NONE, Status } from "./BlockIndex.ts"
@@ -11,53 +12,53 @@ import { NONE, Status } from "./BlockIndex.ts"
  * consistent. The best chain is visible up to the last validated block.
  */
 export interface HeaderTree {
-  readonly find: (hash: Bytes) => number
+  readonly find: (hash: Bytes) => HeaderId
   /** Wire order: a view; copy it to keep it. */
-  readonly hash: (id: number) => Bytes
-  readonly height: (id: number) => number
-  readonly time: (id: number) => number
-  readonly bits: (id: number) => number
+  readonly hash: (id: HeaderId) => Bytes
+  readonly height: (id: HeaderId) => number
+  readonly time: (id: HeaderId) => number
+  readonly bits: (id: HeaderId) => number
   /** `NO_HEADER` for genesis. */
-  readonly parent: (id: number) => number
+  readonly parent: (id: HeaderId) => HeaderId
   /** The ancestor at a height not above the header's own; itself at its own height. Logarithmic. */
-  readonly ancestor: (id: number, height: number) => number
-  readonly forkPoint: (a: number, b: number) => number
+  readonly ancestor: (id: HeaderId, height: number) => HeaderId
+  readonly forkPoint: (a: HeaderId, b: HeaderId) => HeaderId
   /** Above zero if `a` has more chain work than `b`. */
-  readonly compareWork: (a: number, b: number) => number
-  readonly chainwork: (id: number) => bigint
-  readonly medianTimePast: (id: number) => number
+  readonly compareWork: (a: HeaderId, b: HeaderId) => number
+  readonly chainwork: (id: HeaderId) => bigint
+  readonly medianTimePast: (id: HeaderId) => number
   /** Why a header cannot follow its predecessor: its time, target or version, or the predecessor is invalid. */
   readonly misplaced: (header: BlockHeader) => Reject | undefined
   /** Whether the block or an ancestor is invalid. */
-  readonly isFailed: (id: number) => boolean
-  readonly hasBlock: (id: number) => boolean
+  readonly isFailed: (id: HeaderId) => boolean
+  readonly hasBlock: (id: HeaderId) => boolean
   /** Whether the block was ever connected, so that it was validated completely. */
-  readonly wasConnected: (id: number) => boolean
-  readonly tip: () => number
+  readonly wasConnected: (id: HeaderId) => boolean
+  readonly tip: () => HeaderId
   /** The header with the most work that is not invalid and that the chain can reach. */
-  readonly best: () => number
+  readonly best: () => HeaderId
   /** The header with the most work, including branches that were given up because a block is missing. */
-  readonly mostWork: () => number
+  readonly mostWork: () => HeaderId
   readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
-  readonly at: (height: number) => number
-  readonly isActive: (id: number) => boolean
+  readonly at: (height: number) => HeaderId
+  readonly isActive: (id: HeaderId) => boolean
   readonly losses: BlockLosses
 }
 
-export const NO_HEADER = NONE
+export const NO_HEADER: HeaderId = headerId(NONE)
 
 export const headerTree = (state: ChainState): HeaderTree => {
   const { index } = state
   return {
-    find: (hash) => index.find(hash),
+    find: (hash) => headerId(index.find(hash)),
     hash: (id) => index.hash(id),
     height: (id) => index.height(id),
     time: (id) => index.time(id),
     bits: (id) => index.bits(id),
-    parent: (id) => index.parent(id),
-    ancestor: (id, height) => index.ancestor(id, height),
-    forkPoint: (a, b) => index.forkPoint(a, b),
+    parent: (id) => headerId(index.parent(id)),
+    ancestor: (id, height) => headerId(index.ancestor(id, height)),
+    forkPoint: (a, b) => headerId(index.forkPoint(a, b)),
     compareWork: (a, b) => index.compareWork(a, b),
     chainwork: (id) => index.chainwork(id),
     medianTimePast: (id) => index.medianTimePast(id),
@@ -65,11 +66,11 @@ export const headerTree = (state: ChainState): HeaderTree => {
     isFailed: (id) => index.isFailed(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
-    tip: () => state.at(state.settledHeight),
-    best: () => state.bestHeader,
-    mostWork: () => state.best.mostWork,
+    tip: () => headerId(state.at(state.settledHeight)),
+    best: () => headerId(state.bestHeader),
+    mostWork: () => headerId(state.best.mostWork),
     count: () => index.count,
-    at: (height) => height > state.settledHeight ? NONE : state.at(height),
+    at: (height) => headerId(height > state.settledHeight ? NONE : state.at(height)),
     isActive: (id) => state.isActive(id),
     losses: state.losses
   }
@@ -80,7 +81,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
  * consecutive, then the step doubles each time.
  * Source: upstream `chain.cpp`, `LocatorEntries`.
  */
-export const locatorOf = (tree: HeaderTree, id: number): ReadonlyArray<Bytes> => {
+export const locatorOf = (tree: HeaderTree, id: HeaderId): ReadonlyArray<Bytes> => {
   const hashes: Array<Bytes> = []
   let height = tree.height(id)
   for (let step = 1; height > 0; height -= step) {

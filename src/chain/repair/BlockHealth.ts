@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { displayHash } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { type Checkable, DataHealth, type Doubt } from "../../storage/DataHealth.ts"
 import { Chain } from "../Chain.ts"
 import type { HeaderTree } from "../index/HeaderTree.ts"
@@ -62,7 +63,7 @@ class Since<A> {
 }
 
 /** The first missing block on the way to the best header. The chain cannot advance beyond it. */
-const nextMissing = (tree: HeaderTree): number | undefined => {
+const nextMissing = (tree: HeaderTree): HeaderId | undefined => {
   const [best, tip] = [tree.best(), tree.tip()]
   if (tree.compareWork(best, tip) <= 0) return undefined
   for (let height = tree.height(tree.forkPoint(best, tip)) + 1; height <= tree.height(best); height++) {
@@ -72,7 +73,7 @@ const nextMissing = (tree: HeaderTree): number | undefined => {
   return undefined
 }
 
-const blockText = (tree: HeaderTree, id: number): string =>
+const blockText = (tree: HeaderTree, id: HeaderId): string =>
   `block ${displayHash(tree.hash(id))} at height ${tree.height(id)}`
 
 /**

@@ -1,3 +1,4 @@
+import { type HeaderId, headerId } from "../../protocol/keys.ts"
 import type { FileFamily } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
@@ -93,10 +94,10 @@ export class BlockLosses {
     return untold
   }
 
-  *ids(): Iterable<number> {
+  *ids(): Iterable<HeaderId> {
     for (const id of this.missing) {
       if (this.index.has(id, Status.HAVE_DATA)) this.missing.delete(id)
-      else if (this.chain.isActive(id)) yield id
+      else if (this.chain.isActive(id)) yield headerId(id)
     }
   }
 
@@ -144,8 +145,8 @@ export class BlockLosses {
   }
 
   /** The missing block that a reorg has to disconnect. */
-  get waitsFor(): number | undefined {
-    return this.waiting
+  get waitsFor(): HeaderId | undefined {
+    return this.waiting === undefined ? undefined : headerId(this.waiting)
   }
 
   waitFor(id: number | undefined): void {
@@ -172,8 +173,8 @@ export class BlockLosses {
   }
 
   /** The missing block that prevents the reorg to a branch that was given up. */
-  get inTheWay(): number | undefined {
-    for (const id of this.givenUp) if (this.has(id)) return id
+  get inTheWay(): HeaderId | undefined {
+    for (const id of this.givenUp) if (this.has(id)) return headerId(id)
     return undefined
   }
 

@@ -2,6 +2,8 @@ import * as Effect from "effect/Effect"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
 import { type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { KnownAddress, PeerGossip } from "../peerInfo.ts"
 import type { Message } from "../wire/message.ts"
@@ -59,6 +61,7 @@ export interface GossipOptions {
 }
 
 export interface Gossip extends PeerHandler {
+  readonly messages: MessageParts["gossip"]
   /** Sends due addresses. Call it about once a second. `now`: seconds since 1970. */
   readonly tick: (now: number) => void
   readonly gossipOf: (peer: Peer) => PeerGossip
@@ -82,7 +85,7 @@ export const make = (options: GossipOptions): Gossip => new AddressGossip(option
 class AddressGossip implements Gossip {
   private readonly options: GossipOptions
   private readonly key: SipKey
-  private readonly members = new Map<number, Member>()
+  private readonly members = new Map<PeerId, Member>()
   private readonly answers = new Map<
     string,
     { readonly until: number; readonly addresses: ReadonlyArray<KnownAddress> }
@@ -101,16 +104,10 @@ class AddressGossip implements Gossip {
       return peer.send({ type: "getaddr" })
     })
 
-  readonly received = (peer: Peer, message: Message): Effect.Effect<void> => {
-    switch (message.type) {
-      case "addr":
-      case "addrv2":
-        return Effect.sync(() => this.takeAddresses(peer, message.addresses))
-      case "getaddr":
-        return Effect.suspend(() => this.answer(peer))
-      default:
-        return Effect.void
-    }
+  readonly messages: MessageParts["gossip"] = {
+    addr: (peer, { addresses }) => Effect.sync(() => this.takeAddresses(peer, addresses)),
+    addrv2: (peer, { addresses }) => Effect.sync(() => this.takeAddresses(peer, addresses)),
+    getaddr: (peer) => Effect.suspend(() => this.answer(peer))
   }
 
   readonly gone = (peer: Peer): Effect.Effect<void> =>

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Address } from "../../base/addresses.ts"
 import { exponential, type Random } from "../../base/random.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { PeerUnreachable } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
@@ -34,7 +35,7 @@ const PEERS_THAT_PROVE = 2
 
 export interface OpenConnections extends Pick<Connections, "count" | "peers"> {
   readonly all: ReadonlyArray<Pick<PeerConnection, "facts">>
-  readonly find: (id: number) => Pick<PeerConnection, "disconnect"> | undefined
+  readonly find: (id: PeerId) => Pick<PeerConnection, "disconnect"> | undefined
 }
 
 export interface AutomaticOptions {

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import { formatHostPort } from "../../base/addresses.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
+import { type PeerId, peerId } from "../../protocol/keys.ts"
 import type { ConnectionType, Disconnection, Hello, Peer } from "../Peer.ts"
 import type { Introduction } from "../peer/Handshake.ts"
 import { type ConnectionContext, type ConnectionFacts, PeerConnection } from "../peer/PeerConnection.ts"
@@ -41,10 +42,10 @@ export const socketAddress = (text: string | undefined): NetAddress | undefined 
 /** All connections of the node, including those before the handshake. */
 export class Connections {
   private readonly options: ConnectionsOptions
-  private readonly byId = new Map<number, PeerConnection>()
+  private readonly byId = new Map<PeerId, PeerConnection>()
   /** Outbound connections by the nonces in their `version`. */
   private readonly calls = new Map<bigint, PeerConnection>()
-  private nextId = 0
+  private made = 0
 
   constructor(options: ConnectionsOptions) {
     this.options = options
@@ -72,7 +73,7 @@ export class Connections {
       const nonce = this.options.context.nonce()
       const connection = yield* PeerConnection.make(socket, {
         ...plan,
-        id: this.nextId++,
+        id: peerId(this.made++),
         bind: bindOf(socket),
         introduction: { ...this.options.introduce(), nonce, isOwnNonce: (theirs) => this.isOwn(theirs) }
       }, this.options.context)

@@ -1,8 +1,9 @@
+import type { PeerId } from "../../protocol/keys.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
 /** An outbound peer as a candidate for disconnection. Times are seconds since 1970. */
 export interface ExtraPeer {
-  readonly id: number
+  readonly id: PeerId
   readonly network: AddressNetwork
   readonly connectedAt: number
   /** When the peer last announced a block ahead of our tip; 0 for never. */
@@ -28,7 +29,7 @@ export const extraFullRelay = (
   manual: ReadonlyArray<AddressNetwork>,
   limit: number,
   now: number
-): number | undefined => {
+): PeerId | undefined => {
   if (peers.length <= limit) return undefined
   const networks = [...manual, ...peers.map(({ network }) => network)]
   const [worst] = peers
@@ -40,7 +41,7 @@ export const extraFullRelay = (
 /**
  * The surplus block-relay-only peer to disconnect: the youngest, or the next if that sent a block. Source: as above.
  */
-export const extraBlockRelay = (peers: ReadonlyArray<ExtraPeer>, limit: number, now: number): number | undefined => {
+export const extraBlockRelay = (peers: ReadonlyArray<ExtraPeer>, limit: number, now: number): PeerId | undefined => {
   if (peers.length <= limit) return undefined
   const [youngest, next] = [...peers].sort((a, b) => b.id - a.id)
   const chosen = youngest !== undefined && next !== undefined && youngest.lastBlock > next.lastBlock ? next : youngest

@@ -129,6 +129,7 @@ export const make = (
       context: {
         magic: options.network.magic,
         handlers: handlers.handlers,
+        messages: handlers.messages,
         totals,
         nonce: nonceFrom(random),
         outbox: OUTBOX_LIMITS,

@@ -23,6 +23,11 @@ export const MIN_PEER_VERSION = 31_800
 const WTXID_RELAY_VERSION = 110_016
 const ADDR_V2_VERSION = 70_016
 
+/** The messages that are valid before the handshake is complete. */
+const HANDSHAKE_COMMANDS: ReadonlySet<string> = new Set(["version", "verack", "wtxidrelay", "sendaddrv2"])
+
+export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMANDS.has(command)
+
 export interface Introduction {
   /** Bits of `Services`. */
   readonly services: bigint

@@ -1,12 +1,13 @@
 import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../../base/MemoryBudget.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
 export interface PeerLink {
   readonly facts: {
-    readonly id: number
+    readonly id: PeerId
     readonly type: ConnectionType
     readonly address: NetAddress
     readonly port: number
@@ -32,7 +33,7 @@ const COMPACT_BLOCKS_VERSION = 2n
 
 /** A connection whose handshake is complete, as handlers see it. */
 export class OpenPeer implements Peer {
-  readonly id: number
+  readonly id: PeerId
   readonly type: ConnectionType
   readonly inbound: boolean
   readonly address: NetAddress

@@ -6,8 +6,10 @@ import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
+import type { MessageRoute, MessageTable } from "../messageTable.ts"
 import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
-import type { Message } from "../wire/message.ts"
+import type { Message, MessageCommand, MessageOf } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { chargedGroup } from "../wire/netGroup.ts"
 import { Counters, type Totals } from "./Counters.ts"
@@ -21,12 +23,12 @@ import type { Pace } from "./Pace.ts"
 import { PeerMemory } from "./PeerMemory.ts"
 import { PeerSocket } from "./PeerSocket.ts"
 import { Reading } from "./Reading.ts"
-import { judgeMessage } from "./rules.ts"
 import { RecentTime, type Turns } from "./Turns.ts"
 
 export interface ConnectionContext {
   readonly magic: Bytes
   readonly handlers: ReadonlyArray<PeerHandler>
+  readonly messages: MessageTable
   readonly totals: Totals
   /** 64 random bits, never 0. */
   readonly nonce: () => bigint
@@ -41,7 +43,7 @@ export interface ConnectionContext {
 }
 
 export interface ConnectionFacts {
-  readonly id: number
+  readonly id: PeerId
   readonly type: ConnectionType
   readonly address: NetAddress
   readonly port: number
@@ -311,9 +313,23 @@ export class PeerConnection implements PeerLink {
   }
 
   private handle(peer: OpenPeer, message: Message): Effect.Effect<void> {
-    const verdict = judgeMessage(message)
-    if (typeof verdict === "object") return Effect.sync(() => this.disconnect(verdict))
-    if (verdict === "ignore") return Effect.void
+    return message.type === "unknown" ? Effect.void : this.dispatch(peer, message)
+  }
+
+  private dispatch<C extends MessageCommand>(peer: OpenPeer, message: MessageOf<C>): Effect.Effect<void> {
+    const route: MessageRoute<C> = this.context.messages[message.type]
+    if (route === "ignore") return Effect.void
+    if (route === "connection") return this.handleOwn(peer, message)
+    if ("reason" in route) return Effect.sync(() => this.disconnect(route))
+    return Effect.forEach(
+      route,
+      (handler) => this.closed ? Effect.void : handler(peer, message),
+      { discard: true }
+    )
+  }
+
+  /** Handles a message that concerns only the connection. */
+  private handleOwn(peer: OpenPeer, message: Message): Effect.Effect<void> {
     switch (message.type) {
       case "ping":
         return message.nonce === undefined || !peer.answersPings
@@ -322,12 +338,7 @@ export class PeerConnection implements PeerLink {
       case "pong":
         return Effect.sync(() => this.open?.keepAlive.ponged(message.nonce, this.times.now()))
       default:
-        peer.note(message)
-        return Effect.forEach(
-          this.context.handlers,
-          (handler) => this.closed ? Effect.void : handler.received(peer, message),
-          { discard: true }
-        )
+        return Effect.sync(() => peer.note(message))
     }
   }
 

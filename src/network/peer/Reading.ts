@@ -9,10 +9,10 @@ import { type BlockStart, peekBlock } from "../wire/messages/block.ts"
 import type { Counters } from "./Counters.ts"
 import { decoded, decodedInSteps, payloadLimits } from "./decoding.ts"
 import type { FiberTime } from "./FiberTime.ts"
+import { isHandshakeCommand } from "./Handshake.ts"
 import type { Intake } from "./Intake.ts"
 import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
 import type { PeerSocket } from "./PeerSocket.ts"
-import { isHandshakeCommand } from "./rules.ts"
 
 /** Bytes parsed in one go, so that many short messages do not delay other peers. */
 const SLICE = 8_192

@@ -17,6 +17,7 @@ import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
 import { binaryString, displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { PeerRelay } from "../peerInfo.ts"
 import type { Message } from "../wire/message.ts"
@@ -31,6 +32,7 @@ import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
 /** Relays transactions between peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {
+  readonly messages: MessageParts["relay"]
   readonly relayOf: (peer: Peer) => PeerRelay
   /** The requested transaction, if the peer may know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
@@ -347,19 +349,6 @@ export const make = (
         tellFeeFilter(state, yield* status.initialDownload, now)
       })
 
-    const received = (peer: Peer, message: Message): Effect.Effect<void> => {
-      switch (message.type) {
-        case "inv":
-          return inventory(peer, message.items)
-        case "tx":
-          return transaction(peer, message.transaction)
-        case "notfound":
-          return Effect.sync(() => notFound(peer, message.items))
-        default:
-          return Effect.void
-      }
-    }
-
     /** Serves mempool entries that existed at the peer's last announcement, and all transactions of the last block. */
     const transactionFor = (peer: Peer, item: InventoryItem): Transaction | undefined => {
       const kind = kindOf(item)
@@ -374,7 +363,11 @@ export const make = (
 
     return {
       connected,
-      received,
+      messages: {
+        inv: (peer, { items }) => inventory(peer, items),
+        tx: (peer, message) => transaction(peer, message.transaction),
+        notfound: (peer, { items }) => Effect.sync(() => notFound(peer, items))
+      },
       gone: (peer) =>
         Effect.sync(() => {
           states.delete(peer.id)

@@ -8,8 +8,10 @@ import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { RecentBlocks } from "../../chain/state/RecentBlocks.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { getsTransactions } from "../relay/relaysTransactions.ts"
 import { makeCompactBlock } from "../wire/compactBlock.ts"
@@ -54,6 +56,10 @@ export interface ServerOptions {
   readonly nonce?: () => bigint
 }
 
+export interface Server extends PeerHandler {
+  readonly messages: MessageParts["server"]
+}
+
 const randomNonce = (): bigint => randomBytes(8).readBigUInt64LE()
 
 type Unreadable = BlockNotFound | BlockUnavailable | StorageFailure
@@ -64,12 +70,12 @@ const withoutWitness = (transaction: Transaction): Transaction =>
 
 export const make = (
   { nonce = randomNonce, transactionFor }: ServerOptions
-): Effect.Effect<PeerHandler, never, Chain> =>
+): Effect.Effect<Server, never, Chain> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const { params, tree } = chain
     /** The last block of a truncated `getblocks` answer, by peer. When the peer requests it, we announce the tip. */
-    const continuations = new Map<number, Bytes>()
+    const continuations = new Map<PeerId, Bytes>()
     /** The compact block of the tip, shared by all peers. */
     let ofTip: CmpctBlock | undefined
     /** Blocks that recently served `getblocktxn`: peers tend to request transactions of the same ones. */
@@ -87,7 +93,7 @@ export const make = (
 
     /** Reads headers until the message is full; `undefined` if one of them is not stored. */
     const readHeaders = (
-      ids: ReadonlyArray<number>,
+      ids: ReadonlyArray<HeaderId>,
       version: number
     ): Effect.Effect<ReadonlyArray<BlockHeader> | undefined, StorageFailure> =>
       Effect.gen(function*() {
@@ -137,14 +143,14 @@ export const make = (
         return peer.send({ type: "inv", items })
       })
 
-    const compactBlock = (id: number, block: Block): CmpctBlock => {
+    const compactBlock = (id: HeaderId, block: Block): CmpctBlock => {
       if (ofTip !== undefined && equal(ofTip.header.header.hash, block.hash)) return ofTip
       const compact = makeCompactBlock(block, nonce())
       if (id === tree.tip()) ofTip = compact
       return compact
     }
 
-    const blockMessage = (id: number, type: number): Effect.Effect<Message | undefined, Unreadable> =>
+    const blockMessage = (id: HeaderId, type: number): Effect.Effect<Message | undefined, Unreadable> =>
       Effect.gen(function*() {
         const hash = tree.hash(id).slice()
         if (type === ItemType.block) return strippedBlock(yield* chain.block(hash))
@@ -236,24 +242,17 @@ export const make = (
         yield* peer.send({ type: "blocktxn", hash, transactions })
       })
 
-    const answer = (peer: Peer, message: Message): Effect.Effect<void, Unreadable> => {
-      switch (message.type) {
-        case "getheaders":
-          return getheaders(peer, message)
-        case "getblocks":
-          return getblocks(peer, message)
-        case "getdata":
-          return getdata(peer, message.items)
-        case "getblocktxn":
-          return getblocktxn(peer, message)
-        default:
-          return Effect.void
-      }
-    }
+    const answered = (peer: Peer, answer: Effect.Effect<void, Unreadable>): Effect.Effect<void> =>
+      Effect.catchAll(answer, (failure) => unreadable(peer, failure))
 
     return {
       connected: () => Effect.void,
-      received: (peer, message) => Effect.catchAll(answer(peer, message), (failure) => unreadable(peer, failure)),
+      messages: {
+        getheaders: (peer, message) => answered(peer, getheaders(peer, message)),
+        getblocks,
+        getdata: (peer, { items }) => answered(peer, getdata(peer, items)),
+        getblocktxn: (peer, message) => answered(peer, getblocktxn(peer, message))
+      },
       gone: (peer) => Effect.sync(() => void continuations.delete(peer.id))
     }
   })

@@ -2,6 +2,7 @@ import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { MAX_HEADERS } from "../wire/messages/headers.ts"
 
 /** Which headers and blocks a peer gets (reference/protocol.md 6.7, 6.8), decided from the header tree. */
@@ -22,14 +23,14 @@ const RECENT_BLOCKS = 20
 export const MAX_BLOCKS = 500
 
 /** Whether a header is in the best chain, up to the validated tip. */
-export const isInChain = (tree: HeaderTree, id: number): boolean => tree.at(tree.height(id)) === id
+export const isInChain = (tree: HeaderTree, id: HeaderId): boolean => tree.at(tree.height(id)) === id
 
 /**
  * Whether a peer may have a block or header: those of the best chain, and those that were once connected and are not
  * old. Other known headers would identify this node. Source: upstream `net_processing.cpp`, `BlockRequestAllowed`;
  * `chain.cpp`, `GetBlockProofEquivalentTime`.
  */
-export const isServable = (tree: HeaderTree, params: ConsensusParams, id: number): boolean => {
+export const isServable = (tree: HeaderTree, params: ConsensusParams, id: HeaderId): boolean => {
   if (isInChain(tree, id)) return true
   if (!tree.wasConnected(id) || tree.isFailed(id)) return false
   const best = tree.best()
@@ -42,7 +43,7 @@ export const isServable = (tree: HeaderTree, params: ConsensusParams, id: number
  * The last block of the best chain that a locator names; genesis if it names none. A block that builds on the tip names
  * the tip. Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
  */
-export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): number => {
+export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): HeaderId => {
   const tip = tree.tip()
   const height = tree.height(tip)
   for (const hash of locator) {
@@ -68,12 +69,12 @@ export const headersFor = (
   tree: HeaderTree,
   params: ConsensusParams,
   { locator, stop }: Question
-): ReadonlyArray<number> | undefined => {
+): ReadonlyArray<HeaderId> | undefined => {
   const last = tree.find(stop)
   if (locator.length === 0) {
     return last !== NO_HEADER && isServable(tree, params, last) ? [last] : undefined
   }
-  const ids: Array<number> = []
+  const ids: Array<HeaderId> = []
   const end = tree.height(tree.tip())
   for (let height = tree.height(forkOf(tree, locator)) + 1; height <= end && ids.length < MAX_HEADERS; height++) {
     const id = tree.at(height)
@@ -90,9 +91,9 @@ export const headersFor = (
 export const blocksFor = (
   tree: HeaderTree,
   { locator, stop }: Question
-): { readonly ids: ReadonlyArray<number>; readonly more: boolean } => {
+): { readonly ids: ReadonlyArray<HeaderId>; readonly more: boolean } => {
   const last = tree.find(stop)
-  const ids: Array<number> = []
+  const ids: Array<HeaderId> = []
   const end = tree.height(tree.tip())
   for (let height = tree.height(forkOf(tree, locator)) + 1; height <= end; height++) {
     const id = tree.at(height)
@@ -104,7 +105,7 @@ export const blocksFor = (
 }
 
 /** Whether a block is sent as a compact block to peers that request it so. `now`: seconds since 1970. */
-export const isCompactServed = (tree: HeaderTree, params: ConsensusParams, id: number, now: number): boolean => {
+export const isCompactServed = (tree: HeaderTree, params: ConsensusParams, id: HeaderId, now: number): boolean => {
   const tip = tree.tip()
   return tree.time(tip) > now - RECENT_BLOCKS * params.targetSpacing &&
     tree.height(id) >= tree.height(tip) - COMPACT_DEPTH

@@ -1,15 +1,18 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { Block } from "../../protocol/block.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { Lease } from "./Slots.ts"
 
 /** A block on its way from a peer to the chain. */
 export interface ReceivedBlock {
   readonly block: Block
   /** The number of its header; `NO_HEADER` if unknown. */
-  readonly id: number
-  readonly peer: number
+  readonly id: HeaderId
+  readonly peer: PeerId
   /** Whether it was reconstructed from a compact block: its peer is then not blamed for an invalid block (BIP 152). */
   readonly compact: boolean
-  readonly unrequested: boolean
+  /** The slot of an unsolicited block, held until the chain has stored or refused the block. */
+  readonly slot: Lease | undefined
 }
 
 /** Maximum bytes of blocks that wait for their predecessors. Beyond it, the lowest are released. */
@@ -18,16 +21,21 @@ const MOST_WAITING = 24 * 1024 * 1024
 /** Maximum blocks and bytes per batch. The chain keeps them parsed until it connects them. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
-/** Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. */
+/**
+ * Sorts blocks into chain order, so that the chain need not read them back. The download limits their number.
+ *
+ * Two fibers share it: the loop adds and releases blocks, the writer takes batches. Each call is complete before the
+ * other fiber runs.
+ */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<ReceivedBlock> = []
   private taken = 0
   /** By the number of the predecessor that they wait for. */
-  private readonly waiting = new Map<number, Array<ReceivedBlock>>()
+  private readonly waiting = new Map<HeaderId, Array<ReceivedBlock>>()
   private waitingBytes = 0
   /** Numbers of blocks that are ready or delivered, and not stored yet. */
-  private readonly passing = new Set<number>()
+  private readonly passing = new Set<HeaderId>()
 
   constructor(tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">) {
     this.tree = tree
@@ -58,7 +66,7 @@ export class BlockOrder {
     }
   }
 
-  private children(parent: number): ReadonlyArray<ReceivedBlock> {
+  private children(parent: HeaderId): ReadonlyArray<ReceivedBlock> {
     const children = this.waiting.get(parent)
     if (children === undefined) return []
     this.waiting.delete(parent)
@@ -66,11 +74,11 @@ export class BlockOrder {
     return children
   }
 
-  private release(parent: number): void {
+  private release(parent: HeaderId): void {
     for (const item of this.children(parent)) this.pass(item)
   }
 
-  private lowest(): number {
+  private lowest(): HeaderId {
     let lowest = NO_HEADER
     for (const parent of this.waiting.keys()) {
       if (lowest === NO_HEADER || this.tree.height(parent) < this.tree.height(lowest)) lowest = parent
@@ -102,7 +110,7 @@ export class BlockOrder {
   }
 
   /** Releases blocks whose predecessor has arrived another way, is invalid, or is not wanted and so not requested. */
-  unblock(isWanted: (id: number) => boolean = () => true): void {
+  unblock(isWanted: (id: HeaderId) => boolean = () => true): void {
     const { tree } = this
     for (const [parent, items] of [...this.waiting]) {
       const free = tree.hasBlock(parent) || tree.isActive(parent) || tree.isFailed(parent)

@@ -1,4 +1,5 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 
 /** Milliseconds that a peer may be behind our tip, and that it then has to answer (reference/protocol.md 6.10). */
 const BEHIND_TIME = 20 * 60_000
@@ -13,7 +14,7 @@ interface Timer {
   protected: boolean
   deadline: number | undefined
   /** Our tip when the timer started. */
-  mark: number
+  mark: HeaderId
   asked: boolean
 }
 
@@ -23,27 +24,27 @@ interface Timer {
  */
 export class ChainSyncTimers {
   private readonly tree: Pick<HeaderTree, "compareWork" | "tip">
-  private readonly timers = new Map<number, Timer>()
+  private readonly timers = new Map<PeerId, Timer>()
 
   constructor(tree: Pick<HeaderTree, "compareWork" | "tip">) {
     this.tree = tree
   }
 
-  add(id: number, protectable: boolean): void {
+  add(id: PeerId, protectable: boolean): void {
     this.timers.set(id, { protectable, protected: false, deadline: undefined, mark: NO_HEADER, asked: false })
   }
 
-  remove(id: number): void {
+  remove(id: PeerId): void {
     this.timers.delete(id)
   }
 
   /** Returns the action for a peer whose chain reaches to `best` (`NO_HEADER` if unknown). */
-  consider(id: number, best: number, now: number): "nothing" | "ask" | "drop" {
+  consider(id: PeerId, best: HeaderId, now: number): "nothing" | "ask" | "drop" {
     const timer = this.timers.get(id)
     if (timer === undefined || timer.protected) return "nothing"
     const { tree } = this
     const tip = tree.tip()
-    const reaches = (mark: number): boolean => best !== NO_HEADER && tree.compareWork(best, mark) >= 0
+    const reaches = (mark: HeaderId): boolean => best !== NO_HEADER && tree.compareWork(best, mark) >= 0
     if (reaches(tip)) {
       timer.deadline = undefined
       this.protect(timer)

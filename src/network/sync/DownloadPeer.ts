@@ -1,5 +1,11 @@
-import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { PeerScore } from "./PeerScore.ts"
+
+export type DownloadTree = Pick<
+  HeaderTree,
+  "height" | "ancestor" | "forkPoint" | "compareWork" | "chainwork" | "hasBlock" | "isFailed" | "tip"
+>
 
 export interface BlockSource {
   /** Whether it is an outbound peer: these are asked first. */
@@ -10,26 +16,35 @@ export interface BlockSource {
   readonly below: number
 }
 
-/** A block in flight. */
-export interface Flight {
-  readonly id: number
-  readonly height: number
-  /** The peers asked, and when, in order. */
-  readonly askers: Array<{ readonly peer: number; readonly since: number }>
+/** A block to request from a peer, by the number of its header. */
+export interface BlockRequest {
+  readonly peer: PeerId
+  readonly header: HeaderId
 }
 
+/** A peer that blocks are downloaded from. Each part of the download changes its own fields. */
 export interface DownloadPeer {
-  readonly id: number
+  readonly id: PeerId
   readonly source: BlockSource
-  readonly score: PeerScore
+
+  // DownloadWindow: the peer's chain.
+
   /** The last valid header of its chain. */
-  best: number
+  best: HeaderId
   /** The last block of that chain up to which we have all blocks. */
-  common: number
+  common: HeaderId
   /** Height up to which all blocks above `common` are stored or in flight. */
   cursor: number
-  readonly flights: Set<number>
-  readonly lacks: Set<number>
+  /** Blocks that it does not have. */
+  readonly lacks: Set<HeaderId>
+
+  // Flights: what is asked of it.
+
+  readonly flights: Set<HeaderId>
+
+  // DownloadVerdicts: how it delivers. Times are milliseconds.
+
+  readonly score: PeerScore
   lastDelivery: number
   /** When the peer began to stall. */
   stalling: number | undefined
@@ -37,22 +52,34 @@ export interface DownloadPeer {
   blocks: boolean
 }
 
+export type DownloadPeers = ReadonlyMap<PeerId, DownloadPeer>
+
+export const makeDownloadPeer = (id: PeerId, source: BlockSource): DownloadPeer => ({
+  id,
+  source,
+  best: NO_HEADER,
+  common: NO_HEADER,
+  cursor: 0,
+  lacks: new Set(),
+  flights: new Set(),
+  score: new PeerScore(),
+  lastDelivery: 0,
+  stalling: undefined,
+  blocks: false
+})
+
 /** Last blocks that a limited peer serves (BIP 159), minus a margin for new blocks. */
 const LIMITED_BLOCKS = 288 - 3
 
 /** Height of the first block that a limited peer serves if its chain ends at `end`. */
 export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BLOCKS, 0)
 
-export const makeDownloadPeer = (id: number, source: BlockSource): DownloadPeer => ({
-  id,
-  source,
-  score: new PeerScore(),
-  best: NO_HEADER,
-  common: NO_HEADER,
-  cursor: 0,
-  flights: new Set(),
-  lacks: new Set(),
-  lastDelivery: 0,
-  stalling: undefined,
-  blocks: false
-})
+export const hasRoom = ({ flights, score }: DownloadPeer): boolean => flights.size < score.limit
+
+/** Whether a peer can be asked for a block of its chain: it has room, serves the height, and does not lack the block. */
+export const canServe = (tree: DownloadTree, peer: DownloadPeer, header: HeaderId): boolean => {
+  const height = tree.height(header)
+  return hasRoom(peer) && height < peer.source.below && !peer.lacks.has(header) &&
+    (!peer.source.limited || height >= firstOfLimited(tree.height(peer.best))) &&
+    tree.ancestor(peer.best, height) === header
+}

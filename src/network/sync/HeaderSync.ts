@@ -1,3 +1,4 @@
+import type { PeerId } from "../../protocol/keys.ts"
 /** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
 export const HEADERS_ANSWER_TIME = 120_000
 
@@ -38,7 +39,7 @@ interface HeaderPeer {
  * clock.
  */
 export class HeaderSync {
-  private readonly peers = new Map<number, HeaderPeer>()
+  private readonly peers = new Map<PeerId, HeaderPeer>()
   private readonly spacing: number
 
   /** `spacing`: seconds between blocks. */
@@ -46,7 +47,7 @@ export class HeaderSync {
     this.spacing = spacing
   }
 
-  add(id: number, preferred: boolean): void {
+  add(id: PeerId, preferred: boolean): void {
     this.peers.set(id, {
       preferred,
       asked: undefined,
@@ -59,12 +60,12 @@ export class HeaderSync {
     })
   }
 
-  remove(id: number): void {
+  remove(id: PeerId): void {
     this.peers.delete(id)
   }
 
   /** Whether a peer may be asked now, which is then recorded. Only one request may be unanswered. */
-  ask(id: number, now: number): boolean {
+  ask(id: PeerId, now: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
     if (peer.asked !== undefined && now - peer.asked < HEADERS_ANSWER_TIME) {
@@ -77,12 +78,12 @@ export class HeaderSync {
   }
 
   /** Whether a request is unanswered. */
-  isAsked(id: number): boolean {
+  isAsked(id: PeerId): boolean {
     return this.peers.get(id)?.asked !== undefined
   }
 
   /** Records an answer. Returns whether to ask the peer once more. */
-  answered(id: number): boolean {
+  answered(id: PeerId): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
     const { again } = peer
@@ -92,25 +93,25 @@ export class HeaderSync {
   }
 
   /** The peer has sent all its headers. */
-  told(id: number): void {
+  told(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) peer.told = true
   }
 
   /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */
-  heard(id: number, bytes: number, now: number): void {
+  heard(id: PeerId, bytes: number, now: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined || bytes - peer.bytes < PART) return
     peer.bytes = bytes
     peer.progress = now
   }
 
-  isStarted(id: number): boolean {
+  isStarted(id: PeerId): boolean {
     return this.peers.get(id)?.started === true
   }
 
   /** Peers to start header sync with now. `age`: of the best header, seconds. */
-  start(now: number, age: number): ReadonlyArray<number> {
+  start(now: number, age: number): ReadonlyArray<PeerId> {
     const fresh = [...this.peers].filter(([, { started }]) => !started)
     if (fresh.length === 0) return []
     const syncing = this.syncing
@@ -143,7 +144,7 @@ export class HeaderSync {
    * is another outbound peer. The other's time limit restarts, because our own link may be slow. Without another peer,
    * the peer itself restarts. Source: upstream `net_processing.cpp`, `SendMessages`.
    */
-  late(now: number, age: number): number | undefined {
+  late(now: number, age: number): PeerId | undefined {
     for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined
     const { syncing } = this
     for (const [id, peer] of this.peers) {

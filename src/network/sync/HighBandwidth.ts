@@ -1,9 +1,10 @@
+import type { PeerId } from "../../protocol/keys.ts"
 /** Maximum peers that send compact blocks unsolicited (BIP 152). */
 const MOST = 3
 
 export interface Choice {
-  readonly chosen: number
-  readonly dismissed: number | undefined
+  readonly chosen: PeerId
+  readonly dismissed: PeerId | undefined
 }
 
 /**
@@ -12,25 +13,25 @@ export interface Choice {
  */
 export class HighBandwidth {
   /** Least recently useful first. */
-  private readonly peers: Array<{ readonly id: number; readonly inbound: boolean }> = []
+  private readonly peers: Array<{ readonly id: PeerId; readonly inbound: boolean }> = []
 
-  has(id: number): boolean {
+  has(id: PeerId): boolean {
     return this.peers.some((peer) => peer.id === id)
   }
 
-  remove(id: number): void {
+  remove(id: PeerId): void {
     const at = this.peers.findIndex((peer) => peer.id === id)
     if (at >= 0) this.peers.splice(at, 1)
   }
 
   /** A peer was first with a new block. Returns the change; nothing if it was already selected. */
-  gaveBlock(id: number, inbound: boolean): Choice | undefined {
+  gaveBlock(id: PeerId, inbound: boolean): Choice | undefined {
     if (this.has(id)) {
       this.remove(id)
       this.peers.push({ id, inbound })
       return undefined
     }
-    let dismissed: number | undefined
+    let dismissed: PeerId | undefined
     if (this.peers.length >= MOST) {
       const called = this.peers.filter((peer) => !peer.inbound)
       const kept = inbound && called.length === 1 ? called[0] : undefined

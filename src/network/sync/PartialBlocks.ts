@@ -1,4 +1,5 @@
 import type { MemoryAccount } from "../../base/MemoryBudget.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { PartialBlock } from "../wire/compactBlock.ts"
 
 /** Memory of a place in a block, and of a received transaction beyond its bytes. */
@@ -23,9 +24,9 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
  */
 export class PartialBlocks {
   private readonly account: MemoryAccount
-  private readonly blocks = new Map<number, PartialBlock | undefined>()
-  private readonly sizes = new Map<number, number>()
-  private readonly attempts = new Set<number>()
+  private readonly blocks = new Map<HeaderId, PartialBlock | undefined>()
+  private readonly sizes = new Map<HeaderId, number>()
+  private readonly attempts = new Set<HeaderId>()
 
   constructor(account: MemoryAccount) {
     this.account = account
@@ -35,21 +36,21 @@ export class PartialBlocks {
     return this.blocks.size
   }
 
-  has(id: number): boolean {
+  has(id: HeaderId): boolean {
     return this.blocks.has(id)
   }
 
-  get(id: number): PartialBlock | undefined {
+  get(id: HeaderId): PartialBlock | undefined {
     return this.blocks.get(id)
   }
 
-  get oldest(): number | undefined {
+  get oldest(): HeaderId | undefined {
     for (const id of this.blocks.keys()) return id
     return undefined
   }
 
   /** Stores a partial block. False, storing nothing, if out of memory. */
-  set(id: number, block: PartialBlock | undefined): boolean {
+  set(id: HeaderId, block: PartialBlock | undefined): boolean {
     this.delete(id)
     const size = block === undefined ? 0 : sizeOf(block)
     if (size > 0 && !this.account.take("compact_blocks", size)) return false
@@ -58,14 +59,14 @@ export class PartialBlocks {
     return true
   }
 
-  delete(id: number): void {
+  delete(id: HeaderId): void {
     this.account.give("compact_blocks", this.sizes.get(id) ?? 0)
     this.sizes.delete(id)
     this.blocks.delete(id)
   }
 
   /** Records a reconstruction attempt with data of this peer. Returns whether it is the first for the block. */
-  attempt(id: number): boolean {
+  attempt(id: HeaderId): boolean {
     if (this.attempts.has(id)) return false
     this.attempts.add(id)
     if (this.attempts.size > MOST_ATTEMPTED) {

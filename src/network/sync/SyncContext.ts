@@ -6,6 +6,7 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
@@ -16,13 +17,14 @@ import type { HighBandwidth } from "./HighBandwidth.ts"
 import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
+import type { Slots } from "./Slots.ts"
 
 export interface SyncPeer {
   readonly peer: Peer
   /** The best header that the peer has, valid or not; `NO_HEADER` for none. */
-  best: number
+  best: HeaderId
   /** The last header announced to the peer. */
-  sent: number
+  sent: HeaderId
   /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
@@ -35,14 +37,44 @@ export interface SyncPeer {
   lastAnnouncement: number
 }
 
-/** State shared by the parts of the loop. One fiber changes it; others may read it. */
-export interface SyncContext {
+/** What other fibers see of a peer's state. */
+type SyncPeerView =
+  & Readonly<Pick<SyncPeer, "peer" | "best" | "lastBlock" | "lastAnnouncement">>
+  & { readonly presync: Pick<Presync, "lookedAt"> | undefined }
+
+/**
+ * What the fibers of peers see of the loop's state. They change nothing of it but `slots`, which they share with the
+ * loop: the fiber of a peer takes a slot, and hands it over to the loop with the block.
+ */
+export interface SyncView {
+  readonly tree: HeaderTree
+  readonly params: ConsensusParams
+  readonly peers: ReadonlyMap<PeerId, SyncPeerView>
+  readonly download: Pick<
+    BlockDownload,
+    "askersOf" | "commonHeight" | "count" | "inFlight" | "isAsked" | "isUnstored"
+  >
+  readonly highBandwidth: Pick<HighBandwidth, "has">
+  /** Unsolicited blocks on their way to the chain. */
+  readonly slots: Slots
+  /** Monotonic milliseconds, for durations. */
+  readonly now: () => number
+  /** Wall clock, milliseconds since 1970. It may jump. */
+  readonly wall: () => number
+  /** At the last check: whether the node is in initial download, and whether it is loading. */
+  readonly initial: boolean
+  readonly loading: boolean
+}
+
+/**
+ * The state of the loop, shared by its parts. Only the loop's fiber changes it. Two objects in it have a second user:
+ * `slots` (see `SyncView`), and `blockOrder`, from which the writer takes batches.
+ */
+export interface SyncContext extends SyncView {
   readonly chain: typeof Chain.Service
   readonly status: typeof SyncStatus.Service
   readonly mempool: typeof Mempool.Service
-  readonly tree: HeaderTree
-  readonly params: ConsensusParams
-  readonly peers: Map<number, SyncPeer>
+  readonly peers: Map<PeerId, SyncPeer>
   readonly download: BlockDownload
   readonly missing: MissingBlocks
   readonly headers: HeaderSync
@@ -53,15 +85,8 @@ export interface SyncContext {
   readonly random: (bits: number) => bigint
   /** Wakes the fiber that delivers blocks to the chain. */
   readonly wake: () => void
-  /** Monotonic milliseconds, for durations. */
-  readonly now: () => number
-  /** Wall clock, milliseconds since 1970. It may jump. */
-  readonly wall: () => number
-  /** At the last check: whether the node is in initial download, and whether it is loading. */
   initial: boolean
   loading: boolean
-  /** Unsolicited blocks on their way to the chain. */
-  unrequested: number
 }
 
 export const makeSyncPeer = (peer: Peer): SyncPeer => ({
@@ -77,10 +102,10 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
 })
 
 /** Seconds since 1970: for header ages and display. */
-export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
+export const seconds = ({ wall }: SyncView): number => Math.floor(wall() / 1000)
 
 /** Disconnects a misbehaving peer (reference/protocol.md 6.11), and charges the time of its answers. */
-export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
+export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): void => {
   peer.judged(false)
   peer.disconnect({ reason, misbehaving: true })
 }
@@ -91,14 +116,18 @@ export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
  * be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
  * `MaybePunishNodeForBlock`.
  */
-export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {
+export const isOffence = (
+  { kind, reason }: Reject,
+  { peer }: { readonly peer: Peer },
+  compact = false
+): boolean => {
   if (kind === "time-future") return false
   if (reason === "duplicate-invalid") return !peer.inbound && !compact
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
 }
 
 /** Whether the data of a known block is missing, and not on its way to the chain. */
-export const isNew = ({ download, tree }: SyncContext, id: number): boolean =>
+export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
@@ -115,14 +144,14 @@ export const isNearTip = (context: SyncContext): boolean =>
  * Minimum chain work of stored headers (reference/protocol.md 6.7, point 5): that of the tip minus 144 blocks like it,
  * and at least the network's minimum chain work.
  */
-export const workThreshold = ({ params, tree }: SyncContext): bigint => {
+export const workThreshold = ({ params, tree }: SyncView): bigint => {
   const tip = tree.tip()
   const near = tree.chainwork(tip) - 144n * blockWork(tree.bits(tip))
   return near > params.minimumChainWork ? near : params.minimumChainWork
 }
 
 /** The highest valid header of a chain. */
-export const validPart = (tree: HeaderTree, id: number): number => {
+export const validPart = (tree: HeaderTree, id: HeaderId): HeaderId => {
   if (id === NO_HEADER || !tree.isFailed(id)) return id
   // All descendants of a failed block are failed, so this is a binary search.
   let low = 0
@@ -136,7 +165,7 @@ export const validPart = (tree: HeaderTree, id: number): number => {
 }
 
 /** Records that the peer has this header. */
-export const learn = (context: SyncContext, state: SyncPeer, id: number): void => {
+export const learn = (context: SyncContext, state: SyncPeer, id: HeaderId): void => {
   const { tree } = context
   if (
     id === NO_HEADER || (state.best !== NO_HEADER && tree.compareWork(id, state.best) < 0 && !tree.isFailed(state.best))

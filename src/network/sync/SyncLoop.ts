@@ -2,19 +2,22 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer } from "../Peer.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
-import type { Message } from "../wire/message.ts"
+import type { MessageOf } from "../wire/message.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
-import type { BlockRequest } from "./BlockDownload.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
+import type { BlockRequest } from "./DownloadPeer.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import type { Lease } from "./Slots.ts"
 import {
   isChosen,
   isNearTip,
@@ -23,17 +26,18 @@ import {
   seconds,
   servesBlocks,
   type SyncContext,
-  type SyncPeer,
   validPart
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
 
+export type SyncMessage = MessageOf<keyof MessageParts["sync"]>
+
 export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
-  readonly message: Message
-  /** Whether it holds a slot for unsolicited blocks. Code that returns or takes over the slot clears this. */
-  unrequested: boolean
+  readonly message: SyncMessage
+  /** The slot of an unsolicited block. The sender's until the loop takes the event, then the loop's. */
+  readonly slot?: Lease
   /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
 }
@@ -79,7 +83,7 @@ export class SyncLoop {
   private turn = 0
   private rechecked: number
   private ticked: number
-  private tip: number
+  private tip: HeaderId
   /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
@@ -147,14 +151,8 @@ export class SyncLoop {
         return this.connected(event.peer)
       case "gone":
         return this.gone(event.peer)
-      case "message": {
-        const state = this.context.peers.get(event.peer.id)
-        const { unrequested } = event
-        event.unrequested = false
-        if (state !== undefined) return this.message(state, event.message, unrequested)
-        if (unrequested) this.context.unrequested--
-        return undefined
-      }
+      case "message":
+        return this.message(event)
       case "announced":
         return this.announced(event)
       case "written":
@@ -210,28 +208,25 @@ export class SyncLoop {
     this.startHeaders()
   }
 
-  private message(state: SyncPeer, message: Message, unrequested: boolean): Effect.Effect<void> | undefined {
+  private message({ message, peer, slot: held }: MessageEvent): Effect.Effect<void> | undefined {
     const { context } = this
+    const slot = held?.handOver()
+    const state = context.peers.get(peer.id)
     // Messages of a disconnected peer are ignored.
-    if (state.peer.closed) {
-      if (unrequested) context.unrequested--
-      return undefined
-    }
+    if (state === undefined || state.peer.closed) return void slot?.release()
     switch (message.type) {
       case "headers":
         return takeHeaders(context, state, message.headers)
       case "inv":
         return void takeInventory(context, state, message.items)
       case "block":
-        return void takeBlock(context, state, message.block, unrequested)
+        return void takeBlock(context, state, { block: message.block, slot })
       case "cmpctblock":
         return takeCompact(context, state, message)
       case "blocktxn":
         return void takeTransactions(context, state, message)
       case "notfound":
         return void takeNotFound(context, state, message.items)
-      default:
-        return undefined
     }
   }
 
@@ -292,16 +287,17 @@ export class SyncLoop {
 
   private considerChains(now: number): void {
     const { peers, timers, tree, headers } = this.context
+    const parent = tree.parent(tree.tip())
     for (const [id, state] of peers) {
       if (!headers.isStarted(id)) continue
       const verdict = timers.consider(id, validPart(tree, state.best), now)
       if (verdict === "drop") this.drop(id, "stalled: the best chain of the peer stays behind ours")
-      else if (verdict === "ask") askHeaders(this.context, state, Math.max(tree.parent(tree.tip()), 0))
+      else if (verdict === "ask") askHeaders(this.context, state, parent === NO_HEADER ? tree.tip() : parent)
     }
   }
 
-  private drop(id: number, reason: string): void {
-    this.context.peers.get(id)?.peer.disconnect({ reason, misbehaving: false })
+  private drop(peer: PeerId, reason: string): void {
+    this.context.peers.get(peer)?.peer.disconnect({ reason, misbehaving: false })
   }
 
   private headerAge(): number {
@@ -327,26 +323,27 @@ export class SyncLoop {
   /** Sends block requests that are already recorded. */
   private send(requests: ReadonlyArray<BlockRequest>): void {
     const { peers, tree } = this.context
-    const byPeer = new Map<number, Array<InventoryItem>>()
-    for (const { id, peer } of requests) {
-      const type = this.prefersCompact(requests, peer, id) ? ItemType.compactBlock : ItemType.witnessBlock
-      const item = { type, hash: tree.hash(id).slice() }
+    const byPeer = new Map<PeerId, Array<InventoryItem>>()
+    for (const request of requests) {
+      const { header, peer } = request
+      const compact = requests.length === 1 && this.prefersCompact(request)
+      const item = { type: compact ? ItemType.compactBlock : ItemType.witnessBlock, hash: tree.hash(header).slice() }
       const items = byPeer.get(peer)
       if (items === undefined) byPeer.set(peer, [item])
       else items.push(item)
     }
-    for (const [id, items] of byPeer) {
+    for (const [peer, items] of byPeer) {
       for (let from = 0; from < items.length; from += MOST_ITEMS) {
-        peers.get(id)?.peer.post({ type: "getdata", items: items.slice(from, from + MOST_ITEMS) })
+        peers.get(peer)?.peer.post({ type: "getdata", items: items.slice(from, from + MOST_ITEMS) })
       }
     }
   }
 
-  /** Whether a block is a single new one on the tip, whose transactions are probably in the mempool. */
-  private prefersCompact(requests: ReadonlyArray<BlockRequest>, peer: number, id: number): boolean {
+  /** Whether the only requested block is a new one on the tip, whose transactions are probably in the mempool. */
+  private prefersCompact({ header, peer }: BlockRequest): boolean {
     const { context } = this
     const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"
-    return speaks && requests.length === 1 && context.download.count === 1 && !context.initial &&
-      context.tree.parent(id) === context.tree.tip() && isNearTip(context)
+    return speaks && context.download.count === 1 && !context.initial &&
+      context.tree.parent(header) === context.tree.tip() && isNearTip(context)
   }
 }

@@ -9,11 +9,12 @@ import { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../peerInfo.ts"
-import type { Message } from "../wire/message.ts"
+import type { BlockMessage } from "../wire/messages/block.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
 import { BlockOrder } from "./BlockOrder.ts"
@@ -21,11 +22,12 @@ import { writeBlocks } from "./BlockWriter.ts"
 import { ChainSyncTimers } from "./ChainSyncTimers.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
-import { admits } from "./incomingBlocks.ts"
+import { admitBlock, MOST_UNREQUESTED } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
 import { screen } from "./screen.ts"
-import type { SyncContext } from "./SyncContext.ts"
-import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
+import { Slots } from "./Slots.ts"
+import type { SyncContext, SyncView } from "./SyncContext.ts"
+import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -36,10 +38,12 @@ import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts
  *                        └──────────────────── verdicts ──────────┘
  * ```
  *
- * The loop is one fiber and owns all state. It never waits for the writer: the capacity of the block order limits the
- * requests. Peers wait for the loop.
+ * The loop is one fiber and owns all state. The fibers of peers only read it (`SyncView`), except that they take slots
+ * for unsolicited blocks. The loop never waits for the writer: the capacity of the block order limits the requests.
+ * Peers wait for the loop.
  */
 export interface SyncManager extends PeerHandler {
+  readonly messages: MessageParts["sync"]
   readonly syncOf: (peer: Peer) => PeerSync
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
@@ -69,10 +73,6 @@ const UNKNOWN: PeerSync = {
   highBandwidthTo: false,
   highBandwidthFrom: false
 }
-
-const isOurs = ({ type }: Message): boolean =>
-  type === "headers" || type === "block" || type === "inv" || type === "cmpctblock" || type === "blocktxn" ||
-  type === "notfound"
 
 /** Whether an inventory has blocks; the relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
@@ -114,8 +114,9 @@ export const make = (
       wall: () => clock.unsafeCurrentTimeMillis(),
       initial: true,
       loading: true,
-      unrequested: 0
+      slots: new Slots(MOST_UNREQUESTED)
     }
+    const view: SyncView = context
     const meter = options.meter ?? ownTime()
     const time = new FiberTime(meter)
     const syncLoop = new SyncLoop(context, time)
@@ -152,60 +153,63 @@ export const make = (
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
     /** Waits until the loop has handled a message. So a peer has only one in the queue, and its memory is counted. */
-    const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
+    const handled = (peer: Peer, message: SyncMessage): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
           offer({
             type: "message",
             peer,
             message,
-            unrequested: false,
             handled: () => Deferred.unsafeDone(done, Effect.void)
           }),
           Effect.suspend(() => over ? Effect.void : Deferred.await(done))
         ))
 
+    const queued = (peer: Peer, message: SyncMessage): Effect.Effect<void> => offer({ type: "message", peer, message })
+
+    const takeBlock = (peer: Peer, message: BlockMessage): Effect.Effect<void> =>
+      Effect.uninterruptibleMask((restore) => {
+        const state = view.peers.get(peer.id)
+        if (state === undefined) return restore(queued(peer, message))
+        const admission = admitBlock(view, state, message.block)
+        if (!admission.queued) return Effect.void
+        const { slot } = admission
+        if (slot === undefined) return restore(queued(peer, message))
+        // The connection may end while the block waits for the loop.
+        return Effect.onInterrupt(
+          restore(offer({ type: "message", peer, message, slot })),
+          () => Effect.sync(() => slot.release())
+        )
+      })
+
     return {
       connected: (peer) => offer({ type: "connected", peer }),
       screened: (peer, type, start) =>
         Effect.suspend(() => {
-          const state = context.peers.get(peer.id)
+          const state = view.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(context, state, type, start)
+          const outcome = screen(view, state, type, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
           return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),
       gone: (peer) => offer({ type: "gone", peer }),
-      received: (peer, message) =>
-        Effect.uninterruptibleMask((restore) => {
-          if (!isOurs(message)) return Effect.void
-          const state = context.peers.get(peer.id)
-          if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
-          if (message.type === "cmpctblock" || message.type === "blocktxn" || message.type === "headers") {
-            return restore(handled(peer, message))
-          }
-          if (message.type !== "block" || state === undefined) {
-            return restore(offer({ type: "message", peer, message, unrequested: false }))
-          }
-          const before = context.unrequested
-          if (!admits(context, state, message.block)) return Effect.void
-          const event: MessageEvent = { type: "message", peer, message, unrequested: context.unrequested > before }
-          return Effect.onInterrupt(restore(offer(event)), () =>
-            Effect.sync(() => {
-              // The connection ended while the block waited for the loop.
-              if (event.unrequested) context.unrequested--
-              event.unrequested = false
-            }))
-        }),
-      syncOf: (peer) => syncOf(context, peer),
+      messages: {
+        headers: handled,
+        cmpctblock: handled,
+        blocktxn: handled,
+        notfound: queued,
+        inv: (peer, message) => hasBlocks(message.items) ? queued(peer, message) : Effect.void,
+        block: takeBlock
+      },
+      syncOf: (peer) => syncOf(view, peer),
       staleTip: () =>
-        !context.loading && context.download.count === 0 &&
-        context.now() - syncLoop.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
-      lastAnnouncement: (peer) => context.peers.get(peer.id)?.lastAnnouncement ?? 0
+        !view.loading && view.download.count === 0 &&
+        view.now() - syncLoop.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
+      lastAnnouncement: (peer) => view.peers.get(peer.id)?.lastAnnouncement ?? 0
     }
   })
 
-const syncOf = ({ download, highBandwidth, peers, tree }: SyncContext, { features, id }: Peer): PeerSync => {
+const syncOf = ({ download, highBandwidth, peers, tree }: SyncView, { features, id }: Peer): PeerSync => {
   const state = peers.get(id)
   if (state === undefined) return UNKNOWN
   return {

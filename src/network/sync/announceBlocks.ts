@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { makeCompactBlock } from "../wire/compactBlock.ts"
 import type { Message } from "../wire/message.ts"
 import type { CmpctBlock } from "../wire/messages/compact.ts"
@@ -12,9 +13,9 @@ import type { SyncContext, SyncPeer } from "./SyncContext.ts"
 export class Announcer {
   private readonly context: SyncContext
   /** The last announced tip; at first, the tip at start. */
-  private announced: number
+  private announced: HeaderId
   /** The compact form of a block, shared by all peers. */
-  private compact: { readonly id: number; readonly message: CmpctBlock } | undefined
+  private compact: { readonly id: HeaderId; readonly message: CmpctBlock } | undefined
 
   constructor(context: SyncContext) {
     this.context = context
@@ -33,7 +34,7 @@ export class Announcer {
     return Effect.forEach([...peers.values()], (state) => this.tellPeer(state, fresh), { discard: true })
   })
 
-  private tellPeer(state: SyncPeer, fresh: ReadonlyArray<number>): Effect.Effect<void> {
+  private tellPeer(state: SyncPeer, fresh: ReadonlyArray<HeaderId>): Effect.Effect<void> {
     const { best, peer, sent } = state
     const plan = announcementFor(this.context.tree, fresh, {
       best,
@@ -48,7 +49,7 @@ export class Announcer {
     })
   }
 
-  private byHash(id: number): { readonly message: Message; readonly told: number } {
+  private byHash(id: HeaderId): { readonly message: Message; readonly told: HeaderId } {
     const hash = this.context.tree.hash(id).slice()
     return { message: { type: "inv", items: [{ type: ItemType.block, hash }] }, told: NO_HEADER }
   }
@@ -57,7 +58,7 @@ export class Announcer {
   private messageFor(
     plan: Exclude<Announcement, { readonly type: "none" }>,
     { peer }: SyncPeer
-  ): Effect.Effect<{ readonly message: Message; readonly told: number }> {
+  ): Effect.Effect<{ readonly message: Message; readonly told: HeaderId }> {
     const { chain } = this.context
     if (plan.type === "inv") return Effect.succeed(this.byHash(plan.id))
     if (plan.type === "compact") {
@@ -68,7 +69,7 @@ export class Announcer {
     }
     const tip = plan.ids.at(-1) ?? NO_HEADER
     return chain.fullHeaders(plan.ids).pipe(
-      Effect.map((headers): { readonly message: Message; readonly told: number } =>
+      Effect.map((headers): { readonly message: Message; readonly told: HeaderId } =>
         headers.length < plan.ids.length || isTooLongHeaders(headersSize(headers), peer.hello.version)
           ? this.byHash(tip)
           : { message: { type: "headers", headers }, told: tip }
@@ -77,7 +78,7 @@ export class Announcer {
     )
   }
 
-  private compactOf(id: number) {
+  private compactOf(id: HeaderId) {
     const { chain, random, tree } = this.context
     return Effect.suspend(() => {
       if (this.compact?.id === id) return Effect.succeed(this.compact.message)

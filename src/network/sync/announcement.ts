@@ -1,4 +1,5 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 
 /** Maximum headers in a block announcement (reference/protocol.md 6.7). */
 export const MOST_ANNOUNCED = 8
@@ -8,8 +9,8 @@ export type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent"
 /** What a peer knows, and its preferred announcement form. */
 export interface BlockListener {
   /** The last headers announced by the peer and to it; `NO_HEADER` for none. */
-  readonly best: number
-  readonly sent: number
+  readonly best: HeaderId
+  readonly sent: HeaderId
   readonly wantsHeaders: boolean
   /** The peer wants compact blocks unsolicited. */
   readonly wantsCompact: boolean
@@ -17,17 +18,17 @@ export interface BlockListener {
 
 export type Announcement =
   | { readonly type: "none" }
-  | { readonly type: "inv"; readonly id: number }
-  | { readonly type: "headers"; readonly ids: ReadonlyArray<number> }
-  | { readonly type: "compact"; readonly id: number }
+  | { readonly type: "inv"; readonly id: HeaderId }
+  | { readonly type: "headers"; readonly ids: ReadonlyArray<HeaderId> }
+  | { readonly type: "compact"; readonly id: HeaderId }
 
 const NONE: Announcement = { type: "none" }
 
 /** The blocks from the last announced one to the tip, the last eight at most. */
-export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: number): ReadonlyArray<number> => {
+export const freshBlocks = (tree: AnnouncementTree, announced: HeaderId, tip: HeaderId): ReadonlyArray<HeaderId> => {
   const fork = tree.height(tree.forkPoint(announced, tip))
   const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)
-  const ids: Array<number> = []
+  const ids: Array<HeaderId> = []
   for (let height = first; height <= tree.height(tip); height++) ids.push(tree.ancestor(tip, height))
   return ids
 }
@@ -38,12 +39,12 @@ export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: numb
  */
 export const announcementFor = (
   tree: AnnouncementTree,
-  fresh: ReadonlyArray<number>,
+  fresh: ReadonlyArray<HeaderId>,
   { best, sent, wantsCompact, wantsHeaders }: BlockListener
 ): Announcement => {
-  const reaches = (end: number, id: number): boolean =>
+  const reaches = (end: HeaderId, id: HeaderId): boolean =>
     end !== NO_HEADER && tree.height(end) >= tree.height(id) && tree.ancestor(end, tree.height(id)) === id
-  const knows = (id: number): boolean => reaches(best, id) || reaches(sent, id)
+  const knows = (id: HeaderId): boolean => reaches(best, id) || reaches(sent, id)
   const tip = fresh.at(-1)
   if (tip === undefined || knows(tip)) return NONE
   const first = fresh.findIndex((id) => !knows(id))

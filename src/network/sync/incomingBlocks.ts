@@ -3,10 +3,13 @@ import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { Peer } from "../Peer.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
+import type { Lease } from "./Slots.ts"
 import {
   isNew,
   isOffence,
@@ -15,12 +18,13 @@ import {
   seconds,
   type SyncContext,
   type SyncPeer,
+  type SyncView,
   validPart,
   workThreshold
 } from "./SyncContext.ts"
 
 /** Maximum unsolicited blocks on their way to the chain at once. */
-const MOST_UNREQUESTED = 8
+export const MOST_UNREQUESTED = 8
 
 /** Maximum height above the tip of an unsolicited block (reference/protocol.md 6.8). */
 const MOST_AHEAD = 288
@@ -28,15 +32,20 @@ const MOST_AHEAD = 288
 /** Maximum peers remembered for blocks that are not validated yet. */
 const MOST_SOURCES = 4096
 
-/** Whether one more unsolicited block may be accepted. */
-export const isRoom = ({ unrequested }: SyncContext): boolean => unrequested < MOST_UNREQUESTED
+/** Whether a received block is queued for the loop. An unsolicited one holds a slot. */
+export type BlockAdmission =
+  | { readonly queued: false }
+  | { readonly queued: true; readonly slot: Lease | undefined }
 
-/** Whether to queue a received block: unsolicited blocks must not delay other peers. `takeBlock` returns the slot. */
-export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): boolean => {
-  if (context.download.isAsked(peer.id, context.tree.find(block.hash))) return true
-  if (!isRoom(context)) return false
-  context.unrequested++
-  return true
+/** Decides on a received block in the fiber of its peer: unsolicited blocks must not delay other peers. */
+export const admitBlock = (
+  { download, slots, tree }: SyncView,
+  { peer }: { readonly peer: Peer },
+  block: Block
+): BlockAdmission => {
+  if (download.isAsked(peer.id, tree.find(block.hash))) return { queued: true, slot: undefined }
+  const slot = slots.take()
+  return slot === undefined ? { queued: false } : { queued: true, slot }
 }
 
 export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
@@ -45,7 +54,7 @@ export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
 }
 
 /** Whether an unsolicited block is worth processing (reference/protocol.md 6.8). */
-export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: number): boolean => {
+export const isAhead = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean => {
   const { tree } = context
   const tip = tree.tip()
   const work = tree.chainwork(parent) + blockWork(header.bits)
@@ -53,24 +62,26 @@ export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: n
     tree.height(parent) + 1 <= tree.height(tip) + MOST_AHEAD
 }
 
-/** Processes a block that `admits` accepted. */
-export const takeBlock = (context: SyncContext, state: SyncPeer, block: Block, unrequested: boolean): void => {
+/** A block and its slot, if it is unsolicited. */
+export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
+
+/** Processes a block that `admitBlock` accepted. */
+export const takeBlock = (context: SyncContext, state: SyncPeer, { block, slot }: AdmittedBlock): void => {
   const { download, tree } = context
   const { id: peer } = state.peer
   const id = tree.find(block.hash)
-  const item = { block, id, peer, compact: false, unrequested }
-  if (id !== NO_HEADER && download.received(peer, id, block.size, context.now())) {
+  const item = { block, id, peer, compact: false, slot }
+  if (id !== NO_HEADER && download.received(peer, { header: id, size: block.size }, context.now())) {
     state.partial.delete(id)
     return handOn(context, item)
   }
   // If the block goes on, its verdict returns the slot.
-  const passed = context.loading ? false : welcome(context, state, block, id)
-  if (passed) handOn(context, item)
-  else if (unrequested) context.unrequested--
+  if (!context.loading && welcome(context, state, block, id)) handOn(context, item)
+  else slot?.release()
 }
 
 /** Checks an unsolicited block. Returns whether it goes on. */
-const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number): boolean => {
+const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: HeaderId): boolean => {
   const { tree } = context
   const parent = tree.find(block.header.prevHash)
   if (parent === NO_HEADER) {
@@ -86,7 +97,7 @@ const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number
 }
 
 /** Whether a known block is wanted from any peer: another peer was asked for it, or a reorg needs it. */
-export const isWanted = ({ download, tree }: SyncContext, id: number): boolean =>
+export const isWanted = ({ download, tree }: SyncView, id: HeaderId): boolean =>
   id !== NO_HEADER && (download.askersOf(id).length > 0 || tree.losses.needs(id))
 
 export const takeNotFound = (
@@ -135,7 +146,7 @@ export class Verdicts {
 
   private stored(item: ReceivedBlock, reject: Reject | undefined): void {
     const { context } = this
-    if (item.unrequested) context.unrequested--
+    item.slot?.release()
     const id = item.id === NO_HEADER ? context.tree.find(item.block.hash) : item.id
     if (id !== NO_HEADER) {
       if (reject === undefined) this.arrived(id, item.block.size)
@@ -156,9 +167,9 @@ export class Verdicts {
   }
 
   /** A block is stored: cancels all other requests and reconstructions of it. */
-  private arrived(id: number, size: number): void {
+  private arrived(id: HeaderId, size: number): void {
     const { download, peers } = this.context
-    download.arrives(id, size)
+    download.arrives({ header: id, size })
     for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
   }
 
@@ -166,8 +177,8 @@ export class Verdicts {
   lost(batch: ReadonlyArray<ReceivedBlock>): void {
     const { context } = this
     context.blockOrder.done(batch)
-    for (const { id, unrequested } of batch) {
-      if (unrequested) context.unrequested--
+    for (const { id, slot } of batch) {
+      slot?.release()
       if (id !== NO_HEADER) context.download.settled(id)
     }
   }
@@ -192,13 +203,13 @@ export class Verdicts {
   }
 
   /** A peer was first with the new tip, so it may send further blocks unsolicited. */
-  private thank(id: number): void {
+  private thank(peer: PeerId): void {
     const { highBandwidth, peers } = this.context
-    const peer = peers.get(id)?.peer
-    if (peer === undefined || peer.features.compactBlocks === "none") return
-    const choice = highBandwidth.gaveBlock(id, peer.inbound)
+    const connection = peers.get(peer)?.peer
+    if (connection === undefined || connection.features.compactBlocks === "none") return
+    const choice = highBandwidth.gaveBlock(peer, connection.inbound)
     if (choice === undefined) return
-    peer.post({ type: "sendcmpct", highBandwidth: true, version: COMPACT_VERSION })
+    connection.post({ type: "sendcmpct", highBandwidth: true, version: COMPACT_VERSION })
     const dismissed = choice.dismissed === undefined ? undefined : peers.get(choice.dismissed)
     dismissed?.peer.post({ type: "sendcmpct", highBandwidth: false, version: COMPACT_VERSION })
   }

@@ -3,6 +3,7 @@ import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { finishReconstruction, type PartialBlock, startReconstruction } from "../wire/compactBlock.ts"
 import type { BlockTxn, CmpctBlock } from "../wire/messages/compact.ts"
@@ -18,6 +19,7 @@ import {
   seconds,
   type SyncContext,
   type SyncPeer,
+  type SyncView,
   workThreshold
 } from "./SyncContext.ts"
 
@@ -30,17 +32,17 @@ const MOST_PARTIAL = 3
 /** Maximum height of a compact block above the tip: further ahead, its transactions are unknown. */
 const MOST_AHEAD = 2
 
-const askWhole = (context: SyncContext, { peer }: SyncPeer, id: number): void =>
+const askWhole = (context: SyncContext, { peer }: SyncPeer, id: HeaderId): void =>
   peer.post({ type: "getdata", items: [{ type: ItemType.witnessBlock, hash: context.tree.hash(id).slice() }] })
 
 const candidates = function*({ mempool }: SyncContext): Iterable<Transaction> {
   for (const { transaction } of mempool.entries()) yield transaction
 }
 
-const segwitAt = ({ params, tree }: SyncContext, id: number): boolean => tree.height(id) >= params.activation.segwit
+const segwitAt = ({ params, tree }: SyncContext, id: HeaderId): boolean => tree.height(id) >= params.activation.segwit
 
 /** Gives up a reconstruction: the peer asked first sends the whole block, other requests are cancelled. */
-const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolean): void => {
+const giveUp = (context: SyncContext, state: SyncPeer, id: HeaderId, first: boolean): void => {
   if (first) {
     remember(context, state, id, undefined)
     askWhole(context, state, id)
@@ -54,7 +56,7 @@ const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolea
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
-  id: number,
+  id: HeaderId,
   what: PartialBlock | undefined
 ): boolean => {
   if (!partial.set(id, what)) return false
@@ -70,7 +72,7 @@ const remember = (
 const finish = (
   context: SyncContext,
   state: SyncPeer,
-  id: number,
+  id: HeaderId,
   partial: PartialBlock,
   missing: ReadonlyArray<Transaction>,
   first: boolean
@@ -85,12 +87,12 @@ const finish = (
   }
   if (result.type === "collision") return giveUp(context, state, id, first)
   state.partial.delete(id)
-  download.reconstructed(peer, id, result.block.size, context.now())
-  handOn(context, { block: result.block, id, peer, compact: true, unrequested: false })
+  download.reconstructed(peer, { header: id, size: result.block.size }, context.now())
+  handOn(context, { block: result.block, id, peer, compact: true, slot: undefined })
 }
 
 /** Reconstructs a block from the mempool, and requests the missing transactions. */
-const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock, id: number): void => {
+const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock, id: HeaderId): void => {
   const { download, highBandwidth } = context
   const { peer } = state
   const askers = download.askersOf(id)
@@ -108,8 +110,8 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
     if (result.type === "ok" && result.partial.missing.length === 0) {
       const whole = finishReconstruction(result.partial, [], segwitAt(context, id))
       if (whole.type !== "ok") return
-      download.reconstructed(peer.id, id, whole.block.size, context.now())
-      handOn(context, { block: whole.block, id, peer: peer.id, compact: true, unrequested: false })
+      download.reconstructed(peer.id, { header: id, size: whole.block.size }, context.now())
+      handOn(context, { block: whole.block, id, peer: peer.id, compact: true, slot: undefined })
     }
     return
   }
@@ -129,11 +131,11 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   peer.post({ type: "getblocktxn", hash: context.tree.hash(id).slice(), indexes: missing })
 }
 
-const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<number>): boolean =>
+const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<PeerId>): boolean =>
   askers.some((id) => peers.get(id)?.peer.inbound === false)
 
 /** Whether an unsolicited compact block is worth processing. */
-export const isCompactWelcome = (context: SyncContext, { header }: BlockHeader, parent: number): boolean =>
+export const isCompactWelcome = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean =>
   context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context)
 
 /** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */

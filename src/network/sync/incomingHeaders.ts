@@ -6,6 +6,7 @@ import { checkProofOfWork } from "../../consensus/header.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
 import { type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { MOST_ANNOUNCED } from "./announcement.ts"
@@ -28,7 +29,7 @@ const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
 /** Requests the headers after a given one, or continues the check of a low-work chain. */
-export const askHeaders = (context: SyncContext, state: SyncPeer, after: number): void => {
+export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
   if (state.presync !== undefined) askNext(context, state, state.presync)
   else question(context, state, locatorOf(context.tree, after))
 }
@@ -90,7 +91,7 @@ const continuePresync = (
 const startPresync = (
   context: SyncContext,
   state: SyncPeer,
-  parent: number,
+  parent: HeaderId,
   headers: ReadonlyArray<BlockHeader>
 ): void => {
   const { params, random, tree } = context

@@ -1,6 +1,7 @@
 import type { BlockLosses } from "../../chain/repair/BlockLosses.ts"
-import type { BlockDownload, BlockRequest, DownloadTree } from "./BlockDownload.ts"
-import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { BlockDownload } from "./BlockDownload.ts"
+import { type BlockRequest, canServe, type DownloadTree } from "./DownloadPeer.ts"
 
 /** Missing blocks checked in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
@@ -11,20 +12,13 @@ const SILENCE = 10_000
 /** Milliseconds after which a peer is asked again for the same block. */
 const ASK_AGAIN = 120_000
 
-const canGive = (tree: DownloadTree, peer: DownloadPeer, id: number): boolean => {
-  const height = tree.height(id)
-  return peer.stalling === undefined && peer.flights.size < peer.score.limit && !peer.lacks.has(id) &&
-    height < peer.source.below && (!peer.source.limited || height >= firstOfLimited(tree.height(peer.best))) &&
-    tree.ancestor(peer.best, height) === id
-}
-
 type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 
 /** A search for a block across all peers, whatever their chain. */
 interface Search {
-  readonly asked: Map<number, number>
+  readonly asked: Map<PeerId, number>
   /** The peer that was asked last and has not answered. */
-  pending: number | undefined
+  pending: PeerId | undefined
 }
 
 /**
@@ -39,7 +33,7 @@ export class MissingBlocks {
   private readonly download: BlockDownload
   private readonly tree: DownloadTree
   private readonly losses: Losses
-  private readonly searches = new Map<number, Search>()
+  private readonly searches = new Map<HeaderId, Search>()
 
   constructor(download: BlockDownload, tree: DownloadTree, losses: Losses) {
     this.download = download
@@ -51,41 +45,43 @@ export class MissingBlocks {
   plan(now: number): ReadonlyArray<BlockRequest> {
     const { download, losses, tree } = this
     const requests: Array<BlockRequest> = []
-    for (const id of this.searches.keys()) if (!losses.needs(id) || tree.hasBlock(id)) this.searches.delete(id)
+    for (const header of this.searches.keys()) {
+      if (!losses.needs(header) || tree.hasBlock(header)) this.searches.delete(header)
+    }
     let looked = 0
     let ranked = download.ranked()
-    for (const id of losses.ids()) {
+    for (const header of losses.ids()) {
       if (looked++ >= MOST_LOOKED_AT || download.room <= 0) break
-      if (download.askersOf(id).length > 0 || download.isUnstored(id)) continue
-      const peer = ranked.find((peer) => canGive(tree, peer, id))
+      if (download.askersOf(header).length > 0 || download.isUnstored(header)) continue
+      const peer = ranked.find((peer) => peer.stalling === undefined && canServe(tree, peer, header))
       if (peer !== undefined) {
-        download.ask(peer.id, id, now)
+        download.ask(peer.id, header, now)
         ranked = download.ranked()
-        requests.push({ peer: peer.id, id })
-      } else if (losses.needs(id)) requests.push(...this.search(id, now))
+        requests.push({ peer: peer.id, header })
+      } else if (losses.needs(header)) requests.push(...this.search(header, now))
     }
     return requests
   }
 
   /** A peer reported a block as not found. Returns whether that request was part of a search. */
-  refused(peer: number, id: number): boolean {
-    const search = this.searches.get(id)
+  refused(peer: PeerId, header: HeaderId): boolean {
+    const search = this.searches.get(header)
     if (search?.pending !== peer) return false
-    this.without(id, search)
+    this.without(header, search)
     return true
   }
 
-  private without(id: number, search: Search): void {
+  private without(header: HeaderId, search: Search): void {
     search.pending = undefined
-    this.losses.refusedBy(id)
+    this.losses.refusedBy(header)
   }
 
-  private search(id: number, now: number): ReadonlyArray<BlockRequest> {
-    const search = this.searches.get(id) ?? { asked: new Map<number, number>(), pending: undefined }
-    this.searches.set(id, search)
+  private search(header: HeaderId, now: number): ReadonlyArray<BlockRequest> {
+    const search = this.searches.get(header) ?? { asked: new Map<PeerId, number>(), pending: undefined }
+    this.searches.set(header, search)
     if (search.pending !== undefined) {
       if (now - (search.asked.get(search.pending) ?? -Infinity) < SILENCE) return []
-      this.without(id, search)
+      this.without(header, search)
     }
     const peers = this.download.everyone()
     const known = new Set(peers.map((peer) => peer.id))
@@ -94,6 +90,6 @@ export class MissingBlocks {
     if (free === undefined) return []
     search.asked.set(free.id, now)
     search.pending = free.id
-    return [{ peer: free.id, id }]
+    return [{ peer: free.id, header }]
   }
 }

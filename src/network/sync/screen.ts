@@ -1,10 +1,11 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { MAX_LOCKS } from "../../consensus/block.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
+import type { Peer } from "../Peer.ts"
 import type { BlockStart } from "../wire/messages/block.ts"
-import { isAhead, isRoom, isWanted } from "./incomingBlocks.ts"
+import { isAhead, isWanted } from "./incomingBlocks.ts"
 import { isCompactWelcome } from "./incomingCompact.ts"
-import { isNew, isOffence, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
+import { isNew, isOffence, misbehaves, type SyncView } from "./SyncContext.ts"
 
 /**
  * Decision on an unsolicited block by its header, parent and proof of work, before its transactions are decoded.
@@ -12,14 +13,14 @@ import { isNew, isOffence, misbehaves, type SyncContext, type SyncPeer } from ".
  */
 export type Screening = "decode" | "announced" | "drop"
 
-/** Reads the sync state and changes nothing, except that it disconnects a misbehaving peer. */
+/** Runs in the fiber of the peer. Changes nothing, except that it disconnects a misbehaving peer. */
 export const screen = (
-  context: SyncContext,
-  state: SyncPeer,
+  context: SyncView,
+  state: { readonly peer: Peer },
   type: "block" | "cmpctblock",
   { header, transactions }: BlockStart
 ): Screening => {
-  const { download, loading, params, tree } = context
+  const { download, loading, params, slots, tree } = context
   // Each transaction locks at least one id, so a block with more transactions cannot be valid.
   if (transactions > MAX_LOCKS) {
     misbehaves(state, `invalid block: ${transactions} transactions`)
@@ -27,7 +28,7 @@ export const screen = (
   }
   const id = tree.find(header.header.hash)
   if (download.isAsked(state.peer.id, id)) return "decode"
-  if (loading || (type === "block" && !isRoom(context))) return "drop"
+  if (loading || (type === "block" && !slots.isRoom)) return "drop"
   if (id !== NO_HEADER && !isNew(context, id)) return "announced"
   const parent = tree.find(header.header.prevHash)
   const compact = type === "cmpctblock"

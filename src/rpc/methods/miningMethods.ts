@@ -10,6 +10,7 @@ import { MIN_BLOCK_FEE_RATE } from "../../mempool/mining/selectChunks.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { type BlockHeader, readBlockHeader } from "../../protocol/block.ts"
 import { displayHash, fromHex } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
@@ -30,7 +31,7 @@ const DEFAULT_LOOKUP = 120
  * Hashes per second of the blocks up to a height: of the last `lookup` blocks, or since the last change of the
  * difficulty if `lookup` is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
  */
-export const networkHashRate = (tree: HeaderTree, last: number, lookup: number, interval: number): number => {
+export const networkHashRate = (tree: HeaderTree, last: HeaderId, lookup: number, interval: number): number => {
   const height = tree.height(last)
   if (height === 0) return 0
   const count = Math.min(height, lookup === -1 ? height % interval + 1 : lookup)

@@ -7,7 +7,9 @@ import { ownAddressFor } from "../../../src/network/addresses/ownAddress.ts"
 import type { ConnectionType, Disconnection, Peer } from "../../../src/network/Peer.ts"
 import type { Message } from "../../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../../src/network/wire/messages/addr.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { ampleAccount } from "../../support/memory.ts"
+import { receive } from "../../support/receive.ts"
 import { endpoint, NOW, numbered, seeded } from "./support.ts"
 
 const DAY = 86_400
@@ -27,7 +29,7 @@ const newPeer = (
   const disconnections: Array<Disconnection> = []
   const { address, port } = endpoint(fields.from ?? `80.${id}.1.1:8334`)
   return {
-    id,
+    id: peerId(id),
     type,
     inbound: type === "inbound",
     address,
@@ -96,7 +98,7 @@ const setup = (fields: Partial<GossipOptions> = {}) => {
     clock,
     gossip,
     connect: (peer: TestPeer) => (run(gossip.connected(peer)), peer),
-    receive: (peer: TestPeer, message: Message) => run(gossip.received(peer, message)),
+    receive: (peer: TestPeer, message: Message) => run(receive(gossip, peer, message)),
     gone: (peer: TestPeer) => run(gossip.gone(peer)),
     /** Two minutes of ticks. */
     pass: (seconds = 300) => {

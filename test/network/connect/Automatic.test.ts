@@ -16,6 +16,7 @@ import { networkGroup } from "../../../src/network/wire/netGroup.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { ampleBudget } from "../../support/memory.ts"
 import { memoryStore, NO_INFO } from "../../support/peerManager.ts"
+import { messagesTo } from "../../support/receive.ts"
 import { fakePeer } from "../relay/fakePeer.ts"
 
 const NOW = 1_700_000_000
@@ -126,6 +127,7 @@ describe("Automatic", () => {
       context: {
         magic: regtest.magic,
         handlers: [],
+        messages: messagesTo(() => Effect.void),
         totals: { sent: 0, received: 0 },
         nonce: () => 1n,
         outbox: OUTBOX_LIMITS,

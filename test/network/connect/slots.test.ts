@@ -5,6 +5,7 @@ import { nextPause } from "../../../src/network/connect/Manual.ts"
 import { nodeAddress } from "../../../src/network/connect/nodeAddress.ts"
 import { nextConnection, type SlotLimits, slotLimits, type SlotState } from "../../../src/network/connect/slots.ts"
 import { ownUserAgent } from "../../../src/network/connect/userAgent.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 
 const DEFAULTS = { maxPeers: 125, maxInbound: 125, maxOutbound: 25, listening: true, configured: 0 }
 
@@ -77,7 +78,7 @@ describe("nextConnection", () => {
 
 describe("extra peers", () => {
   const peer = (id: number, last: number, changes: Partial<ExtraPeer> = {}): ExtraPeer => ({
-    id,
+    id: peerId(id),
     lastAnnouncement: 0,
     lastBlock: last,
     network: "ipv4",

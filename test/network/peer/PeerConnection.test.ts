@@ -3,6 +3,7 @@ import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import type { MessageTable } from "../../../src/network/messageTable.ts"
 import type { Disconnection, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import { Pace } from "../../../src/network/peer/Pace.ts"
 import {
@@ -15,10 +16,12 @@ import { Turns } from "../../../src/network/peer/Turns.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { eventually, inTime, pause, settled } from "../../support/eventually.ts"
 import { ampleBudget } from "../../support/memory.ts"
 import { type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
+import { messagesTo } from "../../support/receive.ts"
 
 /** A connection and its remote end. */
 interface Pair {
@@ -40,8 +43,15 @@ const UP: ConnectionFacts["introduction"] = {
   nearTip: false
 }
 
+/** A handler of peers and of all their messages. */
+interface TestHandler extends PeerHandler {
+  readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
+}
+
 interface PairOptions {
-  readonly handlers?: ReadonlyArray<PeerHandler>
+  readonly handlers?: ReadonlyArray<TestHandler>
+  /** Gives each message to the handlers by default. */
+  readonly messages?: MessageTable
   readonly facts?: Partial<ConnectionFacts>
   readonly outbox?: ConnectionContext["outbox"]
   readonly pace?: Pace
@@ -52,6 +62,7 @@ interface PairOptions {
 
 const pair = (options: PairOptions = {}) =>
   Effect.gen(function*() {
+    const { handlers = [] } = options
     const arrived = yield* Deferred.make<Socket>()
     const server = yield* Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>>((resume) => {
@@ -65,7 +76,10 @@ const pair = (options: PairOptions = {}) =>
     let nonce = 0n
     const context: ConnectionContext = {
       magic: regtest.magic,
-      handlers: options.handlers ?? [],
+      handlers,
+      messages: options.messages ?? messagesTo((peer, message) =>
+        Effect.forEach(handlers, ({ received }) => received(peer, message), { discard: true })
+      ),
       totals: { sent: 0, received: 0 },
       nonce: () => ++nonce,
       outbox: options.outbox ?? OUTBOX_LIMITS,
@@ -75,7 +89,7 @@ const pair = (options: PairOptions = {}) =>
       budget: options.budget ?? ampleBudget()
     }
     const connection = yield* PeerConnection.make(yield* Deferred.await(arrived), {
-      id: 1,
+      id: peerId(1),
       type: "inbound",
       address: { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) },
       port: 1234,
@@ -108,9 +122,9 @@ const openPair = (options: PairOptions = {}) =>
   })
 
 /** A handler that records its calls. */
-const recorder = (changes: Partial<PeerHandler> = {}) => {
+const recorder = (changes: Partial<TestHandler> = {}) => {
   const heard: Array<string> = []
-  const handler: PeerHandler = {
+  const handler: TestHandler = {
     connected: () => Effect.sync(() => void heard.push("connected")),
     received: (_, message) => Effect.sync(() => void heard.push(message.type)),
     gone: () => Effect.sync(() => void heard.push("gone")),
@@ -166,10 +180,13 @@ describe("PeerConnection", () => {
       const { handler, heard } = recorder()
       const { remote } = yield* openPair({ handlers: [handler] })
       const unknown: Message = { type: "unknown", command: "frobnicate", payload: Uint8Array.of(1) }
-      yield* remote.send(versionMessage(), { type: "verack" }, unknown, { type: "getaddr" }, { type: "sendheaders" })
+      yield* remote.send(versionMessage(), { type: "verack" }, unknown, { type: "getaddr" }, {
+        type: "notfound",
+        items: []
+      })
       yield* remote.alive
       assert.strictEqual(remote.count("version"), 1)
-      assert.deepStrictEqual(heard, ["connected", "getaddr", "sendheaders"])
+      assert.deepStrictEqual(heard, ["connected", "getaddr", "notfound"])
     }))
 
   it.scoped("the features that the peer requests are recorded", () =>
@@ -346,7 +363,7 @@ describe("PeerConnection", () => {
       const { handler, heard } = recorder({ received: () => Deferred.await(go) })
       const { connection, remote } = yield* openPair({ handlers: [handler] })
       const payload = new Uint8Array(100_000)
-      const frame = encodeFrame(regtest.magic, "feefilter", [payload])
+      const frame = encodeFrame(regtest.magic, "getaddr", [payload])
       for (let i = 0; i < 400; i++) yield* remote.sendBytes(frame)
       yield* settled("nothing more is read", () => connection.counters.bytesReceived)
       assert.isAbove(remote.socket.writableLength, 20_000_000)
@@ -433,7 +450,7 @@ describe("PeerConnection", () => {
   const costly = () => {
     let time = 0
     const { handler, heard } = recorder()
-    const received: PeerHandler["received"] = (peer, message) => {
+    const received: TestHandler["received"] = (peer, message) => {
       time += 0.5
       return handler.received(peer, message)
     }

@@ -13,6 +13,7 @@ import { decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { noTree } from "../../support/noTree.ts"
+import { receive } from "../../support/receive.ts"
 import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
 import { FakePool, mempoolWith } from "./fakePool.ts"
 import { seeded } from "./random.ts"
@@ -153,7 +154,7 @@ const tx = ({ txid }: Transaction): InventoryItem => ({ type: ItemType.tx, hash:
 const inv = (...items: ReadonlyArray<InventoryItem>) => ({ type: "inv", items }) as const
 
 const sendTx = ({ relay }: Node, peer: FakePeer, transaction: Transaction) =>
-  Effect.zipRight(relay.received(peer, { type: "tx", transaction }), settle)
+  Effect.zipRight(receive(relay, peer, { type: "tx", transaction }), settle)
 
 /** Items as text, for comparison. */
 const said = (items: ReadonlyArray<InventoryItem>): ReadonlyArray<string> =>
@@ -173,7 +174,7 @@ describe("transaction requests", () => {
       Effect.gen(function*() {
         const [from, other, inbound] = [fakePeer(), fakePeer(), fakePeer({ type: "inbound" })]
         yield* connect(node, from, other, inbound)
-        yield* node.relay.received(from, inv(wtx(first)))
+        yield* receive(node.relay, from, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(from), said([wtx(first)]))
         yield* sendTx(node, from, first)
         assert.deepStrictEqual(node.judged, [displayHash(first.txid)])
@@ -193,15 +194,15 @@ describe("transaction requests", () => {
       Effect.gen(function*() {
         const [slow, next] = [fakePeer(), fakePeer({ type: "inbound" })]
         yield* connect(node, slow, next)
-        yield* node.relay.received(next, inv(wtx(first)))
+        yield* receive(node.relay, next, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(next), [])
-        yield* node.relay.received(slow, inv(wtx(first)))
+        yield* receive(node.relay, slow, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(slow), said([wtx(first)]))
         yield* pass("59 seconds")
         assert.deepStrictEqual(askedOf(next), [])
         yield* pass("2 seconds")
         assert.deepStrictEqual(askedOf(next), said([wtx(first)]))
-        yield* node.relay.received(next, { type: "notfound", items: [wtx(first)] })
+        yield* receive(node.relay, next, { type: "notfound", items: [wtx(first)] })
         yield* pass("2 seconds")
         assert.deepStrictEqual([...askedOf(slow), ...askedOf(next)], [])
       })
@@ -214,12 +215,12 @@ describe("transaction requests", () => {
         const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: old })]
         const bare = fakePeer({ hello: { ...old, services: 1n } })
         yield* connect(node, byWtxid, byTxid, bare)
-        yield* node.relay.received(byWtxid, inv(tx(first)))
-        yield* node.relay.received(byTxid, inv(wtx(first)))
+        yield* receive(node.relay, byWtxid, inv(tx(first)))
+        yield* receive(node.relay, byTxid, inv(wtx(first)))
         yield* pass("10 seconds")
         assert.deepStrictEqual([...askedOf(byWtxid), ...askedOf(byTxid)], [])
-        yield* node.relay.received(byTxid, inv(tx(first)))
-        yield* node.relay.received(bare, inv(tx(second)))
+        yield* receive(node.relay, byTxid, inv(tx(first)))
+        yield* receive(node.relay, bare, inv(tx(second)))
         yield* pass("3 seconds")
         assert.deepStrictEqual(askedOf(byTxid), said([{ type: ItemType.witnessTx, hash: first.txid }]))
         assert.deepStrictEqual(askedOf(bare), said([tx(second)]))
@@ -233,7 +234,7 @@ describe("transaction requests", () => {
         yield* connect(node, peer)
         peer.take()
         const items = Array.from({ length: 1001 }, (_, seed) => wtx(spend({ seed })))
-        yield* node.relay.received(peer, inv(...items))
+        yield* receive(node.relay, peer, inv(...items))
         assert.deepStrictEqual(ofType(peer.take(), "getdata").map(({ items }) => items.length), [1000, 1])
       })
     ))
@@ -244,9 +245,9 @@ describe("transaction requests", () => {
         Effect.gen(function*() {
           const [announcing, sending, quiet] = [fakePeer({ type }), fakePeer({ type }), fakePeer({ type })]
           yield* connect(node, announcing, sending, quiet)
-          yield* node.relay.received(announcing, inv(wtx(first)))
-          yield* node.relay.received(sending, { type: "tx", transaction: first })
-          yield* node.relay.received(quiet, inv({ type: ItemType.block, hash: first.txid }))
+          yield* receive(node.relay, announcing, inv(wtx(first)))
+          yield* receive(node.relay, sending, { type: "tx", transaction: first })
+          yield* receive(node.relay, quiet, inv({ type: ItemType.block, hash: first.txid }))
           yield* node.submit(second)
           yield* pass("30 seconds")
           assert.isFalse(announcing.disconnection()?.misbehaving)
@@ -264,14 +265,14 @@ describe("transaction requests", () => {
         const peer = fakePeer()
         node.initialDownload.value = true
         yield* connect(node, peer)
-        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* receive(node.relay, peer, inv(wtx(first)))
         yield* sendTx(node, peer, second)
         yield* pass("10 seconds")
         assert.deepStrictEqual(askedOf(peer), [])
         assert.deepStrictEqual(node.judged, [])
         assert.isUndefined(peer.disconnection())
         node.initialDownload.value = false
-        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* receive(node.relay, peer, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(peer), said([wtx(first)]))
       })
     ))
@@ -302,7 +303,7 @@ describe("a maximum-length inventory", () => {
         node.initialDownload.value = true
         yield* connect(node, peer)
         const { items, looks } = counted(50_000)
-        yield* node.relay.received(peer, inv(...items))
+        yield* receive(node.relay, peer, inv(...items))
         assert.strictEqual(looks.count, 0)
       })
     ))
@@ -313,11 +314,11 @@ describe("a maximum-length inventory", () => {
         const peer = fakePeer({ type: "inbound" })
         yield* connect(node, peer)
         const { items, looks } = counted(50_000)
-        yield* node.relay.received(peer, inv(...items))
+        yield* receive(node.relay, peer, inv(...items))
         assert.isAtLeast(looks.count, 5_000)
         assert.isAtMost(looks.count, 2 * 5_000)
         looks.count = 0
-        yield* node.relay.received(peer, inv(...items.slice(20_000)))
+        yield* receive(node.relay, peer, inv(...items.slice(20_000)))
         assert.strictEqual(looks.count, 0)
       })
     ))
@@ -330,9 +331,9 @@ describe("a maximum-length inventory", () => {
         yield* node.submit(first)
         const { items, looks } = counted(1)
         const known = Array.from({ length: 5_000 }, () => wtx(first))
-        yield* node.relay.received(peer, inv(...known, ...items))
+        yield* receive(node.relay, peer, inv(...known, ...items))
         assert.strictEqual(looks.count, 0)
-        yield* node.relay.received(peer, inv(...known.slice(1), ...items))
+        yield* receive(node.relay, peer, inv(...known.slice(1), ...items))
         assert.isAbove(looks.count, 0)
       })
     ))
@@ -345,7 +346,7 @@ describe("a maximum-length inventory", () => {
         let turns = 0
         const { items } = counted(5_000)
         const counting = Effect.forever(Effect.zipRight(turnOfEventLoop, Effect.sync(() => void (turns += 1))))
-        yield* Effect.raceFirst(node.relay.received(peer, inv(...items)), counting)
+        yield* Effect.raceFirst(receive(node.relay, peer, inv(...items)), counting)
         assert.isAtLeast(turns, 3)
       })
     ))
@@ -415,10 +416,10 @@ describe("transaction validation", () => {
         const peer = fakePeer()
         yield* connect(node, peer)
         yield* node.connectBlock([first])
-        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* receive(node.relay, peer, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(peer), [])
         yield* node.disconnectBlock
-        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* receive(node.relay, peer, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(peer), said([wtx(first)]))
       })
     ))
@@ -607,7 +608,7 @@ describe("a disconnected peer", () => {
       Effect.gen(function*() {
         const peer = fakePeer({ type: "inbound" })
         yield* connect(node, peer)
-        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* receive(node.relay, peer, inv(wtx(first)))
         yield* node.relay.gone(peer)
         yield* node.submit(second)
         peer.take()

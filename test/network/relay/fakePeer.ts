@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { ampleAccount } from "../../support/memory.ts"
 
 /** A peer that records the messages sent to it. */
@@ -43,7 +44,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
   let disconnection: Disconnection | undefined
   let taken = 0
   return {
-    id,
+    id: peerId(id),
     type,
     inbound: type === "inbound",
     address: { network: "ipv4", bytes: Uint8Array.of(192, 0, 2, id % 256) },

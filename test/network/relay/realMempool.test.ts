@@ -4,7 +4,6 @@ import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
-import type { PeerHandler } from "../../../src/network/Peer.ts"
 import * as Relay from "../../../src/network/relay/Relay.ts"
 import * as Server from "../../../src/network/serve/Server.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
@@ -12,6 +11,7 @@ import { toHex } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { eventually } from "../../support/eventually.ts"
 import { output, pay, reward, type TestNode, withNode } from "../../support/mempool.ts"
+import { receive } from "../../support/receive.ts"
 import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
 
 /** The relay and the server on a real chain and a real mempool. */
@@ -19,7 +19,7 @@ import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
 interface Peering {
   readonly node: TestNode
   readonly relay: Relay.Relay
-  readonly server: PeerHandler
+  readonly server: Server.Server
 }
 
 const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Scope>) =>
@@ -39,7 +39,7 @@ const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Sc
   )
 
 const sendTx = ({ relay }: Peering, peer: FakePeer, transaction: Transaction) =>
-  relay.received(peer, { type: "tx", transaction })
+  receive(relay, peer, { type: "tx", transaction })
 
 const wtx = ({ wtxid }: Transaction): InventoryItem => ({ type: ItemType.wtx, hash: wtxid })
 
@@ -54,13 +54,13 @@ describe("on a real mempool", () => {
         const [from, to] = [fakePeer(), fakePeer({ type: "inbound" })]
         yield* Effect.forEach([from, to], relay.connected)
         const transaction = pay([reward(1)])
-        yield* relay.received(from, { type: "inv", items: [wtx(transaction)] })
+        yield* receive(relay, from, { type: "inv", items: [wtx(transaction)] })
         assert.deepStrictEqual(hashes(from, "getdata"), [toHex(transaction.wtxid)])
         yield* sendTx(peering, from, transaction)
         assert.isTrue(node.has(transaction))
         yield* eventually("the other peer gets the announcement", () =>
           hashes(to, "inv").includes(toHex(transaction.wtxid)))
-        yield* server.received(to, { type: "getdata", items: [wtx(transaction)] })
+        yield* receive(server, to, { type: "getdata", items: [wtx(transaction)] })
         assert.deepStrictEqual(
           ofType(to.sent, "tx").map(({ transaction }) =>
             toHex(transaction.bytes)
@@ -114,7 +114,7 @@ describe("on a real mempool", () => {
           () => hashes(peer, "inv").includes(toHex(transaction.wtxid))
         )
         assert.isTrue(node.pool.isUnbroadcast(transaction.txidKey))
-        yield* server.received(peer, { type: "getdata", items: [wtx(transaction)] })
+        yield* receive(server, peer, { type: "getdata", items: [wtx(transaction)] })
         assert.lengthOf(ofType(peer.sent, "tx"), 1)
         assert.isFalse(node.pool.isUnbroadcast(transaction.txidKey))
       })

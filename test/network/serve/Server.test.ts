@@ -11,6 +11,7 @@ import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
 import { type BlockHeader, decodeBlock } from "../../../src/protocol/block.ts"
 import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
+import { receive } from "../../support/receive.ts"
 import { coinbaseInput, minimalAuxpow } from "../../support/regtest.ts"
 import { fakePeer, itemsOf, ofType } from "../relay/fakePeer.ts"
 import { hashOf, lineOf, treeOf } from "./branches.ts"
@@ -36,21 +37,21 @@ layer(servedChain)("Server", (it) => {
       const server = yield* serverWith()
       const [peer, other] = [fakePeer(), fakePeer()]
       const locator = [yield* hashAt(9)]
-      yield* server.received(peer, { type: "getblocks", version: 1, locator, stop: ZEROS })
+      yield* receive(server, peer, { type: "getblocks", version: 1, locator, stop: ZEROS })
       const items = itemsOf(peer.take(), "inv")
       assert.lengthOf(items, 500)
       assert.deepStrictEqual(items[0], { type: ItemType.block, hash: yield* hashAt(10) })
       assert.deepStrictEqual(items[499], { type: ItemType.block, hash: yield* hashAt(509) })
       const tip = [{ type: ItemType.block, hash: tree.hash(tree.tip()) }]
       const last = getdata(ItemType.witnessBlock, yield* hashAt(509))
-      yield* server.received(peer, getdata(ItemType.witnessBlock, yield* hashAt(508)))
-      yield* server.received(other, last)
+      yield* receive(server, peer, getdata(ItemType.witnessBlock, yield* hashAt(508)))
+      yield* receive(server, other, last)
       assert.deepStrictEqual([...peer.take(), ...other.take()].map(({ type }) => type), ["block", "block"])
-      yield* server.received(peer, last)
+      yield* receive(server, peer, last)
       const [block, inv] = peer.take()
       assert.strictEqual(block?.type, "block")
       assert.deepStrictEqual(inv, { type: "inv", items: tip })
-      yield* server.received(peer, last)
+      yield* receive(server, peer, last)
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
@@ -77,7 +78,7 @@ layer(servedChain)("Server", (it) => {
       const question: Message = { type: "getheaders", version: 1, locator: [yield* hashAt(9)], stop: ZEROS }
       const fibers = yield* Effect.forEach(
         [getdata(ItemType.witnessBlock, yield* hashAt(508)), question],
-        (message) => Effect.fork(server.received(peer, message))
+        (message) => Effect.fork(receive(server, peer, message))
       )
       for (let i = 0; i < 10; i++) yield* turnOfEventLoop
       assert.strictEqual(reads, 0)
@@ -91,9 +92,9 @@ layer(servedChain)("Server", (it) => {
       const server = yield* serverWith()
       const question: Message = { type: "getheaders", version: 1, locator: [yield* hashAt(9)], stop: ZEROS }
       const [silent, other] = [{ ...fakePeer(), send: () => Effect.never }, fakePeer()]
-      const fiber = yield* Effect.fork(server.received(silent, question))
+      const fiber = yield* Effect.fork(receive(server, silent, question))
       yield* Effect.yieldNow()
-      yield* server.received(other, question)
+      yield* receive(server, other, question)
       assert.strictEqual(other.take()[0]?.type, "headers")
       yield* Fiber.interrupt(fiber)
     }))
@@ -102,14 +103,14 @@ layer(servedChain)("Server", (it) => {
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
-      yield* server.received(peer, { type: "getblocks", version: 1, locator: [yield* hashAt(598)], stop: ZEROS })
+      yield* receive(server, peer, { type: "getblocks", version: 1, locator: [yield* hashAt(598)], stop: ZEROS })
       assert.deepStrictEqual(itemsOf(peer.take(), "inv").map(({ hash }) => toHex(hash)), [
         toHex(yield* hashAt(599)),
         toHex(yield* hashAt(600))
       ])
-      yield* server.received(peer, { type: "getblocks", version: 1, locator: [yield* hashAt(600)], stop: ZEROS })
+      yield* receive(server, peer, { type: "getblocks", version: 1, locator: [yield* hashAt(600)], stop: ZEROS })
       assert.deepStrictEqual(peer.take(), [])
-      yield* server.received(peer, getdata(ItemType.block, yield* hashAt(600)))
+      yield* receive(server, peer, getdata(ItemType.block, yield* hashAt(600)))
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
@@ -125,7 +126,7 @@ layer(servedChain)("Server", (it) => {
         handle = setImmediate(count)
       }
       let handle = setImmediate(count)
-      yield* server.received(peer, getdata(ItemType.witnessBlock, ...wanted, UNKNOWN))
+      yield* receive(server, peer, getdata(ItemType.witnessBlock, ...wanted, UNKNOWN))
       clearImmediate(handle)
       assert.isAtLeast(turns, 4)
       const bytes = yield* Effect.forEach(wanted, (hash) => chain.blockBytes(hash))
@@ -141,7 +142,7 @@ layer(servedChain)("Server", (it) => {
       for (let height = 500; height <= 600; height++) {
         const hash = yield* hashAt(height)
         const block = yield* chain.block(hash)
-        yield* server.received(peer, getdata(ItemType.block, hash))
+        yield* receive(server, peer, getdata(ItemType.block, hash))
         const [message] = ofType(peer.take(), "block")
         const payload = concat(...encodePayload(message ?? assert.fail("no block")))
         assert.strictEqual(payload.length, block.strippedSize)
@@ -162,14 +163,14 @@ layer(servedChain)("Server", (it) => {
       const peer = fakePeer()
       const kinds: Array<string> = []
       for (const height of [600, 600, 595, 594]) {
-        yield* server.received(peer, getdata(ItemType.compactBlock, yield* hashAt(height)))
+        yield* receive(server, peer, getdata(ItemType.compactBlock, yield* hashAt(height)))
         for (const message of peer.take()) {
           kinds.push(message.type === "cmpctblock" ? `compact ${message.nonce}` : message.type)
         }
       }
       assert.deepStrictEqual(kinds, ["compact 1", "compact 1", "compact 2", "block"])
       yield* TestClock.adjust("4 hours")
-      yield* server.received(peer, getdata(ItemType.compactBlock, yield* hashAt(600)))
+      yield* receive(server, peer, getdata(ItemType.compactBlock, yield* hashAt(600)))
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
@@ -178,10 +179,10 @@ layer(servedChain)("Server", (it) => {
       const server = yield* serverWith()
       const peer = fakePeer()
       const hash = yield* hashAt(3)
-      yield* server.received(peer, getdata(ItemType.block, UNKNOWN))
-      yield* server.received(peer, getdata(ItemType.filteredBlock, hash))
-      yield* server.received(peer, getdata(99, hash))
-      yield* server.received(peer, { type: "ping", nonce: 1n })
+      yield* receive(server, peer, getdata(ItemType.block, UNKNOWN))
+      yield* receive(server, peer, getdata(ItemType.filteredBlock, hash))
+      yield* receive(server, peer, getdata(99, hash))
+      yield* receive(server, peer, { type: "ping", nonce: 1n })
       assert.deepStrictEqual(peer.take(), [])
     }))
 
@@ -192,14 +193,14 @@ layer(servedChain)("Server", (it) => {
       const peer = fakePeer()
       for (const [height, type] of [[600, "blocktxn"], [590, "blocktxn"], [589, "block"]] as const) {
         const hash = yield* hashAt(height)
-        yield* server.received(peer, { type: "getblocktxn", hash, indexes: [0] })
+        yield* receive(server, peer, { type: "getblocktxn", hash, indexes: [0] })
         const [message] = peer.take()
         assert.strictEqual(message?.type, type)
         if (message?.type !== "blocktxn") continue
         const [coinbase] = (yield* chain.block(hash)).transactions
         assert.deepStrictEqual(message.transactions.map(({ bytes }) => toHex(bytes)), [toHex(coinbase?.bytes ?? EMPTY)])
       }
-      yield* server.received(peer, { type: "getblocktxn", hash: UNKNOWN, indexes: [0] })
+      yield* receive(server, peer, { type: "getblocktxn", hash: UNKNOWN, indexes: [0] })
       assert.deepStrictEqual(peer.take(), [])
       assert.isUndefined(peer.disconnection())
     }))
@@ -211,8 +212,8 @@ layer(servedChain)("Server", (it) => {
       const hash = yield* hashAt(600)
       const { transactions } = yield* chain.block(hash)
       const [good, bad] = [fakePeer(), fakePeer()]
-      yield* server.received(good, { type: "getblocktxn", hash, indexes: [transactions.length - 1] })
-      yield* server.received(bad, { type: "getblocktxn", hash, indexes: [0, transactions.length] })
+      yield* receive(server, good, { type: "getblocktxn", hash, indexes: [transactions.length - 1] })
+      yield* receive(server, bad, { type: "getblocktxn", hash, indexes: [0, transactions.length] })
       assert.lengthOf(ofType(good.take(), "blocktxn"), 1)
       assert.deepStrictEqual(bad.take(), [])
       assert.isTrue(bad.disconnection()?.misbehaving)
@@ -224,7 +225,7 @@ layer(servedChain)("Server", (it) => {
       const gate = yield* Deferred.make<void>()
       const peer = fakePeer({ reading: Deferred.await(gate) })
       const hashes = [yield* hashAt(1), yield* hashAt(2), yield* hashAt(3)]
-      const fiber = yield* Effect.fork(server.received(peer, getdata(ItemType.witnessBlock, ...hashes)))
+      const fiber = yield* Effect.fork(receive(server, peer, getdata(ItemType.witnessBlock, ...hashes)))
       for (let i = 0; i < 10; i++) yield* turnOfEventLoop
       assert.lengthOf(peer.sent, 0)
       peer.disconnect({ reason: "test", misbehaving: false })
@@ -243,7 +244,7 @@ layer(servedChain)("Server", (it) => {
         handle = setImmediate(count)
       }
       let handle = setImmediate(count)
-      yield* server.received(peer, { type: "getheaders", version: 1, locator: [yield* hashAt(0)], stop: ZEROS })
+      yield* receive(server, peer, { type: "getheaders", version: 1, locator: [yield* hashAt(0)], stop: ZEROS })
       clearImmediate(handle)
       assert.isAtLeast(turns, 5)
       const [message] = ofType(peer.take(), "headers")
@@ -272,7 +273,7 @@ describe("transactions", () => {
       const server = yield* serverWith({ transactionFor: () => transaction })
       const peer = fakePeer()
       for (const type of [ItemType.tx, ItemType.witnessTx, ItemType.wtx]) {
-        yield* server.received(peer, getdata(type, transaction.txid))
+        yield* receive(server, peer, getdata(type, transaction.txid))
       }
       const bare = toHex(transaction.strippedBytes())
       assert.deepStrictEqual(peer.take().map(payloadOf), [bare, toHex(transaction.bytes), toHex(transaction.bytes)])
@@ -290,7 +291,7 @@ describe("transactions", () => {
       const peer = fakePeer()
       const items = [ItemType.tx, ItemType.wtx, ItemType.witnessTx, ItemType.block, ItemType.tx]
         .map((type, i) => ({ type, hash: new Uint8Array(32).fill(i) }))
-      yield* server.received(peer, { type: "getdata", items })
+      yield* receive(server, peer, { type: "getdata", items })
       assert.deepStrictEqual(asked, [ItemType.tx, ItemType.wtx, ItemType.witnessTx, ItemType.tx])
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["tx", "notfound", "notfound"])
       assert.deepStrictEqual(itemsOf(peer.sent, "notfound"), items.filter((_, i) => i === 0 || i === 2 || i === 4))
@@ -305,7 +306,7 @@ describe("transactions", () => {
     it.effect(`${what} gets no transactions`, () =>
       Effect.gen(function*() {
         const server = yield* serverWith({ transactionFor: () => transaction })
-        yield* server.received(peer, getdata(ItemType.wtx, transaction.wtxid))
+        yield* receive(server, peer, getdata(ItemType.wtx, transaction.wtxid))
         assert.deepStrictEqual(peer.take(), [])
       }).pipe(Effect.provide(served)))
   }
@@ -314,7 +315,7 @@ describe("transactions", () => {
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer()
-      yield* server.received(peer, getdata(ItemType.witnessBlock, hashOf(1), hashOf(2)))
+      yield* receive(server, peer, getdata(ItemType.witnessBlock, hashOf(1), hashOf(2)))
       assert.deepStrictEqual(peer.take(), [])
       assert.deepStrictEqual(peer.disconnection(), {
         reason: "unreadable block: a requested block cannot be read",
@@ -354,7 +355,7 @@ describe("getheaders", () => {
     Effect.gen(function*() {
       const server = yield* serverWith()
       const peer = fakePeer({ hello: { version } })
-      yield* server.received(peer, asked)
+      yield* receive(server, peer, asked)
       return peer.take()
     }).pipe(Effect.provide(Layer.mock(Chain, {
       params: regtestParams,

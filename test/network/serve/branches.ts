@@ -1,6 +1,7 @@
 import { type HeaderTree, NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { blockWork } from "../../../src/consensus/difficulty.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
+import { type HeaderId, headerId } from "../../../src/protocol/keys.ts"
 import { noTree } from "../../support/noTree.ts"
 
 /** A header of a test tree. */
@@ -24,15 +25,16 @@ export const hashOf = (id: number): Uint8Array => {
 }
 
 /** A tree of generated headers; `tip` is the last block of the best chain, `best` the best header. */
-export const treeOf = (headers: ReadonlyArray<Branching>, tip: number, best = tip): HeaderTree => {
+export const treeOf = (headers: ReadonlyArray<Branching>, last: number, most = last): HeaderTree => {
+  const [tip, best] = [headerId(last), headerId(most)]
   const at = (id: number): Branching => headers[id] ?? { parent: NO_HEADER }
-  const byHash = new Map(headers.map((_, id) => [binaryString(hashOf(id)), id]))
+  const byHash = new Map(headers.map((_, id) => [binaryString(hashOf(id)), headerId(id)]))
   const heights: Array<number> = []
   for (const { parent } of headers) heights.push(parent === NO_HEADER ? 0 : (heights[parent] ?? 0) + 1)
   const height = (id: number): number => heights[id] ?? -1
-  const ancestor = (id: number, wanted: number): number => {
+  const ancestor = (id: HeaderId, wanted: number): HeaderId => {
     let found = id
-    while (height(found) > wanted) found = at(found).parent
+    while (height(found) > wanted) found = headerId(at(found).parent)
     return found
   }
   const tree: HeaderTree = {
@@ -42,7 +44,7 @@ export const treeOf = (headers: ReadonlyArray<Branching>, tip: number, best = ti
     height,
     time: (id) => at(id).time ?? 0,
     bits: () => BITS,
-    parent: (id) => at(id).parent,
+    parent: (id) => headerId(at(id).parent),
     ancestor,
     chainwork: (id) => BigInt(height(id) + 1) * blockWork(BITS),
     isFailed: (id) => at(id).failed ?? false,

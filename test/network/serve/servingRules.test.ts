@@ -12,6 +12,7 @@ import {
   STALE_AGE_LIMIT
 } from "../../../src/network/serve/servingRules.ts"
 import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
+import { headerId } from "../../../src/protocol/keys.ts"
 import { type Branching, hashOf, lineOf, treeOf } from "./branches.ts"
 
 const ZEROS = new Uint8Array(32)
@@ -53,11 +54,11 @@ describe("forkOf", () => {
       const parent = Math.min(fork, length - 1)
       const side = Array.from({ length: branch }, (_, i) => ({ parent: i === 0 ? parent : length + i - 1 }))
       const tree = treeOf([...lineOf(length), ...side], length - 1)
-      const found = forkOf(tree, locatorOf(tree, length + branch - 1))
+      const found = forkOf(tree, locatorOf(tree, headerId(length + branch - 1)))
       // A locator has gaps: the found block is never above the fork, and all blocks after it are sent.
       assert.isAtMost(tree.height(found), parent)
       assert.strictEqual(tree.at(tree.height(found)), found)
-      assert.strictEqual(forkOf(tree, locatorOf(tree, length - 1)), length - 1)
+      assert.strictEqual(forkOf(tree, locatorOf(tree, headerId(length - 1))), length - 1)
     }))
   })
 })
@@ -65,9 +66,22 @@ describe("forkOf", () => {
 describe("headersFor", () => {
   it("the headers are those after the fork point, up to the stop hash or the tip", () => {
     const tree = branched()
-    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: ZEROS }), [17, 18, 19, 20])
-    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(18) }), [17, 18])
-    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(16) }), [17, 18, 19, 20])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: ZEROS }), [
+      headerId(17),
+      headerId(18),
+      headerId(19),
+      headerId(20)
+    ])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(18) }), [
+      headerId(17),
+      headerId(18)
+    ])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(16) }), [
+      headerId(17),
+      headerId(18),
+      headerId(19),
+      headerId(20)
+    ])
     assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(20)], stop: ZEROS }), [])
   })
 
@@ -81,8 +95,8 @@ describe("headersFor", () => {
 
   it("an empty locator returns the header with the stop hash, if it is servable", () => {
     const tree = branched()
-    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(5) }), [5])
-    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(24) }), [24])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(5) }), [headerId(5)])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(24) }), [headerId(24)])
     assert.isUndefined(headersFor(tree, params, { locator: [], stop: UNKNOWN }))
     assert.isUndefined(headersFor(branched({ connected: false }), params, { locator: [], stop: hashOf(24) }))
   })
@@ -91,9 +105,15 @@ describe("headersFor", () => {
 describe("blocksFor", () => {
   it("the blocks end before the stop hash", () => {
     const tree = branched()
-    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(16)], stop: hashOf(18) }), { ids: [17], more: false })
+    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(16)], stop: hashOf(18) }), {
+      ids: [headerId(17)],
+      more: false
+    })
     assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(17)], stop: hashOf(18) }), { ids: [], more: false })
-    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(18)], stop: ZEROS }), { ids: [19, 20], more: false })
+    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(18)], stop: ZEROS }), {
+      ids: [headerId(19), headerId(20)],
+      more: false
+    })
   })
 
   it("there are at most 500 blocks, and more is reported", () => {
@@ -107,17 +127,17 @@ describe("blocksFor", () => {
 
 describe("isServable", () => {
   it("the best chain is servable, and beside it valid blocks that were connected", () => {
-    assert.isTrue(isServable(branched(), params, 0))
-    assert.isTrue(isServable(branched(), params, 20))
-    assert.isTrue(isServable(branched(), params, 24))
-    assert.isFalse(isServable(branched({ connected: false }), params, 24))
-    assert.isFalse(isServable(branched({ failed: true }), params, 24))
+    assert.isTrue(isServable(branched(), params, headerId(0)))
+    assert.isTrue(isServable(branched(), params, headerId(20)))
+    assert.isTrue(isServable(branched(), params, headerId(24)))
+    assert.isFalse(isServable(branched({ connected: false }), params, headerId(24)))
+    assert.isFalse(isServable(branched({ failed: true }), params, headerId(24)))
   })
 
   it("a block beside the best chain is servable while it is younger than 30 days", () => {
     const aged = (age: number): HeaderTree => branched({ time: 20 * 600 - age })
-    assert.isTrue(isServable(aged(STALE_AGE_LIMIT - 1), params, 24))
-    assert.isFalse(isServable(aged(STALE_AGE_LIMIT), params, 24))
+    assert.isTrue(isServable(aged(STALE_AGE_LIMIT - 1), params, headerId(24)))
+    assert.isFalse(isServable(aged(STALE_AGE_LIMIT), params, headerId(24)))
   })
 
   it("a block beside the best chain is servable while it lags by less than 30 days of blocks", () => {
@@ -125,22 +145,22 @@ describe("isServable", () => {
     const tree = (length: number): HeaderTree =>
       treeOf([...lineOf(length), { parent: 0, connected: true, time: 600 * length }], length - 1)
     const [near, far] = [tree(blocks + 1), tree(blocks + 2)]
-    assert.isTrue(isServable(near, params, blocks + 1))
-    assert.isFalse(isServable(far, params, blocks + 2))
+    assert.isTrue(isServable(near, params, headerId(blocks + 1)))
+    assert.isFalse(isServable(far, params, headerId(blocks + 2)))
   })
 })
 
 describe("isCompactServed", () => {
   it("the tip and the five blocks before it are sent compact", () => {
     const tree = branched()
-    assert.isTrue(isCompactServed(tree, params, 15, 600 * 20))
-    assert.isFalse(isCompactServed(tree, params, 14, 600 * 20))
+    assert.isTrue(isCompactServed(tree, params, headerId(15), 600 * 20))
+    assert.isFalse(isCompactServed(tree, params, headerId(14), 600 * 20))
   })
 
   it("blocks are sent compact while the tip is younger than 20 block intervals", () => {
     const tree = branched()
-    assert.isTrue(isCompactServed(tree, params, 20, 600 * 40 - 1))
-    assert.isFalse(isCompactServed(tree, params, 20, 600 * 40))
+    assert.isTrue(isCompactServed(tree, params, headerId(20), 600 * 40 - 1))
+    assert.isFalse(isCompactServed(tree, params, headerId(20), 600 * 40))
   })
 
   it("an unknown hash is not in the tree", () => {

@@ -6,6 +6,7 @@ import { hasItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { concat, toHex } from "../../../src/protocol/bytes.ts"
 import { hex } from "../../support/bytes.ts"
 import { fixtureText, hasShared } from "../../support/fixtures.ts"
+import { receive } from "../../support/receive.ts"
 import { fakePeer } from "../relay/fakePeer.ts"
 import { servedChain, serverWith } from "./servedChain.ts"
 
@@ -66,7 +67,7 @@ describe.skipIf(!hasShared)("the recorded requests", () => {
               const answer = decodeMessage(command, hex(payloadHex))
               if (answer.type === "cmpctblock") nonce = answer.nonce
             }
-            yield* server.received(peer, exchange.question)
+            yield* receive(server, peer, exchange.question)
             const said = peer.take().map((message) => [commandOf(message), toHex(concat(...encodePayload(message)))])
             assert.deepStrictEqual(
               said,

@@ -2,18 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { BlockOrder, type ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
+import { headerId, peerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
-import { BranchTree } from "./branchTree.ts"
+import { BranchTree, GENESIS as FIRST } from "./branchTree.ts"
 
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
 /** A minimal block with this many bytes. */
 const received = (id: number, size = 1_000): ReceivedBlock => ({
-  id,
+  id: headerId(id),
   block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
-  peer: 0,
+  peer: peerId(0),
   compact: false,
-  unrequested: false
+  slot: undefined
 })
 
 const ids = (batch: ReadonlyArray<ReceivedBlock>): ReadonlyArray<number> => batch.map(({ id }) => id)
@@ -28,7 +29,7 @@ describe("BlockOrder", () => {
         FastCheck.integer({ min: 1, max: 40 }),
         (order, pause) => {
           const tree = new BranchTree()
-          tree.grow(0, order.length)
+          tree.grow(FIRST, order.length)
           const blockOrder = new BlockOrder(tree)
           const out: Array<number> = []
           const take = (): void => {
@@ -52,7 +53,7 @@ describe("BlockOrder", () => {
 
   it("a batch has at most 64 blocks, and some megabytes", () => {
     const tree = new BranchTree()
-    tree.grow(0, 100)
+    tree.grow(FIRST, 100)
     const blockOrder = new BlockOrder(tree)
     for (let id = 1; id <= 100; id++) blockOrder.push(received(id))
     assert.lengthOf(blockOrder.take(), 64)
@@ -64,7 +65,7 @@ describe("BlockOrder", () => {
 
   it("the lowest blocks are released if too many wait for a missing block", () => {
     const tree = new BranchTree()
-    tree.grow(0, 40)
+    tree.grow(FIRST, 40)
     const blockOrder = new BlockOrder(tree)
     for (let id = 25; id >= 2; id--) blockOrder.push(received(id, 1024 * 1024))
     assert.deepStrictEqual(blockOrder.take(), [])
@@ -74,22 +75,22 @@ describe("BlockOrder", () => {
 
   it("a block with an unknown header is released, and so is the child of an invalid block after unblock", () => {
     const tree = new BranchTree()
-    tree.grow(0, 4)
+    tree.grow(FIRST, 4)
     const blockOrder = new BlockOrder(tree)
     blockOrder.push(received(-1))
     assert.deepStrictEqual(ids(blockOrder.take()), [-1])
     blockOrder.push(received(3))
     blockOrder.unblock()
     assert.deepStrictEqual(blockOrder.take(), [])
-    tree.failed.add(2)
+    tree.failed.add(headerId(2))
     blockOrder.unblock()
     assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })
 
   it("unwanted blocks are released", () => {
     const tree = new BranchTree()
-    const [first = 0, second = 0] = tree.grow(0, 4)
-    const [, other = 0] = tree.grow(0, 2)
+    const [first = 0, second = 0] = tree.grow(FIRST, 4)
+    const [, other = 0] = tree.grow(FIRST, 2)
     const blockOrder = new BlockOrder(tree)
     blockOrder.push(received(second))
     blockOrder.push(received(other))
@@ -101,10 +102,10 @@ describe("BlockOrder", () => {
 
   it("blocks whose predecessor arrived another way are released", () => {
     const tree = new BranchTree()
-    tree.grow(0, 4)
+    tree.grow(FIRST, 4)
     const blockOrder = new BlockOrder(tree)
     blockOrder.push(received(3))
-    tree.stored.add(2)
+    tree.stored.add(headerId(2))
     blockOrder.unblock()
     assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })

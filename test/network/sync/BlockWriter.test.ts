@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
+import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { BlockOrder, type ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import { writeBlocks, type Written } from "../../../src/network/sync/BlockWriter.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
-import { BranchTree } from "./branchTree.ts"
+import { BranchTree, GENESIS as FIRST } from "./branchTree.ts"
 
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
@@ -13,7 +15,7 @@ const GENESIS = decodeBlock(regtest.genesisBlock)
 const begin = (blocks: number, fails = false, defects = 0) =>
   Effect.gen(function*() {
     const tree = new BranchTree()
-    const ids = tree.grow(0, blocks)
+    const ids = tree.grow(FIRST, blocks)
     const blockOrder = new BlockOrder(tree)
     const wakeUps = yield* Queue.sliding<void>(1)
     const delivered: Array<{ readonly count: number; readonly bulk: boolean }> = []
@@ -31,11 +33,11 @@ const begin = (blocks: number, fails = false, defects = 0) =>
               }
               if (left-- > 0) return Effect.dieMessage("a defect")
               delivered.push({ count: batch.length, bulk })
-              for (let i = 0; i < batch.length; i++) tree.store(ids[stored++] ?? 0)
+              for (let i = 0; i < batch.length; i++) tree.store(ids[stored++] ?? NO_HEADER)
               return Effect.succeed({ refused: batch.map(() => undefined), judged: [] })
             })
         },
-        tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
+        tree: { best: () => ids.at(-1) ?? NO_HEADER, height: tree.height, tip: tree.tip },
         blockOrder,
         wakeUps,
         time: { ran: 0 },
@@ -55,7 +57,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
       Effect.gen(function*() {
         for (let height = from; height <= to; height++) {
           const block = new Block(new Uint8Array(100), GENESIS.header, undefined, [])
-          blockOrder.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, unrequested: false })
+          blockOrder.push({ id: ids[height - 1] ?? NO_HEADER, block, peer: peerId(0), compact: false, slot: undefined })
         }
         wakeUps.unsafeOffer(undefined)
         for (let i = 0; i < 50; i++) yield* Effect.yieldNow()

@@ -1,60 +1,61 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HEADERS_ANSWER_TIME, HeaderSync, PART } from "../../../src/network/sync/HeaderSync.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 
 const OLD = 86_400
 const RECENT = OLD - 1
 
 const withPeers = (...preferred: ReadonlyArray<boolean>): HeaderSync => {
   const sync = new HeaderSync(600)
-  for (const [id, chosen] of preferred.entries()) sync.add(id, chosen)
+  for (const [id, chosen] of preferred.entries()) sync.add(peerId(id), chosen)
   return sync
 }
 
 describe("HeaderSync", () => {
   it("a peer has one open request, which may be repeated after two minutes", () => {
     const sync = withPeers(true)
-    assert.isTrue(sync.ask(0, 1_000))
-    assert.isFalse(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME - 1))
-    assert.isTrue(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME))
-    assert.isFalse(sync.answered(0))
-    assert.isTrue(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME + 1))
-    assert.isFalse(sync.ask(7, 0))
+    assert.isTrue(sync.ask(peerId(0), 1_000))
+    assert.isFalse(sync.ask(peerId(0), 1_000 + HEADERS_ANSWER_TIME - 1))
+    assert.isTrue(sync.ask(peerId(0), 1_000 + HEADERS_ANSWER_TIME))
+    assert.isFalse(sync.answered(peerId(0)))
+    assert.isTrue(sync.ask(peerId(0), 1_000 + HEADERS_ANSWER_TIME + 1))
+    assert.isFalse(sync.ask(peerId(7), 0))
   })
 
   it("an announcement during a request leads to another request after the answer", () => {
     const sync = withPeers(true)
-    sync.ask(0, 0)
-    sync.ask(0, 1)
-    assert.isTrue(sync.answered(0))
-    assert.isFalse(sync.answered(0))
+    sync.ask(peerId(0), 0)
+    sync.ask(peerId(0), 1)
+    assert.isTrue(sync.answered(peerId(0)))
+    assert.isFalse(sync.answered(peerId(0)))
   })
 
   it("while the best header is a day old, one peer is asked at a time, outbound peers first", () => {
     const sync = withPeers(false, true, true)
-    assert.deepStrictEqual(sync.start(0, OLD), [1])
-    sync.ask(1, 0)
+    assert.deepStrictEqual(sync.start(0, OLD), [peerId(1)])
+    sync.ask(peerId(1), 0)
     assert.deepStrictEqual(sync.start(1, OLD), [])
-    sync.answered(1)
-    sync.told(1)
-    assert.deepStrictEqual(sync.start(2, OLD), [2])
-    sync.ask(2, 2)
-    sync.answered(2)
-    sync.told(2)
-    assert.deepStrictEqual(sync.start(3, OLD), [0])
+    sync.answered(peerId(1))
+    sync.told(peerId(1))
+    assert.deepStrictEqual(sync.start(2, OLD), [peerId(2)])
+    sync.ask(peerId(2), 2)
+    sync.answered(peerId(2))
+    sync.told(peerId(2))
+    assert.deepStrictEqual(sync.start(3, OLD), [peerId(0)])
     assert.deepStrictEqual(sync.start(4, OLD), [])
-    assert.isTrue(sync.isStarted(0))
+    assert.isTrue(sync.isStarted(peerId(0)))
   })
 
   it("all peers are asked near the end of the chain", () => {
-    assert.deepStrictEqual(withPeers(false, true, true).start(0, RECENT), [0, 1, 2])
+    assert.deepStrictEqual(withPeers(false, true, true).start(0, RECENT), [peerId(0), peerId(1), peerId(2)])
   })
 
   it("another peer is asked if the first one does not answer for 20 seconds", () => {
     const sync = withPeers(true, true)
     sync.start(0, OLD)
-    sync.ask(0, 0)
+    sync.ask(peerId(0), 0)
     assert.deepStrictEqual(sync.start(20_000, OLD), [])
-    assert.deepStrictEqual(sync.start(20_001, OLD), [1])
+    assert.deepStrictEqual(sync.start(20_001, OLD), [peerId(1)])
   })
 
   it("the time limit is 15 minutes plus a millisecond per expected header", () => {
@@ -64,7 +65,7 @@ describe("HeaderSync", () => {
     const end = 15 * 60_000 + 500_000
     assert.isUndefined(sync.late(end, age))
     assert.strictEqual(sync.late(end + 1, age), 0)
-    sync.told(0)
+    sync.told(peerId(0))
     assert.isUndefined(sync.late(end + 2, age))
     const recent = withPeers(true, true)
     recent.start(0, age)
@@ -76,30 +77,30 @@ describe("HeaderSync", () => {
       const sync = withPeers(...peers)
       sync.start(0, OLD)
       assert.isUndefined(sync.late(3_600_000, OLD))
-      assert.deepStrictEqual(sync.start(3_600_000, OLD), [0])
+      assert.deepStrictEqual(sync.start(3_600_000, OLD), [peerId(0)])
     }
   })
 
   it("received bytes count as progress", () => {
     const sync = withPeers(true, true)
     sync.start(0, OLD)
-    sync.ask(0, 0)
-    sync.heard(0, PART, 15_000)
+    sync.ask(peerId(0), 0)
+    sync.heard(peerId(0), PART, 15_000)
     assert.deepStrictEqual(sync.start(35_000, OLD), [])
     // Too few to be a part of an answer.
-    sync.heard(0, 2 * PART - 1, 30_000)
-    assert.deepStrictEqual(sync.start(35_001, OLD), [1])
+    sync.heard(peerId(0), 2 * PART - 1, 30_000)
+    assert.deepStrictEqual(sync.start(35_001, OLD), [peerId(1)])
   })
 
   it("no third peer is asked while two are unfinished", () => {
     const sync = withPeers(true, true, true, true)
     sync.start(0, OLD)
-    sync.ask(0, 0)
-    assert.deepStrictEqual(sync.start(30_000, OLD), [1])
-    sync.ask(1, 30_000)
+    sync.ask(peerId(0), 0)
+    assert.deepStrictEqual(sync.start(30_000, OLD), [peerId(1)])
+    sync.ask(peerId(1), 30_000)
     assert.deepStrictEqual(sync.start(90_000, OLD), [])
-    sync.told(1)
-    assert.deepStrictEqual(sync.start(90_000, OLD), [2])
+    sync.told(peerId(1))
+    assert.deepStrictEqual(sync.start(90_000, OLD), [peerId(2)])
   })
 
   it("no peer is dropped if two answer over a slow link, and silent ones are dropped one at a time", () => {
@@ -107,17 +108,17 @@ describe("HeaderSync", () => {
     const begin = (): HeaderSync => {
       const sync = withPeers(true, true, true)
       sync.start(0, OLD)
-      sync.ask(0, 0)
+      sync.ask(peerId(0), 0)
       sync.start(30_000, OLD)
-      sync.ask(1, 30_000)
+      sync.ask(peerId(1), 30_000)
       return sync
     }
     const slow = begin()
-    for (const id of [0, 1]) slow.heard(id, PART, end + 30_000)
+    for (const id of [0, 1]) slow.heard(peerId(id), PART, end + 30_000)
     assert.isUndefined(slow.late(end + 31_000, OLD))
     const silent = begin()
     assert.strictEqual(silent.late(end + 31_000, OLD), 0)
-    silent.remove(0)
+    silent.remove(peerId(0))
     assert.isUndefined(silent.late(2 * end + 31_000, OLD))
     assert.strictEqual(silent.late(2 * end + 31_001, OLD), 1)
   })
@@ -125,10 +126,10 @@ describe("HeaderSync", () => {
   it("removed peers are forgotten", () => {
     const sync = withPeers(true)
     sync.start(0, OLD)
-    sync.remove(0)
-    assert.isFalse(sync.isStarted(0))
-    assert.isFalse(sync.answered(0))
-    sync.add(1, true)
-    assert.deepStrictEqual(sync.start(1, OLD), [1])
+    sync.remove(peerId(0))
+    assert.isFalse(sync.isStarted(peerId(0)))
+    assert.isFalse(sync.answered(peerId(0)))
+    sync.add(peerId(1), true)
+    assert.deepStrictEqual(sync.start(1, OLD), [peerId(1)])
   })
 })

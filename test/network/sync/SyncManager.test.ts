@@ -17,6 +17,7 @@ import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { eventually, settled } from "../../support/eventually.ts"
 import { MemoryChain, trustScripts } from "../../support/MemoryChain.ts"
+import { receive } from "../../support/receive.ts"
 import {
   ANYONE,
   BLOCK_VERSION,
@@ -221,13 +222,13 @@ describe("SyncManager", () => {
       const block = mergedOn(source)
       source.connect(block)
       served.extend([block])
-      yield* manager.received(honest, headersOf([block]))
+      yield* receive(manager, honest, headersOf([block]))
       yield* until("the block is in flight", () => manager.syncOf(honest).inFlight.includes(11))
       const compact = makeCompactBlock(block, 5n)
       for (const type of ["inbound", "manual"] as const) {
         const liar = yield* connect(new ServedBlocks(allBlocks(source).slice(0, 11)), { type })
         yield* until("the peer was asked", () => liar.got("getheaders").length > 0)
-        yield* manager.received(liar, {
+        yield* receive(manager, liar, {
           ...compact,
           header: { header: block.header, auxpow: minimalAuxpow(source.blockAt(1).header) }
         })
@@ -235,7 +236,7 @@ describe("SyncManager", () => {
         assert.strictEqual(liar.disconnection?.reason, "invalid header: high-hash")
         assert.deepStrictEqual(manager.syncOf(honest).inFlight, [11])
       }
-      yield* manager.received(honest, { type: "block", block })
+      yield* receive(manager, honest, { type: "block", block })
       yield* untilTip(block)
       assert.lengthOf(honest.askedBlocks.filter((hash) => hash === toHex(block.hash)), 1)
       assert.isUndefined(honest.disconnection)
@@ -255,13 +256,13 @@ describe("SyncManager", () => {
         mine(firstOf(source, 104), [spend(height)], { time: source.tip.header.time + 60 })
       )
       for (const [i, block] of blocks.entries()) {
-        yield* manager.received(peer, makeCompactBlock(block, BigInt(i)))
+        yield* receive(manager, peer, makeCompactBlock(block, BigInt(i)))
         yield* until("the transaction is requested", () => peer.got("getblocktxn").length === i + 1)
       }
       assert.deepStrictEqual(manager.syncOf(peer).inFlight, [105, 105, 105])
       const [, second] = blocks
       if (second === undefined) throw new Error("there are four blocks")
-      yield* manager.received(peer, { type: "blocktxn", hash: second.hash, transactions: second.transactions.slice(1) })
+      yield* receive(manager, peer, { type: "blocktxn", hash: second.hash, transactions: second.transactions.slice(1) })
       yield* untilTip(second)
       assert.isUndefined(peer.disconnection)
     }))
@@ -292,7 +293,7 @@ describe("SyncManager", () => {
       for (const [headers, reason] of cases) {
         const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
         yield* until("the peer was asked", () => peer.got("getheaders").length > 0)
-        yield* manager.received(peer, { type: "headers", headers: [...headers] })
+        yield* receive(manager, peer, { type: "headers", headers: [...headers] })
         yield* until(`the peer is dropped for ${reason}`, () => peer.disconnection !== undefined)
         assert.match(peer.disconnection?.reason ?? "", reason)
         assert.isTrue(peer.disconnection?.misbehaving)
@@ -305,7 +306,7 @@ describe("SyncManager", () => {
       const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
       yield* until("the peer was asked", () => peer.got("getheaders").length === 1)
       yield* settled("nothing more is sent", () => peer.sent.length)
-      for (let i = 0; i < 3; i++) yield* manager.received(peer, headersOf([source.blockAt(4)]))
+      for (let i = 0; i < 3; i++) yield* receive(manager, peer, headersOf([source.blockAt(4)]))
       yield* until("the missing headers are requested", () => peer.got("getheaders").length >= 2)
       assert.isUndefined(peer.disconnection)
     }))
@@ -321,9 +322,9 @@ describe("SyncManager", () => {
           const block = grow(source)
           served.extend([block])
           if (way === "inv") {
-            yield* manager.received(peer, { type: "inv", items: [{ type: ItemType.block, hash: block.hash }] })
-          } else if (way === "headers") yield* manager.received(peer, headersOf([block]))
-          else yield* manager.received(peer, makeCompactBlock(block, 5n))
+            yield* receive(manager, peer, { type: "inv", items: [{ type: ItemType.block, hash: block.hash }] })
+          } else if (way === "headers") yield* receive(manager, peer, headersOf([block]))
+          else yield* receive(manager, peer, makeCompactBlock(block, 5n))
           const [took] = yield* Effect.timed(untilTip(block))
           assert.isBelow(Duration.toMillis(took), 2_000)
           if (way === "cmpctblock") assert.notInclude(peer.askedBlocks, toHex(block.hash))
@@ -353,7 +354,7 @@ describe("SyncManager", () => {
       yield* until("the headers are known", () => manager.syncOf(byHeaders).syncedHeaders === 20)
       const fresh = allBlocks(branch).slice(17)
       served.extend(fresh)
-      yield* manager.received(peer, headersOf(fresh))
+      yield* receive(manager, peer, headersOf(fresh))
       yield* untilTip(branch.tip)
       yield* until(
         "the tip is announced by its hash",
@@ -368,7 +369,7 @@ describe("SyncManager", () => {
       assert.lengthOf(peer.got("inv"), 0)
       for (let i = 0; i < 4; i++) grow(trunk, 5)
       served.extend(allBlocks(trunk).slice(17))
-      yield* manager.received(peer, { type: "inv", items: [{ type: ItemType.block, hash: trunk.tip.hash }] })
+      yield* receive(manager, peer, { type: "inv", items: [{ type: ItemType.block, hash: trunk.tip.hash }] })
       yield* untilTip(trunk.tip)
     }))
 
@@ -406,15 +407,15 @@ describe("SyncManager", () => {
       for (const [block, reason] of [[greedyBlock(source), /bad-cb-amount/], [orphan, /unknown/]] as const) {
         const sender = yield* connect(new ServedBlocks(allBlocks(source)))
         yield* until("the peer is known", () => manager.syncOf(sender).syncedHeaders >= 0)
-        yield* manager.received(sender, { type: "block", block })
+        yield* receive(manager, sender, { type: "block", block })
         yield* until("the peer is dropped", () => sender.disconnection?.misbehaving === true)
         assert.match(sender.disconnection?.reason ?? "", reason)
       }
       // Too little work to be processed.
       const low = firstOf(source, 3)
-      yield* manager.received(peer, { type: "block", block: grow(low, 7) })
+      yield* receive(manager, peer, { type: "block", block: grow(low, 7) })
       const next = grow(source)
-      yield* manager.received(peer, { type: "block", block: next })
+      yield* receive(manager, peer, { type: "block", block: next })
       yield* untilTip(next)
       assert.isUndefined(peer.disconnection)
       assert.lengthOf(yield* chain.branches, 2)
@@ -457,11 +458,11 @@ describe("SyncManager", () => {
             yield* until("the peers are known", () => manager.syncOf(liar).syncedHeaders === 103)
             const block = mine(source, [pooled, unknown], { time })
             served.extend([block])
-            yield* manager.received(peer, makeCompactBlock(block, 9n))
+            yield* receive(manager, peer, makeCompactBlock(block, 9n))
             yield* until("the missing transaction is requested", () => peer.got("getblocktxn").length === 1)
             assert.deepStrictEqual(peer.got("getblocktxn")[0]?.indexes, [2])
             assert.deepStrictEqual(manager.syncOf(peer).inFlight, [104])
-            yield* manager.received(peer, { type: "blocktxn", hash: block.hash, transactions: [unknown] })
+            yield* receive(manager, peer, { type: "blocktxn", hash: block.hash, transactions: [unknown] })
             yield* untilTip(block)
             assert.notInclude(peer.askedBlocks, toHex(block.hash))
             yield* until("the peer is a high-bandwidth peer", () => manager.syncOf(peer).highBandwidthTo)
@@ -472,15 +473,15 @@ describe("SyncManager", () => {
             })
             // Too few transactions are misbehaviour.
             const next = mine(source, [spend(3), spend(4)], { time: time + 60 })
-            yield* manager.received(liar, makeCompactBlock(next, 9n))
+            yield* receive(manager, liar, makeCompactBlock(next, 9n))
             yield* until("the missing transactions are requested", () => liar.got("getblocktxn").length === 1)
-            yield* manager.received(liar, { type: "blocktxn", hash: next.hash, transactions: [] })
+            yield* receive(manager, liar, { type: "blocktxn", hash: next.hash, transactions: [] })
             yield* until("the peer is dropped", () => liar.disconnection?.misbehaving === true)
             // Wrong ones are not: the whole block is requested.
-            yield* manager.received(peer, makeCompactBlock(next, 10n))
+            yield* receive(manager, peer, makeCompactBlock(next, 10n))
             yield* until("the transactions are requested again", () => peer.got("getblocktxn").length === 2)
             served.extend([next])
-            yield* manager.received(peer, { type: "blocktxn", hash: next.hash, transactions: [pooled, unknown] })
+            yield* receive(manager, peer, { type: "blocktxn", hash: next.hash, transactions: [pooled, unknown] })
             yield* untilTip(next)
             assert.include(peer.askedBlocks, toHex(next.hash))
             assert.isUndefined(peer.disconnection)
@@ -521,19 +522,19 @@ describe("SyncManager", () => {
             const next = grow(source)
             yield* latch.close
             waits = false
-            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
+            yield* Effect.fork(receive(manager, peer, headersOf([source.blockAt(12)])))
             yield* eventually("the loop waits", () => waits)
             const inv = { type: "inv" as const, items: [{ type: ItemType.block, hash: source.blockAt(1).hash }] }
-            yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.fork(manager.received(peer, inv)))
+            yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.fork(receive(manager, peer, inv)))
             yield* turnOfEventLoop
             const waiting = yield* Effect.forEach(
               Array.from({ length: 8 }),
-              () => Effect.fork(manager.received(peer, { type: "block", block: next }))
+              () => Effect.fork(receive(manager, peer, { type: "block", block: next }))
             )
             yield* turnOfEventLoop
             yield* Fiber.interruptAll(waiting)
             yield* latch.open
-            yield* manager.received(peer, { type: "block", block: next })
+            yield* receive(manager, peer, { type: "block", block: next })
             yield* untilTip(next)
           }), {
           altered: (chain) => ({
@@ -566,10 +567,10 @@ describe("SyncManager", () => {
             const next = grow(source)
             yield* latch.close
             headerDefects = 2
-            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
+            yield* Effect.fork(receive(manager, peer, headersOf([source.blockAt(12)])))
             yield* turnOfEventLoop
-            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
-            yield* manager.received(peer, { type: "block", block: next })
+            yield* Effect.fork(receive(manager, peer, headersOf([source.blockAt(12)])))
+            yield* receive(manager, peer, { type: "block", block: next })
             yield* latch.open
             yield* untilTip(next)
             assert.strictEqual(headerDefects, 0)
@@ -605,7 +606,7 @@ describe("SyncManager", () => {
           assert.isFalse(manager.staleTip())
           // Display uses the wall clock.
           const block = grow(source)
-          yield* manager.received(peer, { type: "block", block })
+          yield* receive(manager, peer, { type: "block", block })
           yield* untilTip(block)
           yield* until("the block is recorded", () => manager.syncOf(peer).lastBlock > Date.now() / 1000 + 86_000)
           assert.isUndefined(peer.disconnection)
@@ -623,8 +624,8 @@ describe("SyncManager", () => {
             const peer = yield* connect(new ServedBlocks(allBlocks(source)))
             const liar = yield* connect(new ServedBlocks(allBlocks(source)))
             yield* until("the peers are known", () => peer.got("sendcmpct").length + liar.got("sendcmpct").length === 2)
-            yield* manager.received(liar, headersOf([source.blockAt(2), source.blockAt(1)]))
-            yield* manager.received(peer, headersOf(allBlocks(source).slice(1)))
+            yield* receive(manager, liar, headersOf([source.blockAt(2), source.blockAt(1)]))
+            yield* receive(manager, peer, headersOf(allBlocks(source).slice(1)))
             yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)
             yield* settled("nothing more is sent", () => peer.sent.length + liar.sent.length)
             assert.deepStrictEqual([...peer.got("getheaders"), ...peer.got("getdata")], [])

@@ -1,5 +1,5 @@
 import { Effect, Queue } from "effect"
-import type { ConnectionType, Disconnection, Features, Hello, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageCommand, MessageOf } from "../../../src/network/wire/message.ts"
 import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
 import { isBlockItem } from "../../../src/network/wire/messages/inv.ts"
@@ -7,7 +7,9 @@ import { Services } from "../../../src/network/wire/messages/version.ts"
 import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
 import type { Block, BlockHeader } from "../../../src/protocol/block.ts"
 import { type Bytes, toHex } from "../../../src/protocol/bytes.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { ampleAccount } from "../../support/memory.ts"
+import { type MessagePart, receive } from "../../support/receive.ts"
 
 /** Blocks of a peer: its best chain from genesis on, and all blocks it ever had. */
 export class ServedBlocks {
@@ -62,7 +64,7 @@ let connections = 0
 
 /** A peer in memory that answers from a chain and records received messages. */
 export class FakePeer implements Peer {
-  readonly id = connections++
+  readonly id = peerId(connections++)
   readonly type: ConnectionType
   readonly inbound: boolean
   readonly address: NetAddress = { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }
@@ -163,14 +165,14 @@ export class FakePeer implements Peer {
   }
 
   /** Runs until the peer is disconnected. */
-  readonly live = (handler: PeerHandler): Effect.Effect<void> =>
+  readonly live = (handler: MessagePart): Effect.Effect<void> =>
     Effect.gen(this, function*() {
       yield* handler.connected(this)
       while (!this.closed) {
         const message = yield* Queue.take(this.inbox)
         if (this.options.latency !== undefined) yield* Effect.sleep(this.options.latency)
         for (const answer of this.answers(message)) {
-          if (!this.closed) yield* handler.received(this, answer)
+          if (!this.closed) yield* receive(handler, this, answer)
         }
       }
     }).pipe(Effect.ensuring(Effect.suspend(() => handler.gone(this))))

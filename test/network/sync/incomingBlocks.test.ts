@@ -4,9 +4,10 @@ import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
 import type { ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
-import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
+import { admitBlock, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
+import { headerId, peerId } from "../../../src/protocol/keys.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
@@ -25,10 +26,10 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
 
 const item = (block: Block, peer: number, id: number, compact = false): ReceivedBlock => ({
   block,
-  id,
-  peer,
+  id: headerId(id),
+  peer: peerId(peer),
   compact,
-  unrequested: false
+  slot: undefined
 })
 
 /** The chain's result for blocks, which took 12 milliseconds. */
@@ -101,7 +102,7 @@ describe("Verdicts", () => {
         const verdicts = new Verdicts(context)
         for (const { id: peer } of [slow, quick]) download.ask(peer, id, 0)
         state.partial.set(id, undefined)
-        download.reconstructed(quick.id, id, 300, 1)
+        download.reconstructed(quick.id, { header: id, size: 300 }, 1)
         const batch = [item(source.blockAt(1), quick.id, id, true)]
         verdicts.take(written(batch, [rejectAs("mutated", "bad-txnmrklroot")]))
         assert.isTrue(state.partial.has(id))
@@ -118,11 +119,12 @@ describe("Verdicts", () => {
         const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
         const peer = new FakePeer(served)
         const state = join(context, peer)
-        assert.isTrue(admits(context, state, source.blockAt(1)))
-        assert.strictEqual(context.unrequested, 1)
-        context.download.arrives(id, 300)
-        new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), unrequested: true }])
-        assert.strictEqual(context.unrequested, 0)
+        const admission = admitBlock(context, state, source.blockAt(1))
+        const slot = admission.queued ? admission.slot : assert.fail("there is room")
+        assert.strictEqual(context.slots.used, 1)
+        context.download.arrives({ header: id, size: 300 })
+        new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), slot }])
+        assert.strictEqual(context.slots.used, 0)
         assert.isFalse(context.download.isUnstored(id))
       })
     ))

@@ -7,7 +7,9 @@ import { BlockOrder } from "../../../src/network/sync/BlockOrder.ts"
 import { ChainSyncTimers } from "../../../src/network/sync/ChainSyncTimers.ts"
 import { HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
 import { HighBandwidth } from "../../../src/network/sync/HighBandwidth.ts"
+import { MOST_UNREQUESTED } from "../../../src/network/sync/incomingBlocks.ts"
 import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
+import { Slots } from "../../../src/network/sync/Slots.ts"
 import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
 import type { FakePeer } from "./fakePeers.ts"
 
@@ -35,7 +37,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus |
     wall: () => Date.now(),
     initial: true,
     loading: false,
-    unrequested: 0
+    slots: new Slots(MOST_UNREQUESTED)
   }
 })
 

@@ -3,23 +3,24 @@ import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
 import type { BlockSource } from "../../../src/network/sync/DownloadPeer.ts"
 import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
 import { START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
-import { BranchTree } from "./branchTree.ts"
+import { type HeaderId, headerId, peerId } from "../../../src/protocol/keys.ts"
+import { BranchTree, GENESIS } from "./branchTree.ts"
 
 const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
 
 /** The chain's losses. */
 class FakeLosses {
-  readonly lost: Set<number>
-  readonly needed = new Set<number>()
-  readonly refused: Array<number> = []
+  readonly lost: Set<HeaderId>
+  readonly needed = new Set<HeaderId>()
+  readonly refused: Array<HeaderId> = []
 
-  constructor(lost: Iterable<number>) {
+  constructor(lost: Iterable<HeaderId>) {
     this.lost = new Set(lost)
   }
 
-  readonly ids = (): Iterable<number> => [...this.lost]
-  readonly needs = (id: number): boolean => this.needed.has(id)
-  readonly refusedBy = (id: number): void => void this.refused.push(id)
+  readonly ids = (): Iterable<HeaderId> => [...this.lost]
+  readonly needs = (id: HeaderId): boolean => this.needed.has(id)
+  readonly refusedBy = (id: HeaderId): void => void this.refused.push(id)
 }
 
 /** A stored chain with missing heights, a longer branch from height 2 on, and peers on either. */
@@ -32,20 +33,20 @@ const setting = (
   }
 ) => {
   const tree = new BranchTree()
-  const own = tree.grow(0, blocks)
-  const branch = tree.grow(own[1] ?? 0, blocks)
+  const own = tree.grow(GENESIS, blocks)
+  const branch = tree.grow(own[1] ?? GENESIS, blocks)
   for (const id of own) tree.store(id)
   for (const id of branch) tree.stored.add(id)
-  const idAt = (height: number): number => own[height - 1] ?? assert.fail()
+  const idAt = (height: number): HeaderId => own[height - 1] ?? assert.fail()
   for (const height of missing) tree.stored.delete(idAt(height))
   const losses = new FakeLosses(missing.map(idAt))
   const download = new BlockDownload({ tree, minimumChainWork: 0n })
   for (const [peer, chain] of on.entries()) {
-    download.add(peer, { ...CHOSEN, ...sources[peer] })
-    download.setBest(peer, (chain === "own" ? own : branch).at(-1) ?? 0)
+    download.add(peerId(peer), { ...CHOSEN, ...sources[peer] })
+    download.setBest(peerId(peer), (chain === "own" ? own : branch).at(-1) ?? GENESIS)
   }
   const plan = new MissingBlocks(download, tree, losses)
-  const asked = (now: number) => plan.plan(now).map(({ id, peer }) => [peer, tree.height(id)])
+  const asked = (now: number) => plan.plan(now).map(({ header, peer }) => [peer, tree.height(header)])
   return { tree, download, losses, plan, asked, idAt }
 }
 
@@ -55,11 +56,11 @@ describe("MissingBlocks", () => {
     const first = asked(0)
     assert.deepStrictEqual(first.map(([, height]) => height), [3, 9])
     assert.deepStrictEqual(asked(1), [])
-    download.received(first[0]?.[0] ?? -1, idAt(3), 500, 2)
+    download.received(peerId(first[0]?.[0] ?? -1), { header: idAt(3), size: 500 }, 2)
     assert.deepStrictEqual(asked(3), [], "it waits for the chain")
     // The peer that does not have the block is not asked again, but the other is.
     const [peer = -1] = first[1] ?? []
-    download.lacks(peer, idAt(9))
+    download.lacks(peerId(peer), idAt(9))
     assert.deepStrictEqual(asked(4), [[1 - peer, 9]])
   })
 
@@ -85,20 +86,24 @@ describe("MissingBlocks", () => {
     assert.deepStrictEqual(asked(9_999), [], "it may still answer")
     assert.deepStrictEqual(asked(10_000), [[1, 9]], "the first was silent")
     assert.deepStrictEqual(losses.refused, [idAt(9)])
-    assert.isFalse(plan.refused(0, idAt(9)), "too late")
-    assert.isTrue(plan.refused(1, idAt(9)))
+    assert.isFalse(plan.refused(peerId(0), idAt(9)), "too late")
+    assert.isTrue(plan.refused(peerId(1), idAt(9)))
     assert.strictEqual(losses.refused.length, 2)
     assert.deepStrictEqual(asked(10_001), [])
     assert.deepStrictEqual(asked(119_999), [])
     assert.deepStrictEqual(asked(120_000), [[0, 9]])
-    assert.deepStrictEqual([download.inFlight(0), download.inFlight(1), download.overdue(1e9)], [[], [], []])
-    for (const peer of [0, 1]) assert.strictEqual(download.scoreOf(peer)?.failures, 0)
+    assert.deepStrictEqual([download.inFlight(peerId(0)), download.inFlight(peerId(1)), download.overdue(1e9)], [
+      [],
+      [],
+      []
+    ])
+    for (const peer of [0, 1]) assert.strictEqual(download.scoreOf(peerId(peer))?.failures, 0)
     // A new peer is asked at once if no other request is open.
-    plan.refused(0, idAt(9))
-    download.add(2, CHOSEN)
-    download.setBest(2, 2)
+    plan.refused(peerId(0), idAt(9))
+    download.add(peerId(2), CHOSEN)
+    download.setBest(peerId(2), headerId(2))
     assert.deepStrictEqual(asked(120_001), [[2, 9]])
-    download.remove(2)
+    download.remove(peerId(2))
     assert.deepStrictEqual(asked(130_001), [[1, 9]])
   })
 
@@ -109,7 +114,7 @@ describe("MissingBlocks", () => {
     const alone = setting({ missing: [9], on: ["branch"] })
     alone.losses.needed.add(alone.idAt(9))
     alone.losses.lost.clear()
-    alone.tree.stored.add(alone.idAt(9))
+    alone.tree.stored.add(headerId(alone.idAt(9)))
     assert.deepStrictEqual(alone.asked(0), [])
     assert.isFalse(tree.hasBlock(idAt(9)))
   })

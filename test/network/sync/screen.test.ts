@@ -10,6 +10,7 @@ import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { BlockStart } from "../../../src/network/wire/messages/block.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
+import { headerId } from "../../../src/protocol/keys.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
@@ -71,7 +72,7 @@ describe("screen", () => {
           assert.strictEqual(screen(context, join(context, liar), "block", start), "drop")
           assert.match(liar.disconnection?.reason ?? "", /bad-diffbits|time-too-old/)
         }
-        context.unrequested = 8
+        while (context.slots.take() !== undefined);
         assert.strictEqual(screen(context, fresh, "block", startOf(first)), "drop")
       })
     ))
@@ -85,15 +86,15 @@ describe("PartialBlocks", () => {
     const budget = new MemoryBudget(2_000_000)
     const account = budget.open({ owner: "a", share: 0.25, evictable: true, evict: () => {} })
     const blocks = new PartialBlocks(account)
-    assert.isTrue(blocks.set(1, partial))
+    assert.isTrue(blocks.set(headerId(1), partial))
     assert.strictEqual(budget.held("compact_blocks"), 16_000)
-    assert.isFalse(blocks.set(2, partial))
-    assert.isFalse(blocks.has(2))
-    assert.isTrue(blocks.set(1, undefined))
+    assert.isFalse(blocks.set(headerId(2), partial))
+    assert.isFalse(blocks.has(headerId(2)))
+    assert.isTrue(blocks.set(headerId(1), undefined))
     assert.strictEqual(budget.held("compact_blocks"), 0)
-    assert.isTrue(blocks.set(2, partial))
-    blocks.delete(2)
-    blocks.delete(2)
+    assert.isTrue(blocks.set(headerId(2), partial))
+    blocks.delete(headerId(2))
+    blocks.delete(headerId(2))
     assert.strictEqual(budget.held("compact_blocks"), 0)
     assert.strictEqual(blocks.oldest, 1)
   })
@@ -102,9 +103,9 @@ describe("PartialBlocks", () => {
     const blocks = new PartialBlocks(
       new MemoryBudget(1).open({ owner: "a", share: 1, evictable: true, evict: () => {} })
     )
-    assert.isTrue(blocks.attempt(1))
-    assert.isFalse(blocks.attempt(1))
-    assert.isTrue(blocks.attempt(2))
-    assert.isFalse(blocks.attempt(1))
+    assert.isTrue(blocks.attempt(headerId(1)))
+    assert.isFalse(blocks.attempt(headerId(1)))
+    assert.isTrue(blocks.attempt(headerId(2)))
+    assert.isFalse(blocks.attempt(headerId(1)))
   })
 })

@@ -7,6 +7,7 @@ import { PeerNotFound } from "../../../src/network/errors.ts"
 import type { PeerInfo } from "../../../src/network/peerInfo.ts"
 import { PeerManager } from "../../../src/network/PeerManager.ts"
 import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { networkMethods } from "../../../src/rpc/methods/networkMethods.ts"
 import { serviceNames } from "../../../src/rpc/shapes/peer.ts"
@@ -71,7 +72,7 @@ const endpoint = (text: string) => parseEndpoint(text, 8334) ?? assert.fail(`no 
 
 const peer: PeerInfo = {
   peer: {
-    id: 7,
+    id: peerId(7),
     type: "inbound",
     inbound: true,
     ...endpoint("192.0.2.5:41636"),

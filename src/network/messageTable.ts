@@ -1,0 +1,74 @@
+import type * as Effect from "effect/Effect"
+import type { Disconnection, Peer } from "./Peer.ts"
+import type { MessageCommand, MessageOf } from "./wire/message.ts"
+
+/** Handles a message of one type, in the fiber that reads from the peer: waiting here delays only this peer. */
+export type MessageHandler<C extends MessageCommand> = (peer: Peer, message: MessageOf<C>) => Effect.Effect<void>
+
+export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: MessageHandler<K> }
+
+/** The messages that each part of the node handles. */
+export interface MessageParts {
+  readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
+  readonly relay: MessageHandlers<"inv" | "tx" | "notfound">
+  readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
+  readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
+}
+
+/** What a message leads to: nothing, an act of the connection itself, a disconnection, or handlers, called in order. */
+export type MessageRoute<C extends MessageCommand> =
+  | "ignore"
+  | "connection"
+  | Disconnection
+  | ReadonlyArray<MessageHandler<C>>
+
+export type MessageTable = { readonly [C in MessageCommand]: MessageRoute<C> }
+
+const leave = (reason: string): Disconnection => ({ reason, misbehaving: false })
+
+const BLOOM = leave("unsupported: the peer uses bloom filters")
+const FILTERS = leave("unsupported: the peer requests block filters")
+
+/**
+ * Where each message goes after the handshake, by its type only (reference/protocol.md 6.5, 6.6). Messages with an
+ * unknown command are ignored (6.4).
+ */
+export const messageTable = ({ gossip, relay, server, sync }: MessageParts): MessageTable => ({
+  headers: [sync.headers],
+  block: [sync.block],
+  cmpctblock: [sync.cmpctblock],
+  blocktxn: [sync.blocktxn],
+  inv: [sync.inv, relay.inv],
+  notfound: [sync.notfound, relay.notfound],
+  tx: [relay.tx],
+  getheaders: [server.getheaders],
+  getblocks: [server.getblocks],
+  getdata: [server.getdata],
+  getblocktxn: [server.getblocktxn],
+  addr: [gossip.addr],
+  addrv2: [gossip.addrv2],
+  getaddr: [gossip.getaddr],
+  ping: "connection",
+  pong: "connection",
+  sendheaders: "connection",
+  sendcmpct: "connection",
+  feefilter: "connection",
+  wtxidrelay: leave("unexpected message: wtxidrelay after verack"),
+  sendaddrv2: leave("unexpected message: sendaddrv2 after verack"),
+  mempool: BLOOM,
+  filterload: BLOOM,
+  filteradd: BLOOM,
+  filterclear: BLOOM,
+  getcfilters: FILTERS,
+  getcfheaders: FILTERS,
+  getcfcheckpt: FILTERS,
+  version: "ignore",
+  verack: "ignore",
+  alert: "ignore",
+  sendtxrcncl: "ignore",
+  // Always unsolicited: this node sends no filters and requests none.
+  merkleblock: "ignore",
+  cfilter: "ignore",
+  cfheaders: "ignore",
+  cfcheckpt: "ignore"
+})

@@ -1,0 +1,149 @@
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { DownloadPeer, DownloadPeers, DownloadTree } from "./DownloadPeer.ts"
+
+/** A block in flight. */
+export interface Flight {
+  readonly header: HeaderId
+  readonly height: number
+  /** The peers asked, and when, in order. */
+  readonly askers: Array<{ readonly peer: PeerId; readonly since: number }>
+}
+
+/** A received block. */
+export interface ArrivedBlock {
+  readonly header: HeaderId
+  /** Bytes. */
+  readonly size: number
+}
+
+export interface FlightsOptions {
+  readonly tree: Pick<DownloadTree, "height" | "hasBlock">
+  readonly peers: DownloadPeers
+  /** Maximum bytes of blocks in flight or waiting for the chain. */
+  readonly budget: number
+}
+
+/** Milliseconds without a delivery after which a peer without blocks in flight counts as idle. */
+const IDLE = 1_000
+
+/** Weight of a new block in the average size. */
+const WEIGHT = 0.05
+
+/**
+ * Which block was asked of which peers, and which blocks have arrived and are not stored yet.
+ *
+ *   missing ──ask──▶ in flight ──arrives──▶ unstored ──settled──▶ stored or, if refused, missing
+ *      ▲────────────cancel─────────┘
+ *
+ * A reconstructed block is unstored while other peers stay asked for it. Invariant: a peer is in `askers` of a flight
+ * exactly if the block is in the peer's `flights`.
+ */
+export class Flights {
+  private readonly options: FlightsOptions
+  private readonly flights = new Map<HeaderId, Flight>()
+  /** Received blocks that are not stored yet, with their sizes. */
+  private readonly unstored = new Map<HeaderId, number>()
+  private unstoredBytes = 0
+  private averageSize = 20_000
+
+  constructor(options: FlightsOptions) {
+    this.options = options
+  }
+
+  /** Number of blocks in flight. */
+  get count(): number {
+    return this.flights.size
+  }
+
+  get all(): Iterable<Flight> {
+    return this.flights.values()
+  }
+
+  /** Number of blocks that fit in the budget. */
+  get room(): number {
+    const used = this.unstoredBytes + this.flights.size * this.averageSize
+    // At least two blocks are always in flight, whatever their size.
+    return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
+  }
+
+  /** Peers asked for a block, in order of the requests. */
+  askersOf(header: HeaderId): Flight["askers"] {
+    return this.flights.get(header)?.askers ?? []
+  }
+
+  isInFlight(header: HeaderId): boolean {
+    return this.flights.has(header)
+  }
+
+  isUnstored(header: HeaderId): boolean {
+    return this.unstored.has(header)
+  }
+
+  /** Whether a block is neither stored nor on its way. */
+  readonly isMissing = (header: HeaderId): boolean =>
+    !this.flights.has(header) && !this.unstored.has(header) && !this.options.tree.hasBlock(header)
+
+  /** Records a request. */
+  ask(peer: DownloadPeer, header: HeaderId, now: number): void {
+    if (peer.flights.has(header)) return
+    if (peer.flights.size === 0 && now - peer.lastDelivery > IDLE) peer.score.begins(now)
+    peer.flights.add(header)
+    const asker = { peer: peer.id, since: now }
+    const flight = this.flights.get(header)
+    if (flight !== undefined) flight.askers.push(asker)
+    else this.flights.set(header, { header, height: this.options.tree.height(header), askers: [asker] })
+  }
+
+  /** Records that a peer sent a requested block of this size. */
+  measured(size: number): void {
+    this.averageSize += WEIGHT * (size - this.averageSize)
+  }
+
+  /** Records a block from any source, and cancels all requests for it. */
+  arrives({ header, size }: ArrivedBlock): void {
+    const flight = this.flights.get(header)
+    this.flights.delete(header)
+    for (const { peer } of flight?.askers ?? []) this.options.peers.get(peer)?.flights.delete(header)
+    this.keep({ header, size })
+  }
+
+  /** Records a block, and leaves the requests for it open. */
+  keep({ header, size }: ArrivedBlock): void {
+    if (this.unstored.has(header)) return
+    this.unstored.set(header, size)
+    this.unstoredBytes += size
+  }
+
+  /** The chain stored or refused a block. Returns whether the block was on its way to the chain. */
+  settled(header: HeaderId): boolean {
+    const size = this.unstored.get(header)
+    if (size === undefined) return false
+    this.unstored.delete(header)
+    this.unstoredBytes -= size
+    return true
+  }
+
+  /** Cancels a request to a peer. Returns whether no peer is asked for the block any more. */
+  cancel(peer: DownloadPeer, header: HeaderId): boolean {
+    if (!peer.flights.delete(header)) return false
+    const flight = this.flights.get(header)
+    if (flight === undefined) return false
+    const at = flight.askers.findIndex((asker) => asker.peer === peer.id)
+    if (at >= 0) flight.askers.splice(at, 1)
+    if (flight.askers.length > 0) return false
+    this.flights.delete(header)
+    return true
+  }
+
+  /** Milliseconds since a peer last delivered, while it has blocks in flight. */
+  waited(peer: DownloadPeer, now: number): number {
+    const [first] = peer.flights
+    const since = first === undefined ? undefined : this.askedAt(peer, first)
+    return since === undefined ? 0 : now - Math.max(peer.lastDelivery, since)
+  }
+
+  /** When a peer was asked for a block. */
+  askedAt(peer: DownloadPeer, header: HeaderId): number | undefined {
+    return this.flights.get(header)?.askers.find((asker) => asker.peer === peer.id)?.since
+  }
+}

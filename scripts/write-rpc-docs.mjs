@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { isDeepStrictEqual } from "node:util"
 import * as NodeClock from "../build/src/base/NodeClock.js"
 import * as Scheduler from "../build/src/base/Scheduler.js"
 import * as Chain from "../build/src/chain/Chain.js"
@@ -28,6 +29,7 @@ import * as Lifecycle from "../build/src/rpc/Lifecycle.js"
 import { LogControl } from "../build/src/rpc/LogControl.js"
 import { synopsis } from "../build/src/rpc/method/help.js"
 import { methodTable } from "../build/src/rpc/method/methodTable.js"
+import { describedBy } from "../build/src/rpc/method/results.js"
 import { RpcError } from "../build/src/rpc/method/RpcError.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
 import * as shapes from "../build/src/rpc/methods/shapes.js"
@@ -45,13 +47,17 @@ if (!before.includes(MARK)) throw new Error(`${file} has no line ${MARK}`)
 
 /** Shapes that several results share: shown once, and referred to by name elsewhere. The larger ones first. */
 const SHARED = [
-  ["Header", shapes.HEADER, "A block header and its place in the chain."],
-  ["Auxpow", shapes.AUXPOW, "A merged-mining proof."],
-  ["TransactionWithCoins", shapes.TRANSACTION_WITH_COINS, "A transaction whose inputs show the coins that they spend."],
-  ["Transaction", shapes.TRANSACTION, "A transaction."],
-  ["Script", shapes.SCRIPT, "An output script."],
-  ["NameOp", shapes.NAME_OP, "The name operation in a script."],
-  ["NameInfo", shapes.NAME_INFO, "A record of a name."]
+  ["Header", describedBy(shapes.HEADER), "A block header and its place in the chain."],
+  ["Auxpow", describedBy(shapes.AUXPOW), "A merged-mining proof."],
+  [
+    "TransactionWithCoins",
+    describedBy(shapes.TRANSACTION_WITH_COINS),
+    "A transaction whose inputs show the coins that they spend."
+  ],
+  ["Transaction", describedBy(shapes.TRANSACTION), "A transaction."],
+  ["Script", describedBy(shapes.SCRIPT), "An output script."],
+  ["NameOp", describedBy(shapes.NAME_OP), "The name operation in a script."],
+  ["NameInfo", describedBy(shapes.NAME_INFO), "A record of a name."]
 ]
 
 const WORDS = {
@@ -67,7 +73,7 @@ const WORDS = {
 }
 
 const isAll = (shape, shared) =>
-  Object.entries(shared.members).every(([name, member]) => shape.members[name] === member)
+  Object.entries(shared.members).every(([name, member]) => isDeepStrictEqual(shape.members[name], member))
 
 /** The shared shapes that an object consists of, except itself. */
 const partsOf = (shape, itself) =>
@@ -76,7 +82,7 @@ const partsOf = (shape, itself) =>
 /** The lines that document a shape: text and explanation. */
 const linesOf = (shape, indent, prefix, suffix, itself) => {
   const same = shape.kind === "object" &&
-    SHARED.find(([, shared]) => shared !== itself && shared.members === shape.members)
+    SHARED.find(([, shared]) => shared !== itself && isDeepStrictEqual(shared.members, shape.members))
   const words = shape.description === "" ? "" : shape.description
   if (same) return [[`${indent}${prefix}${same[0]}${suffix}`, words]]
   const inner = `${indent}  `
@@ -256,7 +262,12 @@ const section = (call, firstBlock) => (method) =>
       "",
       ...block("", [synopsis(method)]),
       ...parameters(method),
-      ...method.results.flatMap(({ shape, when }) => ["", `Result${conditionOf(when)}:`, "", ...shapeBlock(shape)]),
+      ...method.results.flatMap(({ schema, when }) => [
+        "",
+        `Result${conditionOf(when)}:`,
+        "",
+        ...shapeBlock(describedBy(schema))
+      ]),
       ...(method.errors.length === 0 ? [] : ["", "Errors:", "", ...method.errors.map((error) => `- \`${error}\``)]),
       ...(shown.length === 0 ? [] : ["", "Example:", "", ...shown]),
       ""

@@ -1,5 +1,5 @@
 import type { Bytes } from "../protocol/bytes.ts"
-import { taggedHash } from "../protocol/hash.ts"
+import { tapTweak } from "../protocol/taproot.ts"
 import { isScalar, normalizeS, parseDerLax } from "./der.ts"
 import { loadNativeCurve, nativeChecks } from "./signatureNative.ts"
 import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
@@ -45,12 +45,9 @@ export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boole
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
   checks.schnorr(signature, message, pubkey)
 
-/** The scalar that commits an internal key to a tree of scripts (BIP 341). 32 bytes. */
-export const tapTweak = (internal: Bytes, merkleRoot: Bytes): Uint8Array => taggedHash("TapTweak", internal, merkleRoot)
-
 /**
  * Whether a taproot output commits to a tree of scripts: 32 bytes of x for the output and the internal key, the
  * root of the tree, and whether the y of the output is odd (BIP 341).
  */
 export const checkTapTweak = (output: Bytes, odd: boolean, internal: Bytes, merkleRoot: Bytes): boolean =>
-  checks.tweak(output, odd, internal, tapTweak(internal, merkleRoot))
+  checks.tweak(output, odd, internal, tapTweak({ internalKey: internal, merkleRoot }))

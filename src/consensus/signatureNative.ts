@@ -1,7 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 import { taggedHash } from "../protocol/hash.ts"
+import { evenKey } from "../protocol/taproot.ts"
 import { isScalar } from "./der.ts"
-import { evenKey, nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
+import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
 /** The used functions of libsecp256k1, as bound by the package `secp256k1` 5. Each throws if bytes cannot be parsed. */
 export interface NativeCurve {

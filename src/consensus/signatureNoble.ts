@@ -1,5 +1,6 @@
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
+import { evenKey } from "../protocol/taproot.ts"
 
 /**
  * The operations of an implementation of the curve. They do not throw: malformed input is invalid. The callers have
@@ -18,14 +19,6 @@ export interface SignatureChecks {
 }
 
 const { Point } = secp256k1
-
-/** The point with an even y as a compressed key. */
-export const evenKey = (x: Bytes): Uint8Array => {
-  const key = new Uint8Array(33)
-  key[0] = 0x02
-  key.set(x, 1)
-  return key
-}
 
 /** The uncompressed form of a hybrid key; `undefined` if its first byte does not match the parity of y. */
 const fromHybrid = (pubkey: Bytes): Uint8Array | undefined => {

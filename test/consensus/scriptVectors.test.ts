@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { Flag, parseFlagNames } from "../../src/consensus/flags.ts"
-import { tapLeafHash } from "../../src/consensus/interpreter/taproot.ts"
-import { tapTweak } from "../../src/consensus/signature.ts"
 import { type Bytes, concat, fromHex } from "../../src/protocol/bytes.ts"
+import { tapLeafHash, tapTweak } from "../../src/protocol/taproot.ts"
 import { fixtureJson, hasShared } from "../support/fixtures.ts"
 import { parseScript } from "../support/scriptAssembly.ts"
 import { spend } from "../support/spending.ts"
@@ -34,7 +33,7 @@ const INTERNAL_KEY = secp256k1.Point.BASE.toBytes(true).subarray(1)
 /** The output that commits to one leaf: the parity of its key and its x. */
 const taprootOutput = (leaf: Bytes): { readonly parity: number; readonly x: Bytes } => {
   const { BASE, Fn } = secp256k1.Point
-  const tweak = tapTweak(INTERNAL_KEY, tapLeafHash(0xc0, leaf))
+  const tweak = tapTweak({ internalKey: INTERNAL_KEY, merkleRoot: tapLeafHash(0xc0, leaf) })
   const key = BASE.add(BASE.multiply(Fn.fromBytes(tweak))).toBytes(true)
   return { parity: (key[0] ?? 0) & 1, x: key.subarray(1) }
 }

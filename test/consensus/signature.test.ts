@@ -4,7 +4,6 @@ import { FastCheck } from "effect"
 import {
   checkTapTweak,
   signatureBackend,
-  tapTweak,
   verifyEcdsa,
   verifyEcdsaBy,
   verifySchnorr
@@ -12,6 +11,7 @@ import {
 import { loadNativeCurve, nativeChecks } from "../../src/consensus/signatureNative.ts"
 import { nobleChecks, type SignatureChecks } from "../../src/consensus/signatureNoble.ts"
 import { type Bytes, concat, fromHex } from "../../src/protocol/bytes.ts"
+import { tapTweak } from "../../src/protocol/taproot.ts"
 import { derOf, hashes, hybridOf, pubkeyOf, secretKeys, signDer, signSchnorr, xOf } from "../support/keys.ts"
 
 const { Point } = secp256k1
@@ -257,7 +257,7 @@ describe("the checks at work", () => {
 
   it("the selected checks verify that an output commits to a root", () => {
     const internal = xOf(secret)
-    const tweak = Point.Fn.fromBytes(tapTweak(internal, hash))
+    const tweak = Point.Fn.fromBytes(tapTweak({ internalKey: internal, merkleRoot: hash }))
     const output = Point.fromBytes(concat(Uint8Array.of(2), internal)).add(Point.BASE.multiply(tweak)).toBytes(true)
     assert.isTrue(checkTapTweak(output.subarray(1), output[0] === 3, internal, hash))
     assert.isFalse(checkTapTweak(output.subarray(1), output[0] === 3, internal, secret))

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Flag } from "../../src/consensus/flags.ts"
 import { NO_CODE_SEPARATOR } from "../../src/consensus/interpreter/Machine.ts"
-import { tapLeafHash } from "../../src/consensus/interpreter/taproot.ts"
 import { SighashContext } from "../../src/consensus/sighash.ts"
-import { checkTapTweak, tapTweak } from "../../src/consensus/signature.ts"
+import { checkTapTweak } from "../../src/consensus/signature.ts"
 import { verifyInput, verifyTransaction } from "../../src/consensus/verifyInput.ts"
 import { type Bytes, EMPTY, fromHex, toHex } from "../../src/protocol/bytes.ts"
+import { tapLeafHash, tapOutput, tapTweak } from "../../src/protocol/taproot.ts"
 import { decodeTransaction } from "../../src/protocol/transaction.ts"
 import { fixtureJson, hasShared } from "../support/fixtures.ts"
 import { coinOf, spend } from "../support/spending.ts"
@@ -62,8 +62,11 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
       assert.deepStrictEqual(hashes, [...intermediary.leafHashes ?? []])
       const root = intermediary.merkleRoot === null ? EMPTY : bytes(intermediary.merkleRoot)
       const internal = bytes(given.internalPubkey)
-      assert.strictEqual(toHex(tapTweak(internal, root)), intermediary.tweak)
+      assert.strictEqual(toHex(tapTweak({ internalKey: internal, merkleRoot: root })), intermediary.tweak)
       const output = bytes(intermediary.tweakedPubkey)
+      const made = tapOutput({ internalKey: internal, merkleRoot: root })
+      assert.strictEqual(toHex(made.subarray(1)), intermediary.tweakedPubkey)
+      assert.isTrue(checkTapTweak(output, made[0] === 0x03, internal, root))
       // Only one parity of y is valid; the control blocks contain it.
       assert.notStrictEqual(checkTapTweak(output, false, internal, root), checkTapTweak(output, true, internal, root))
     }

@@ -1,6 +1,7 @@
-import { type Bytes, compare } from "../../protocol/bytes.ts"
-import { sha256, taggedHash } from "../../protocol/hash.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { sha256 } from "../../protocol/hash.ts"
 import { Op, ScriptCursor } from "../../protocol/script.ts"
+import { tapBranchHash, tapLeafHash } from "../../protocol/taproot.ts"
 import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 import { Flag } from "../flags.ts"
 import { checkTapTweak } from "../signature.ts"
@@ -17,16 +18,6 @@ import {
 import { type InputCheck, Machine, NO_CODE_SEPARATOR } from "./Machine.ts"
 import { checkSchnorrSignature } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
-
-const withLength = (bytes: Bytes): Writer => new Writer(bytes.length + 5).varBytes(bytes)
-
-/** The hash of a leaf: its version and its script (BIP 341). */
-export const tapLeafHash = (version: number, script: Bytes): Uint8Array =>
-  taggedHash("TapLeaf", Uint8Array.of(version), withLength(script).written())
-
-/** The hash of a branch: of its two sides, the smaller first (BIP 341). */
-const tapBranchHash = (a: Bytes, b: Bytes): Uint8Array =>
-  compare(a, b) < 0 ? taggedHash("TapBranch", a, b) : taggedHash("TapBranch", b, a)
 
 /** The root of the tree that a control block yields for a leaf. */
 const merkleRoot = (control: Bytes, leafHash: Uint8Array): Uint8Array => {
@@ -104,7 +95,7 @@ export const verifyTaproot = (check: InputCheck, output: Bytes): ScriptError | u
   if (last === undefined) return "WITNESS_PROGRAM_WITNESS_EMPTY"
   const hasAnnex = stack.length >= 2 && last[0] === ANNEX_TAG
   if (hasAnnex) stack.pop()
-  const annexHash = hasAnnex ? sha256(withLength(last).written()) : undefined
+  const annexHash = hasAnnex ? sha256(new Writer(last.length + 5).varBytes(last).written()) : undefined
   const [signature] = stack
   if (signature !== undefined && stack.length === 1) {
     const spend = { annexHash, leafHash: undefined, codeSeparator: NO_CODE_SEPARATOR }

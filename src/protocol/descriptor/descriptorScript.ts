@@ -2,9 +2,10 @@ import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { decodeAddress, scriptOf } from "../address.ts"
 import { type Bytes, compare, concat, fromHex, isHex } from "../bytes.ts"
 import { parseExtendedKey } from "../extendedKey.ts"
-import { hash160, sha256, taggedHash } from "../hash.ts"
+import { hash160, sha256 } from "../hash.ts"
 import type { Network } from "../networks.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE, Op, pushData } from "../script.ts"
+import { evenKey, tapOutput } from "../taproot.ts"
 import { parseWif } from "../wif.ts"
 import { descriptorChecksum } from "./descriptor.ts"
 
@@ -34,9 +35,6 @@ class Fault extends Error {
 const MAX_KEYS = 20
 const MAX_BARE_KEYS = 3
 const CHECKSUM_LENGTH = 8
-
-/** The byte before the x of a point with an even y. */
-const EVEN = Uint8Array.of(0x02)
 
 const withoutChecksum = (text: string): string => {
   const [payload = "", checksum, ...more] = text.split("#")
@@ -68,7 +66,7 @@ const withoutOrigin = (text: string): string => {
 /** A public key in hexadecimal digits: 33 or 65 bytes, or the 32 bytes of its x in a taproot output. */
 const hexKey = (text: string, bytes: Bytes, place: Place): Bytes => {
   if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new Fault("Hybrid public keys are not allowed")
-  const whole = place === "P2TR" && bytes.length === 32 ? concat(EVEN, bytes) : bytes
+  const whole = place === "P2TR" && bytes.length === 32 ? evenKey(bytes) : bytes
   if (secp256k1.utils.isValidPublicKey(whole)) return whole
   throw new Fault(`Pubkey '${text}' is invalid`)
 }
@@ -149,13 +147,6 @@ const multisig = (network: Network, text: string, place: Place, sorted: boolean)
   return script
 }
 
-/** The output key of an internal key without scripts (BIP 341, BIP 386). Both are the x of a point. */
-const tweaked = (x: Bytes): Uint8Array => {
-  const { Point } = secp256k1
-  const tweak = Point.Fn.fromBytes(taggedHash("TapTweak", x))
-  return Point.fromBytes(concat(EVEN, x)).add(Point.BASE.multiply(tweak)).toBytes(true).subarray(1)
-}
-
 /** The contexts that allow each function, and upstream's error for the other contexts. */
 const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<Place>; readonly error: string }>> = {
   addr: { places: ["top"], error: "Can only have addr() at top level" },
@@ -213,7 +204,7 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
       return witness(0, sha256(parse(network, inner, "P2WSH")))
     case "tr":
       if (inner.includes(",")) throw new Fault("tr(): script trees are not supported here")
-      return witness(1, tweaked(keyIn(network, "tr()", inner, "P2TR").subarray(1)))
+      return witness(1, tapOutput({ internalKey: keyIn(network, "tr()", inner, "P2TR").subarray(1) }).subarray(1))
     default:
       return witness(1, keyIn(network, "rawtr()", inner, "P2TR").subarray(1))
   }

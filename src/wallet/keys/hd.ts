@@ -4,8 +4,9 @@ import { createHmac } from "node:crypto"
 import { loadNativeCurve } from "../../consensus/signatureNative.ts"
 import { type Bytes, concat } from "../../protocol/bytes.ts"
 import type { ExtendedKey } from "../../protocol/extendedKey.ts"
-import { hash160, taggedHash } from "../../protocol/hash.ts"
+import { hash160 } from "../../protocol/hash.ts"
 import type { Network } from "../../protocol/networks.ts"
+import { evenKey, tapTweak } from "../../protocol/taproot.ts"
 import type { Purpose } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
@@ -163,9 +164,9 @@ export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: nu
   return Fn.toBytes(Fn.add(Fn.fromBytes(digest.subarray(0, 32)), Fn.fromBytes(parent.key)))
 }
 
-/** The x coordinate of the output key for an internal key without scripts (BIP 341, BIP 86). Both are x coordinates. */
+/** As `tapOutput` for an internal key without scripts (BIP 86), with the fast curve. Both are x coordinates. */
 export const taprootOutputKey = (internalKey: Bytes): Uint8Array => {
-  const output = addScalar(concat(Uint8Array.of(0x02), internalKey), taggedHash("TapTweak", internalKey))
+  const output = addScalar(evenKey(internalKey), tapTweak({ internalKey }))
   if (output === undefined) throw new RangeError("not the x of a public key")
   return output.subarray(1)
 }

@@ -1,6 +1,6 @@
 import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
-import { tapTweak } from "../../consensus/signature.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import { tapTweak } from "../../protocol/taproot.ts"
 
 /**
  * Deterministic signatures: the same key and hash always give the same signature, so that no nonce signs two hashes
@@ -38,7 +38,7 @@ export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => 
   const scalar = Fn.fromBytes(privateKey)
   const point = Point.BASE.multiply(scalar).toBytes(true)
   const even = point[0] === 0x02 ? scalar : Fn.neg(scalar)
-  const tweak = Fn.fromBytes(tapTweak(point.subarray(1), merkleRoot))
+  const tweak = Fn.fromBytes(tapTweak({ internalKey: point.subarray(1), merkleRoot }))
   return Fn.toBytes(Fn.add(even, tweak))
 }
 

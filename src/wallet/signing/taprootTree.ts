@@ -1,11 +1,9 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
-import { tapLeafHash } from "../../consensus/interpreter/taproot.ts"
-import { tapTweak } from "../../consensus/signature.ts"
-import { type Bytes, compare, concat, EMPTY } from "../../protocol/bytes.ts"
-import { taggedHash } from "../../protocol/hash.ts"
+import { type Bytes, concat } from "../../protocol/bytes.ts"
 import { compareControlBlocks } from "../../protocol/psbt/inputRecords.ts"
 import { isWholeTree } from "../../protocol/psbt/outputRecords.ts"
 import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Psbt.ts"
+import { evenKey, tapBranchHash, tapLeafHash, tapOutput } from "../../protocol/taproot.ts"
 import type { TaprootSpendData } from "./SigningProvider.ts"
 
 /** Makes taproot outputs from an internal key and a script tree (BIP 341). */
@@ -30,12 +28,11 @@ const leafBranch = (leaf: TreeLeaf): Branch => ({
 })
 
 const joined = (a: Branch, b: Branch): Branch => {
-  const [first, second] = compare(a.hash, b.hash) < 0 ? [a, b] : [b, a]
   const below = (branch: Branch, sibling: Branch) =>
     branch.leaves.map(({ leaf, path }) => ({ leaf, path: [...path, sibling.hash] }))
   return {
     depth: a.depth - 1,
-    hash: taggedHash("TapBranch", first.hash, second.hash),
+    hash: tapBranchHash(a.hash, b.hash),
     leaves: [...below(a, b), ...below(b, a)]
   }
 }
@@ -75,12 +72,9 @@ export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> 
   if (leaves.length > 0 && !isWholeTree(leaves.map(({ depth }) => depth))) {
     throw new RangeError("the leaves do not form a tree")
   }
-  const { Point } = secp256k1
-  const even = concat(Uint8Array.of(0x02), internalKey)
-  if (!secp256k1.utils.isValidPublicKey(even, true)) throw new RangeError("the internal key is invalid")
+  if (!secp256k1.utils.isValidPublicKey(evenKey(internalKey), true)) throw new RangeError("the internal key is invalid")
   const root = rootOf(leaves)
-  const tweak = Point.Fn.fromBytes(tapTweak(internalKey, root?.hash ?? EMPTY))
-  const output = Point.fromBytes(even).add(Point.BASE.multiply(tweak)).toBytes(true)
+  const output = tapOutput({ internalKey, merkleRoot: root?.hash })
   return {
     outputKey: output.subarray(1),
     spend: {

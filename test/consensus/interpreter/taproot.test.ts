@@ -2,13 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { Flag } from "../../../src/consensus/flags.ts"
 import { NO_CODE_SEPARATOR } from "../../../src/consensus/interpreter/Machine.ts"
-import { tapLeafHash } from "../../../src/consensus/interpreter/taproot.ts"
 import type { TaprootSpend } from "../../../src/consensus/sighash.ts"
-import { tapTweak } from "../../../src/consensus/signature.ts"
 import { type Bytes, concat, EMPTY } from "../../../src/protocol/bytes.ts"
 import { sha256, taggedHash } from "../../../src/protocol/hash.ts"
 import { nameScript } from "../../../src/protocol/nameOperation.ts"
 import { Op, pushData } from "../../../src/protocol/script.ts"
+import { tapLeafHash, tapTweak } from "../../../src/protocol/taproot.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
 import { pubkeyOf, signSchnorr, xOf } from "../../support/keys.ts"
 import { parseScript } from "../../support/scriptAssembly.ts"
@@ -37,7 +36,7 @@ const outputOf = (leaf: Bytes, options: { readonly version?: number; readonly br
     ? [leafHash, branch]
     : [branch, leafHash]
   const root = branch === undefined ? leafHash : taggedHash("TapBranch", ...sorted)
-  const tweak = Point.Fn.fromBytes(tapTweak(KEY, root))
+  const tweak = Point.Fn.fromBytes(tapTweak({ internalKey: KEY, merkleRoot: root }))
   const key = Point.fromBytes(concat(Uint8Array.of(2), KEY)).add(Point.BASE.multiply(tweak)).toBytes(true)
   const head = Uint8Array.of(version | ((key[0] ?? 0) & 1))
   return {

@@ -32,8 +32,11 @@ import { methodTable } from "../build/src/rpc/method/methodTable.js"
 import { describedBy } from "../build/src/rpc/method/results.js"
 import { RpcError } from "../build/src/rpc/method/RpcError.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
-import * as shapes from "../build/src/rpc/methods/shapes.js"
 import { NodeOptions } from "../build/src/rpc/NodeOptions.js"
+import { AUXPOW, HEADER } from "../build/src/rpc/shapes/block.js"
+import { NAME_INFO, NAME_OP } from "../build/src/rpc/shapes/name.js"
+import { SCRIPT } from "../build/src/rpc/shapes/script.js"
+import { TRANSACTION, TRANSACTION_WITH_COINS } from "../build/src/rpc/shapes/transaction.js"
 import * as DataHealth from "../build/src/storage/DataHealth.js"
 import { Wallets } from "../build/src/wallet/Wallets.js"
 
@@ -47,17 +50,17 @@ if (!before.includes(MARK)) throw new Error(`${file} has no line ${MARK}`)
 
 /** Shapes that several results share: shown once, and referred to by name elsewhere. The larger ones first. */
 const SHARED = [
-  ["Header", describedBy(shapes.HEADER), "A block header and its place in the chain."],
-  ["Auxpow", describedBy(shapes.AUXPOW), "A merged-mining proof."],
+  ["Header", describedBy(HEADER), "A block header and its place in the chain."],
+  ["Auxpow", describedBy(AUXPOW), "A merged-mining proof."],
   [
     "TransactionWithCoins",
-    describedBy(shapes.TRANSACTION_WITH_COINS),
+    describedBy(TRANSACTION_WITH_COINS),
     "A transaction whose inputs show the coins that they spend."
   ],
-  ["Transaction", describedBy(shapes.TRANSACTION), "A transaction."],
-  ["Script", describedBy(shapes.SCRIPT), "An output script."],
-  ["NameOp", describedBy(shapes.NAME_OP), "The name operation in a script."],
-  ["NameInfo", describedBy(shapes.NAME_INFO), "A record of a name."]
+  ["Transaction", describedBy(TRANSACTION), "A transaction."],
+  ["Script", describedBy(SCRIPT), "An output script."],
+  ["NameOp", describedBy(NAME_OP), "The name operation in a script."],
+  ["NameInfo", describedBy(NAME_INFO), "A record of a name."]
 ]
 
 const WORDS = {
@@ -155,13 +158,13 @@ const parameters = (method) => {
 
 const NAME = "d/kelp38c6"
 const TXID = "83595cf06cdb702d224d7091b59742f5e9eec7dab2b41e8030d99a2a0bb5b295"
-const SCRIPT = "5303642f6201316d7576a914333333333333333333333333333333333333333388ac"
+const NAME_SCRIPT = "5303642f6201316d7576a914333333333333333333333333333333333333333388ac"
 const FIRST_BLOCK = "getblockhash 1"
-const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+const PAYMENT = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 const EXAMPLES = {
-  decoderawtransaction: [[TRANSACTION]],
-  decodescript: [[SCRIPT]],
+  decoderawtransaction: [[PAYMENT]],
+  decodescript: [[NAME_SCRIPT]],
   getbestblockhash: [[]],
   getblock: [[FIRST_BLOCK], [FIRST_BLOCK, 0], ["ab".repeat(32)]],
   getblockchaininfo: [[]],

@@ -13,9 +13,16 @@ import { alias, boolean, hash, verbosity, withDefault } from "../method/params.t
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { blockHeaderJson, blockJson, type SpentCoins } from "../shapes/block.ts"
+import {
+  BLOCK_WITH_COINS,
+  BLOCK_WITH_TRANSACTIONS,
+  BLOCK_WITH_TXIDS,
+  blockHeaderJson,
+  blockJson,
+  HEADER,
+  type SpentCoins
+} from "../shapes/block.ts"
 import { blockError } from "./errors.ts"
-import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "./shapes.ts"
 
 /** Methods that return blocks and headers (reference/rpc.md 3.2). */
 

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { type CoinHashKind, CoinStats } from "../../chain/state/coinStats.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -11,37 +10,12 @@ import { boolean, hash, json, optional, string, uint32, withDefault } from "../m
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { coinJson, coinStatsJson } from "../shapes/coins.ts"
+import { COIN_STATISTICS, coinJson, coinStatsJson, UNSPENT_OUTPUT } from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
-import { SCRIPT } from "./shapes.ts"
 
 /** Methods for unspent outputs (reference/rpc.md 3.2). */
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
-
-const COIN = Schema.Struct({
-  bestblock: Result.hex("Hash of the tip"),
-  confirmations: Result.integer("1 if it is in the tip, 0 if it is in the mempool"),
-  value: Result.amount("Amount"),
-  scriptPubKey: SCRIPT,
-  coinbase: Result.boolean("Whether it is the output of a coinbase")
-})
-
-const STATISTICS = Schema.Struct({
-  height: Result.integer("Height of the tip"),
-  bestblock: Result.hex("Hash of the tip"),
-  txouts: Result.integer("Unspent outputs"),
-  bogosize: Result.integer("A size that does not depend on the database"),
-  hash_serialized_3: Schema.optional(Result.hex("Hash over all outputs")),
-  muhash: Schema.optional(Result.hex("Hash over the set, independent of its order")),
-  amount: Schema.Struct({
-    coins: Result.amount("Amount in ordinary outputs"),
-    names: Result.amount("Amount in name outputs"),
-    total: Result.amount("Both")
-  }),
-  transactions: Result.integer("Transactions with unspent outputs"),
-  disk_size: Result.integer("Bytes of the database")
-})
 
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -64,7 +38,7 @@ export const coinMethods: Effect.Effect<
       include_mempool: withDefault(boolean("Whether to include the mempool."), true)
     },
     results: [
-      { when: "the output is unspent", schema: COIN },
+      { when: "the output is unspent", schema: UNSPENT_OUTPUT },
       { when: "it is spent or unknown", schema: Result.nothing("") }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
@@ -105,7 +79,7 @@ export const coinMethods: Effect.Effect<
       ),
       use_index: withDefault(boolean("Ignored: there is no index."), true)
     },
-    results: [{ schema: STATISTICS }],
+    results: [{ schema: COIN_STATISTICS }],
     examples: [[], ["muhash"]],
     errors: ["-8 Querying specific block heights requires coinstatsindex", "-8 '<x>' is not a valid hash_type"],
     handler: ({ hash_or_height, hash_type }) =>

@@ -23,67 +23,24 @@ import {
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { Members } from "../shapes/context.ts"
-import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
+import {
+  CLUSTER,
+  clusterJson,
+  DIAGRAM,
+  diagramJson,
+  displayTxid,
+  MEMPOOL_INFO,
+  mempoolInfoJson,
+  POOL_ENTRY,
+  poolEntryJson
+} from "../shapes/mempool.ts"
 
 /** Methods that return the contents of the mempool (reference/rpc.md 3.6 and parts of 3.10). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
-const INFO = Schema.Struct({
-  loaded: Result.boolean("Whether the saved mempool of the last run is loaded"),
-  size: Result.integer("Transactions"),
-  bytes: Result.integer("Their virtual bytes"),
-  usage: Result.integer("Bytes of memory"),
-  total_fee: Result.amount("Sum of their fees"),
-  maxmempool: Result.integer("Maximum bytes of memory"),
-  mempoolminfee: Result.amount("Current minimum fee per 1000 virtual bytes"),
-  minrelaytxfee: Result.amount("The same while the mempool is not full"),
-  incrementalrelayfee: Result.amount("Additional fee of a replacement per 1000 virtual bytes"),
-  unbroadcastcount: Result.integer("Own transactions that no peer has requested yet"),
-  fullrbf: Result.boolean("Whether transactions can be replaced without signaling it"),
-  permitbaremultisig: Result.boolean("Whether bare multisig outputs are relayed"),
-  maxdatacarriersize: Result.integer("Maximum bytes of null data in a transaction"),
-  limitclustercount: Result.integer("Maximum transactions in a cluster"),
-  limitclustersize: Result.integer("Maximum virtual bytes of a cluster"),
-  optimal: Result.boolean("Whether all transactions are in optimal order")
-})
-
-const ENTRY = Schema.Struct({
-  vsize: Result.integer("Virtual bytes, adjusted for signature operations"),
-  weight: Result.integer("Weight units"),
-  time: Result.time("Time at which it entered the mempool"),
-  height: Result.integer("Height of the tip at that time"),
-  descendantcount: Result.integer("Descendants, itself included"),
-  descendantsize: Result.integer("Virtual bytes of the descendants"),
-  ancestorcount: Result.integer("Ancestors, itself included"),
-  ancestorsize: Result.integer("Virtual bytes of the ancestors"),
-  wtxid: Result.hex("Its hash with witnesses"),
-  chunkweight: Result.integer("Weight of its chunk, which a block takes as a whole"),
-  fees: Schema.Struct({
-    base: Result.amount("Fee of the transaction"),
-    modified: Result.amount("Fee with the change by prioritisetransaction"),
-    ancestor: Result.amount("Modified fees of its ancestors and itself"),
-    descendant: Result.amount("Modified fees of its descendants and itself"),
-    chunk: Result.amount("Modified fees of its chunk")
-  }),
-  depends: Schema.Array(Result.hex("Transactions of the pool whose outputs it spends")),
-  spentby: Schema.Array(Result.hex("Transactions of the pool that spend its outputs")),
-  "bip125-replaceable": Result.boolean("Whether it or one of its ancestors signals replacement"),
-  unbroadcast: Result.boolean("Whether it is an own transaction that no peer has requested yet")
-})
-
-const CLUSTER = Schema.Struct({
-  clusterweight: Result.integer("Weight of all transactions of the cluster"),
-  txcount: Result.integer("Number of transactions"),
-  chunks: Schema.Array(Schema.Struct({
-    chunkfee: Result.amount("Modified fees of the chunk"),
-    chunkweight: Result.integer("Weight of the chunk"),
-    txs: Schema.Array(Result.hex("Transactions of the chunk in mining order"))
-  }))
-})
-
 const TXIDS = Schema.Array(Result.hex("A transaction"))
-const ENTRIES = Result.map("txid", ENTRY)
+const ENTRIES = Result.map("txid", POOL_ENTRY)
 
 const SPENDING = Schema.Array(Schema.Struct({
   txid: Result.hex("The output's transaction"),
@@ -119,7 +76,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Returns the size and the limits of the mempool.",
     params: {},
-    results: [{ schema: INFO }],
+    results: [{ schema: MEMPOOL_INFO }],
     examples: [[]],
     handler: () => Effect.sync(() => mempoolInfoJson(pool.info()))
   })
@@ -161,7 +118,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Returns the mempool entry of a transaction.",
     params: { txid: hash("The transaction.") },
-    results: [{ schema: ENTRY }],
+    results: [{ schema: POOL_ENTRY }],
     examples: [[TXID]],
     errors: [NOT_IN_MEMPOOL],
     handler: ({ txid }) => Effect.map(entryOf(txid), (entry) => poolEntryJson(pool, entry))
@@ -292,12 +249,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Hidden",
     summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
     params: {},
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        weight: Result.integer("Weight of the chunks so far"),
-        fee: Result.amount("Modified fees of the chunks so far")
-      }))
-    }],
+    results: [{ schema: DIAGRAM }],
     examples: [[]],
     handler: () => Effect.sync(() => diagramJson(pool.chunks()))
   })

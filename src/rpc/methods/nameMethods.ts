@@ -24,10 +24,9 @@ import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
-import { nameInfoJson, nameInfoText } from "../shapes/name.ts"
+import { NAME_INFO, nameInfoJson, nameInfoText } from "../shapes/name.ts"
 import { absentError, storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
-import { NAME_INFO } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */

@@ -26,12 +26,11 @@ import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { psbtJson } from "../shapes/psbt.ts"
+import { DECODED_PSBT, psbtJson } from "../shapes/psbt.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { descriptorProvider } from "./descriptorProvider.ts"
 import { storageError } from "./errors.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
-import { ANALYZED_PSBT, DECODED_PSBT } from "./psbtShapes.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { constructTransactionSteps, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
@@ -61,6 +60,29 @@ export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<P
 }
 
 export const encodedPsbt = (psbt: Psbt, turns: CallTurns): Effect.Effect<string> => inTurns(turns, psbtTextSteps(psbt))
+
+const ROLE = "Role that acts next: updater, signer, finalizer or extractor"
+
+const ANALYZED_PSBT = Schema.Struct({
+  inputs: Schema.optional(Schema.Array(Schema.Struct({
+    has_utxo: Result.boolean("Whether the spent output is known"),
+    is_final: Result.boolean("Whether the input is final"),
+    next: Result.string(ROLE),
+    missing: Schema.optional(
+      Schema.Struct({
+        pubkeys: Schema.optional(Schema.Array(Result.hex("HASH160 of an unknown public key"))),
+        redeemscript: Schema.optional(Result.hex("HASH160 of the redeem script")),
+        witnessscript: Schema.optional(Result.hex("SHA-256 of the witness script")),
+        signatures: Schema.optional(Schema.Array(Result.hex("HASH160 of the public key of a signature")))
+      }).annotations({ description: "Missing data" })
+    )
+  }))),
+  estimated_vsize: Schema.optional(Result.integer("Virtual bytes of the signed transaction")),
+  estimated_feerate: Schema.optional(Result.amount("Fee per 1000 virtual bytes")),
+  fee: Schema.optional(Result.amount("The fee")),
+  next: Result.string(ROLE),
+  error: Schema.optional(Result.string("Reason why it is invalid"))
+})
 
 const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
   if (missing === undefined) return undefined

@@ -42,11 +42,10 @@ import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { nameOutputJson } from "../shapes/name.ts"
-import { rawEstimateJson, trialJson } from "../shapes/relay.ts"
+import { IS_MINE, NAME_OUTPUT_MEMBERS, nameOutputJson } from "../shapes/name.ts"
+import { RAW_ESTIMATE, rawEstimateJson, TRIAL, trialJson } from "../shapes/relay.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
-import { IS_MINE, NAME_OUTPUT_MEMBERS } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods for unconfirmed transactions: sending, fees, pending names (reference/rpc.md 3.4, 3.8, 3.10, 5.5). */
@@ -100,39 +99,6 @@ const estimateMode = withDefault(
   ),
   "economical"
 )
-
-const TRIAL = Schema.Struct({
-  txid: Result.hex("The transaction"),
-  wtxid: Result.hex("Its hash with witnesses"),
-  "package-error": Schema.optional(Result.string("Error of the transactions as a package")),
-  allowed: Schema.optional(Result.boolean("Whether the mempool would accept it; missing if another one fails")),
-  vsize: Schema.optional(Result.integer("Virtual bytes, adjusted for signature operations")),
-  fees: Schema.optional(Schema.Struct({
-    base: Result.amount("Fee of the transaction"),
-    "effective-feerate": Result.amount("Effective fee rate in NMC per 1000 virtual bytes"),
-    "effective-includes": Schema.Array(Result.hex("A transaction included in that rate, by its hash with witnesses"))
-  })),
-  "reject-reason": Schema.optional(Result.string("Reason of the refusal")),
-  "reject-details": Schema.optional(Result.string("Reason with details"))
-})
-
-const RANGE = Schema.Struct({
-  startrange: Result.number("Start of the range of fee rates, in the smallest unit per 1000 virtual bytes"),
-  endrange: Result.number("End of the range"),
-  withintarget: Result.number("Transactions mined within the target, with lower weight for older ones"),
-  totalconfirmed: Result.number("All mined transactions"),
-  inmempool: Result.number("Transactions unconfirmed for the target or longer"),
-  leftmempool: Result.number("Transactions that left the mempool unmined after the target")
-})
-
-const HORIZON = Schema.optional(Schema.Struct({
-  feerate: Schema.optional(Result.amount("Fee rate in NMC per 1000 virtual bytes")),
-  decay: Result.number("Factor of each count for one more block"),
-  scale: Result.integer("Resolution of the target in blocks"),
-  pass: Schema.optional(RANGE.annotations({ description: "The lowest range of fee rates that meets the threshold" })),
-  fail: Schema.optional(RANGE.annotations({ description: "The highest range below that fails the threshold" })),
-  errors: Schema.optional(Schema.Array(Result.string("Reason why there is no fee rate")))
-}))
 
 const decode = (hexstring: string): Transaction | undefined => {
   const bytes = fromHex(hexstring)
@@ -295,7 +261,13 @@ export const relayMethods: Effect.Effect<
         0.95
       )
     },
-    results: [{ schema: Schema.Struct({ short: HORIZON, medium: HORIZON, long: HORIZON }) }],
+    results: [{
+      schema: Schema.Struct({
+        short: Schema.optional(RAW_ESTIMATE),
+        medium: Schema.optional(RAW_ESTIMATE),
+        long: Schema.optional(RAW_ESTIMATE)
+      })
+    }],
     examples: [[6], [6, 0.9]],
     errors: [`-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`, "-8 Invalid threshold"],
     handler: ({ conf_target, threshold }) =>

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
@@ -15,20 +16,43 @@ import { alias, boolean, hash, hexText, optional, readHex, refined, verbosity, w
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { decodeScriptJson } from "../shapes/decodeScript.ts"
+import { DECODED_SCRIPT, decodeScriptJson } from "../shapes/decodeScript.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { transactionBlockJson, transactionJson } from "../shapes/transaction.ts"
+import {
+  BLOCK_OF_TRANSACTION,
+  TRANSACTION,
+  TRANSACTION_OF_BLOCK,
+  TRANSACTION_WITH_COINS,
+  transactionBlockJson,
+  transactionJson
+} from "../shapes/transaction.ts"
 import { missingBlock, spentBy } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
-import {
-  DECODED_SCRIPT,
-  PLACED_TRANSACTION,
-  PLACED_TRANSACTION_WITH_COINS,
-  TRANSACTION,
-  WAITING_TRANSACTION
-} from "./shapes.ts"
 
 /** Methods that return transactions and scripts (reference/rpc.md 3.4). */
+
+const IN_ACTIVE_CHAIN = Schema.optional(
+  Result.boolean("Whether the given block is on the best chain; only with a given block")
+)
+
+const { fee, hex } = TRANSACTION_OF_BLOCK.fields
+
+const WAITING_TRANSACTION = Schema.Struct({ ...TRANSACTION.fields, hex })
+
+const PLACED_TRANSACTION = Schema.Struct({
+  in_active_chain: IN_ACTIVE_CHAIN,
+  ...TRANSACTION.fields,
+  hex,
+  ...BLOCK_OF_TRANSACTION
+})
+
+const PLACED_TRANSACTION_WITH_COINS = Schema.Struct({
+  in_active_chain: IN_ACTIVE_CHAIN,
+  ...TRANSACTION_WITH_COINS.fields,
+  fee,
+  hex,
+  ...BLOCK_OF_TRANSACTION
+})
 
 /** A decoded script may exceed the limit of executable scripts by this factor: such scripts exist in blocks. */
 const SHOWN_FACTOR = 10

@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { decodeCompact, difficultyOf } from "../../consensus/difficulty.ts"
 import type { Coin } from "../../consensus/view.ts"
@@ -7,12 +8,77 @@ import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { lazily, LazyArray } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members, ShapeContext } from "./context.ts"
-import { transactionJson } from "./transaction.ts"
+import { TRANSACTION, TRANSACTION_OF_BLOCK, TRANSACTION_OF_BLOCK_WITH_COINS, transactionJson } from "./transaction.ts"
 
 /**
  * Headers, merged-mining proofs and blocks in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`.
  */
+
+const BARE_HEADER = {
+  hash: Result.hex("Hash of the block"),
+  version: Result.integer("Version"),
+  versionHex: Result.hex("The same in hexadecimal digits"),
+  merkleroot: Result.hex("Merkle root"),
+  time: Result.time("Time of the block"),
+  nonce: Result.integer("Nonce"),
+  bits: Result.hex("Target in compact form"),
+  difficulty: Result.number("Difficulty"),
+  previousblockhash: Schema.optional(Result.hex("Hash of the predecessor; not of the first block"))
+}
+
+export const AUXPOW = Schema.Struct({
+  tx: Schema.Struct({
+    hex: TRANSACTION_OF_BLOCK.fields.hex,
+    ...TRANSACTION.fields,
+    blockhash: Result.hex("Hash of the parent block")
+  }).annotations({ description: "The parent block's coinbase" }),
+  chainindex: Result.integer("The chain's position in the tree of merge-mined chains"),
+  merklebranch: Schema.Array(Result.hex("A hash")).annotations({
+    description: "From the coinbase to the parent's Merkle root"
+  }),
+  chainmerklebranch: Schema.Array(Result.hex("A hash")).annotations({
+    description: "From this block's hash to the root in the coinbase"
+  }),
+  parentblock: Schema.Struct(BARE_HEADER).annotations({ description: "The parent block's header" })
+})
+
+const PLACED_HEADER = {
+  ...BARE_HEADER,
+  confirmations: Result.integer("1 for the tip; -1 off the best chain"),
+  height: Result.integer("Height"),
+  mediantime: Result.time("Median of the times of eleven blocks up to this one"),
+  target: Result.hex("Target"),
+  chainwork: Result.hex("Total work up to this block"),
+  nTx: Result.integer("Number of transactions; 0 if only the header is known"),
+  nextblockhash: Schema.optional(Result.hex("Hash of the successor on the best chain"))
+}
+
+const PROOF = Schema.optional(AUXPOW.annotations({ description: "The merged-mining proof of a merge-mined block" }))
+
+export const HEADER = Schema.Struct({ ...PLACED_HEADER, auxpow: PROOF })
+
+const blockOf = <T extends Result.AnyResult>(transaction: T) =>
+  Schema.Struct({
+    ...PLACED_HEADER,
+    strippedsize: Result.integer("Bytes without witnesses"),
+    size: Result.integer("Bytes"),
+    weight: Result.integer("Weight units"),
+    coinbase_tx: Schema.Struct({
+      version: Result.integer("Version"),
+      locktime: Result.integer("Lock time"),
+      sequence: Result.integer("Sequence number"),
+      coinbase: Result.hex("Script of the coinbase"),
+      witness: Schema.optional(Result.hex("The reserved value of the witness commitment"))
+    }).annotations({ description: "The coinbase" }),
+    tx: Schema.Array(transaction).annotations({ description: "The transactions" }),
+    auxpow: PROOF
+  })
+
+export const BLOCK_WITH_TXIDS = blockOf(Result.hex("A txid"))
+export const BLOCK_WITH_TRANSACTIONS = blockOf(TRANSACTION_OF_BLOCK)
+export const BLOCK_WITH_COINS = blockOf(TRANSACTION_OF_BLOCK_WITH_COINS)
 
 const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 

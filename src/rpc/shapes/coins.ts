@@ -1,14 +1,24 @@
+import * as Schema from "effect/Schema"
 import type { CoinStatistics } from "../../chain/state/coinStats.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members, ShapeContext } from "./context.ts"
-import { scriptJson } from "./script.ts"
+import { SCRIPT, scriptJson } from "./script.ts"
 
 /**
  * Unspent outputs in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `gettxout`,
  * `gettxoutsetinfo`.
  */
+
+export const UNSPENT_OUTPUT = Schema.Struct({
+  bestblock: Result.hex("Hash of the tip"),
+  confirmations: Result.integer("1 if it is in the tip, 0 if it is in the mempool"),
+  value: Result.amount("Amount"),
+  scriptPubKey: SCRIPT,
+  coinbase: Result.boolean("Whether it is the output of a coinbase")
+})
 
 export const coinJson = (
   context: ShapeContext,
@@ -25,6 +35,22 @@ export const coinJson = (
   value: new Amount(coin.value),
   scriptPubKey: scriptJson(context, coin.script),
   coinbase: coin.coinbase
+})
+
+export const COIN_STATISTICS = Schema.Struct({
+  height: Result.integer("Height of the tip"),
+  bestblock: Result.hex("Hash of the tip"),
+  txouts: Result.integer("Unspent outputs"),
+  bogosize: Result.integer("A size that does not depend on the database"),
+  hash_serialized_3: Schema.optional(Result.hex("Hash over all outputs")),
+  muhash: Schema.optional(Result.hex("Hash over the set, independent of its order")),
+  amount: Schema.Struct({
+    coins: Result.amount("Amount in ordinary outputs"),
+    names: Result.amount("Amount in name outputs"),
+    total: Result.amount("Both")
+  }),
+  transactions: Result.integer("Transactions with unspent outputs"),
+  disk_size: Result.integer("Bytes of the database")
 })
 
 export const coinStatsJson = (

@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import { encodeAddress, scriptOf } from "../../protocol/address.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { descriptorOf, witnessDescriptorOf } from "../../protocol/descriptor/descriptor.ts"
@@ -6,13 +7,35 @@ import type { Network } from "../../protocol/networks.ts"
 import { isUnspendable, Op, ScriptCursor } from "../../protocol/script.ts"
 import { hasValidOperations, isCompressedKey } from "../../protocol/scriptOperations.ts"
 import { type ScriptTemplate, scriptTemplate, type ScriptType } from "../../protocol/scriptType.ts"
+import * as Result from "../method/results.ts"
 import type { Members, ShapeContext } from "./context.ts"
-import { scriptJson } from "./script.ts"
+import { SCRIPT, scriptJson } from "./script.ts"
 
 /**
  * The answer of `decodescript`: the script itself, and the outputs that pay to its hash. Source: upstream
  * `rpc/rawtransaction.cpp`, `decodescript`.
  */
+
+const { address, asm, desc, nameOp, type } = SCRIPT.fields
+
+export const DECODED_SCRIPT = Schema.Struct({
+  nameOp,
+  asm,
+  desc,
+  address,
+  type,
+  p2sh: Schema.optional(Result.string("The address that pays to the script's hash")),
+  segwit: Schema.optional(
+    Schema.Struct({
+      asm,
+      desc,
+      hex: Result.hex("The witness output script"),
+      address: Schema.optional(Result.string("The address of the witness output")),
+      type: Result.string("witness_v0_keyhash or witness_v0_scripthash"),
+      "p2sh-segwit": Result.string("The address that pays to the hash of the witness output")
+    }).annotations({ description: "The script as a witness output, if possible" })
+  )
+})
 
 /** Script types that `decodescript` never wraps in a hash. */
 const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([

@@ -1,9 +1,11 @@
+import * as Schema from "effect/Schema"
 import type { Mempool, MempoolChunk, MempoolInfo } from "../../mempool/Mempool.ts"
 import { virtualSize } from "../../mempool/policy/feeRate.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_NULL_DATA } from "../../mempool/policy/limits.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members } from "./context.ts"
 
 /** The mempool and its transactions (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
@@ -12,6 +14,25 @@ import type { Members } from "./context.ts"
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd
 
 export const displayTxid = ({ transaction }: PoolEntry): string => displayHash(transaction.txid)
+
+export const MEMPOOL_INFO = Schema.Struct({
+  loaded: Result.boolean("Whether the saved mempool of the last run is loaded"),
+  size: Result.integer("Transactions"),
+  bytes: Result.integer("Their virtual bytes"),
+  usage: Result.integer("Bytes of memory"),
+  total_fee: Result.amount("Sum of their fees"),
+  maxmempool: Result.integer("Maximum bytes of memory"),
+  mempoolminfee: Result.amount("Current minimum fee per 1000 virtual bytes"),
+  minrelaytxfee: Result.amount("The same while the mempool is not full"),
+  incrementalrelayfee: Result.amount("Additional fee of a replacement per 1000 virtual bytes"),
+  unbroadcastcount: Result.integer("Own transactions that no peer has requested yet"),
+  fullrbf: Result.boolean("Whether transactions can be replaced without signaling it"),
+  permitbaremultisig: Result.boolean("Whether bare multisig outputs are relayed"),
+  maxdatacarriersize: Result.integer("Maximum bytes of null data in a transaction"),
+  limitclustercount: Result.integer("Maximum transactions in a cluster"),
+  limitclustersize: Result.integer("Maximum virtual bytes of a cluster"),
+  optimal: Result.boolean("Whether all transactions are in optimal order")
+})
 
 /** Figures of the pool. Source: `MempoolInfoToJSON`. */
 export const mempoolInfoJson = (info: MempoolInfo): Members => ({
@@ -45,6 +66,30 @@ const modifiedFeeOf = ({ modifiedFee }: PoolEntry): number => modifiedFee
 const signalsReplacement = ({ transaction }: PoolEntry): boolean =>
   transaction.inputs.some(({ sequence }) => sequence <= MAX_REPLACEABLE_SEQUENCE)
 
+export const POOL_ENTRY = Schema.Struct({
+  vsize: Result.integer("Virtual bytes, adjusted for signature operations"),
+  weight: Result.integer("Weight units"),
+  time: Result.time("Time at which it entered the mempool"),
+  height: Result.integer("Height of the tip at that time"),
+  descendantcount: Result.integer("Descendants, itself included"),
+  descendantsize: Result.integer("Virtual bytes of the descendants"),
+  ancestorcount: Result.integer("Ancestors, itself included"),
+  ancestorsize: Result.integer("Virtual bytes of the ancestors"),
+  wtxid: Result.hex("Its hash with witnesses"),
+  chunkweight: Result.integer("Weight of its chunk, which a block takes as a whole"),
+  fees: Schema.Struct({
+    base: Result.amount("Fee of the transaction"),
+    modified: Result.amount("Fee with the change by prioritisetransaction"),
+    ancestor: Result.amount("Modified fees of its ancestors and itself"),
+    descendant: Result.amount("Modified fees of its descendants and itself"),
+    chunk: Result.amount("Modified fees of its chunk")
+  }),
+  depends: Schema.Array(Result.hex("Transactions of the pool whose outputs it spends")),
+  spentby: Schema.Array(Result.hex("Transactions of the pool that spend its outputs")),
+  "bip125-replaceable": Result.boolean("Whether it or one of its ancestors signals replacement"),
+  unbroadcast: Result.boolean("Whether it is an own transaction that no peer has requested yet")
+})
+
 /** One transaction of the pool. Source: `entryToJSON`. */
 export const poolEntryJson = (pool: typeof Mempool.Service, entry: PoolEntry): Members => {
   const { transaction } = entry
@@ -77,6 +122,16 @@ export const poolEntryJson = (pool: typeof Mempool.Service, entry: PoolEntry): M
   }
 }
 
+export const CLUSTER = Schema.Struct({
+  clusterweight: Result.integer("Weight of all transactions of the cluster"),
+  txcount: Result.integer("Number of transactions"),
+  chunks: Schema.Array(Schema.Struct({
+    chunkfee: Result.amount("Modified fees of the chunk"),
+    chunkweight: Result.integer("Weight of the chunk"),
+    txs: Schema.Array(Result.hex("Transactions of the chunk in mining order"))
+  }))
+})
+
 /** The chunks of a cluster. Source: `clusterToJSON`. */
 export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Members => {
   let clusterweight = 0
@@ -95,6 +150,11 @@ export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Members => {
     }))
   }
 }
+
+export const DIAGRAM = Schema.Array(Schema.Struct({
+  weight: Result.integer("Weight of the chunks so far"),
+  fee: Result.amount("Modified fees of the chunks so far")
+}))
 
 /** The cumulative weight and fees of a block of the best chunks, chunk by chunk. Source: `GetFeerateDiagram`. */
 export const diagramJson = (chunks: ReadonlyArray<MempoolChunk>): ReadonlyArray<Members> => {

@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import { expirationDepth } from "../../consensus/expiry.ts"
 import { type NameClock } from "../../names/NameDb.ts"
 import { addressOf } from "../../protocol/address.ts"
@@ -6,12 +7,57 @@ import { addressScript, type NameOperation } from "../../protocol/nameOperation.
 import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { encodeJson, RawJson } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members, NameEncodings, ShapeContext } from "./context.ts"
 
 /**
  * Names in answers: the operation in a script, and the record of a name (reference/rpc.md 3.0, 5.1;
  * reference/protocol.md 7.4).
  */
+
+const NAME = Schema.optional(Result.string("The name"))
+const NAME_ENCODING = Result.string("Encoding of the name: ascii, utf8 or hex")
+const NAME_ERROR = Schema.optional(Result.string("Instead of the name: why this encoding cannot represent it"))
+const VALUE = Schema.optional(Result.string("The value"))
+const VALUE_ENCODING = Result.string("Encoding of the value: ascii, utf8 or hex")
+const VALUE_ERROR = Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it"))
+
+/** An operation that sets the record of a name, confirmed or not. */
+export const NAME_OUTPUT_MEMBERS = {
+  name: NAME,
+  name_error: NAME_ERROR,
+  name_encoding: NAME_ENCODING,
+  value: VALUE,
+  value_error: VALUE_ERROR,
+  value_encoding: VALUE_ENCODING,
+  txid: Result.hex("The transaction of the operation"),
+  vout: Result.integer("Index of the output with the name"),
+  address: Result.string("The owner's address; <nonstandard> for a script without one")
+}
+
+export const IS_MINE = Schema.optional(
+  Result.boolean("Whether the wallet of the call owns it; missing if no single wallet is selected")
+)
+
+export const NAME_INFO = Schema.Struct({
+  ...NAME_OUTPUT_MEMBERS,
+  height: Result.integer("Height of the operation"),
+  expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
+  expired: Result.boolean("Whether the record has expired"),
+  ismine: IS_MINE
+})
+
+export const NAME_OP = Schema.Struct({
+  op: Result.string("name_new, name_firstupdate or name_update"),
+  hash: Schema.optional(Result.hex("The commitment of a name_new, which has no other members")),
+  name: NAME,
+  name_error: NAME_ERROR,
+  name_encoding: Schema.optional(NAME_ENCODING),
+  value: VALUE,
+  value_error: VALUE_ERROR,
+  value_encoding: Schema.optional(VALUE_ENCODING),
+  rand: Schema.optional(Result.hex("The salt of a name_firstupdate"))
+})
 
 /** The encoding of the bytes, and their text or the error. */
 const encoded = (member: "name" | "value", bytes: Bytes, encoding: NameEncoding): Members => {

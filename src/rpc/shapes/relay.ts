@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import type { RawEstimate } from "../../mempool/fees/FeeHistory.ts"
 import type { FeeRange } from "../../mempool/fees/FeeHorizon.ts"
@@ -6,9 +7,25 @@ import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members } from "./context.ts"
 
 /** Mempool verdicts and fee estimates in answers (reference/rpc.md 3.4, 3.8, 3.10). */
+
+export const TRIAL = Schema.Struct({
+  txid: Result.hex("The transaction"),
+  wtxid: Result.hex("Its hash with witnesses"),
+  "package-error": Schema.optional(Result.string("Error of the transactions as a package")),
+  allowed: Schema.optional(Result.boolean("Whether the mempool would accept it; missing if another one fails")),
+  vsize: Schema.optional(Result.integer("Virtual bytes, adjusted for signature operations")),
+  fees: Schema.optional(Schema.Struct({
+    base: Result.amount("Fee of the transaction"),
+    "effective-feerate": Result.amount("Effective fee rate in NMC per 1000 virtual bytes"),
+    "effective-includes": Schema.Array(Result.hex("A transaction included in that rate, by its hash with witnesses"))
+  })),
+  "reject-reason": Schema.optional(Result.string("Reason of the refusal")),
+  "reject-details": Schema.optional(Result.string("Reason with details"))
+})
 
 const acceptedJson = (trial: Extract<Trial, { readonly type: "accepted" }>): Members => {
   const { effectiveFeeRate, entry: { fee, transaction, vsize } } = trial
@@ -66,6 +83,24 @@ export const trialJson = (
       : { ...ids, ...verdictJson(trial) }
   })
 }
+
+const RANGE = Schema.Struct({
+  startrange: Result.number("Start of the range of fee rates, in the smallest unit per 1000 virtual bytes"),
+  endrange: Result.number("End of the range"),
+  withintarget: Result.number("Transactions mined within the target, with lower weight for older ones"),
+  totalconfirmed: Result.number("All mined transactions"),
+  inmempool: Result.number("Transactions unconfirmed for the target or longer"),
+  leftmempool: Result.number("Transactions that left the mempool unmined after the target")
+})
+
+export const RAW_ESTIMATE = Schema.Struct({
+  feerate: Schema.optional(Result.amount("Fee rate in NMC per 1000 virtual bytes")),
+  decay: Result.number("Factor of each count for one more block"),
+  scale: Result.integer("Resolution of the target in blocks"),
+  pass: Schema.optional(RANGE.annotations({ description: "The lowest range of fee rates that meets the threshold" })),
+  fail: Schema.optional(RANGE.annotations({ description: "The highest range below that fails the threshold" })),
+  errors: Schema.optional(Schema.Array(Result.string("Reason why there is no fee rate")))
+})
 
 const hundredths = (count: number): number => Math.round(count * 100) / 100
 

@@ -1,3 +1,4 @@
+import * as Schema from "effect/Schema"
 import { isStrictDer } from "../../consensus/der.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
@@ -5,10 +6,20 @@ import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
+import * as Result from "../method/results.ts"
 import type { Members, ShapeContext } from "./context.ts"
-import { nameOpJson } from "./name.ts"
+import { NAME_OP, nameOpJson } from "./name.ts"
 
 /** Scripts in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
+
+export const SCRIPT = Schema.Struct({
+  nameOp: Schema.optional(NAME_OP.annotations({ description: "The name operation, if it is a name script" })),
+  asm: Result.string("The operations as text"),
+  desc: Result.string("The output descriptor, with its checksum"),
+  hex: Result.hex("The script"),
+  address: Schema.optional(Result.string("The address, if there is one; in a name script, the owner's")),
+  type: Result.string("Script type, as pubkeyhash or nonstandard; in a name script, of the part after the name")
+})
 
 /** An output script. `desc` overrides the inferred descriptor; `hex` can be omitted. */
 export const scriptJson = (
@@ -27,6 +38,11 @@ export const scriptJson = (
     type: scriptTemplate(script).type
   }
 }
+
+export const SCRIPT_SIG = Schema.Struct({
+  asm: Result.string("The operations as text, hash types as words"),
+  hex: Result.hex("The script")
+})
 
 /** An input's scriptSig. Signatures show their hash type as a word. */
 export const scriptSigJson = (scriptSig: Bytes): Members => ({

@@ -1,13 +1,79 @@
+import * as Schema from "effect/Schema"
 import type { Coin } from "../../consensus/view.ts"
 import { formatAmount } from "../../protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
 import { Amount, itemsOf, RawJson } from "../json/encodeJson.ts"
+import * as Result from "../method/results.ts"
 import type { Members, ShapeContext } from "./context.ts"
-import { scriptJson, scriptSigJson } from "./script.ts"
+import { SCRIPT, SCRIPT_SIG, scriptJson, scriptSigJson } from "./script.ts"
 
 /** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
+
+const PREVOUT = Schema.Struct({
+  generated: Result.boolean("Whether it is the output of a coinbase"),
+  height: Result.integer("Height of its block"),
+  value: Result.amount("Its amount"),
+  scriptPubKey: SCRIPT
+}).annotations({ description: "The spent coin, if it is known" })
+
+const INPUT = {
+  coinbase: Schema.optional(Result.hex("Script of a coinbase, which has no txid, vout and scriptSig")),
+  txid: Schema.optional(Result.hex("The transaction of the spent output")),
+  vout: Schema.optional(Result.integer("Index of the output")),
+  scriptSig: Schema.optional(SCRIPT_SIG),
+  txinwitness: Schema.optional(
+    Schema.Array(Result.hex("An element")).annotations({ description: "The witness, if any" })
+  )
+}
+
+const SEQUENCE = Result.integer("Sequence number")
+
+const BARE_INPUT = Schema.Struct({ ...INPUT, sequence: SEQUENCE })
+const INPUT_WITH_COIN = Schema.Struct({ ...INPUT, prevout: Schema.optional(PREVOUT), sequence: SEQUENCE })
+
+const transactionOf = <I extends Result.AnyResult, F extends Schema.Struct.Fields>(input: I, beside: F) => ({
+  txid: Result.hex("Hash without witnesses"),
+  hash: Result.hex("Hash with witnesses"),
+  version: Result.integer("Version; 28928 for name transactions"),
+  size: Result.integer("Bytes"),
+  vsize: Result.integer("Virtual bytes: a quarter of the weight, rounded up"),
+  weight: Result.integer("Weight units"),
+  locktime: Result.integer("Lock time"),
+  vin: Schema.Array(input).annotations({ description: "The inputs" }),
+  vout: Schema.Array(
+    Schema.Struct({
+      value: Result.amount("Amount"),
+      n: Result.integer("Index of the output"),
+      scriptPubKey: SCRIPT,
+      ...beside
+    })
+  ).annotations({ description: "The outputs" })
+})
+
+const TRANSACTION_MEMBERS = transactionOf(BARE_INPUT, {})
+const TRANSACTION_MEMBERS_WITH_COINS = transactionOf(INPUT_WITH_COIN, {})
+
+/** Members of a transaction whose outputs have additional members. */
+export const transactionMembers = <F extends Schema.Struct.Fields>(beside: F) => transactionOf(BARE_INPUT, beside)
+
+/** A transaction without its block, without and with the coins that it spends. */
+export const TRANSACTION = Schema.Struct(TRANSACTION_MEMBERS)
+export const TRANSACTION_WITH_COINS = Schema.Struct(TRANSACTION_MEMBERS_WITH_COINS)
+
+const FEE = Schema.optional(Result.amount("The fee, if the spent coins are known; not for a coinbase"))
+const TRANSACTION_HEX = Result.hex("The transaction")
+
+/** A transaction of a block, at verbosity 2. */
+export const TRANSACTION_OF_BLOCK = Schema.Struct({ ...TRANSACTION_MEMBERS, fee: FEE, hex: TRANSACTION_HEX })
+
+/** The same at verbosity 3. */
+export const TRANSACTION_OF_BLOCK_WITH_COINS = Schema.Struct({
+  ...TRANSACTION_MEMBERS_WITH_COINS,
+  fee: FEE,
+  hex: TRANSACTION_HEX
+})
 
 export interface TransactionDetail {
   readonly hex?: boolean
@@ -99,6 +165,13 @@ export const transactionJson = (
     fee: spent === undefined ? undefined : feeOf(transaction, spent),
     hex: hex ? toHex(transaction.bytes) : undefined
   }
+}
+
+export const BLOCK_OF_TRANSACTION = {
+  blockhash: Result.hex("Hash of its block"),
+  confirmations: Result.integer("1 in the tip; 0 off the best chain"),
+  time: Schema.optional(Result.time("Time of the block; not off the best chain")),
+  blocktime: Schema.optional(Result.time("Same as time"))
 }
 
 /** The block of a transaction: members that follow those of `transactionJson`. */

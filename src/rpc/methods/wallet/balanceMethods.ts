@@ -33,11 +33,9 @@ import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
-import { nameOpJson } from "../../shapes/name.ts"
-import { NAME_OP } from "../shapes.ts"
+import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressMethods.ts"
-import { lastBlockJson, walletMethod } from "./walletContext.ts"
-import { LAST_BLOCK } from "./walletShapes.ts"
+import { LAST_BLOCK, lastBlockJson, walletMethod } from "./walletContext.ts"
 import { isImmatureAt } from "./walletTransactions.ts"
 
 /** Methods for the coins of a wallet (reference/rpc.md 3.9). */

@@ -13,6 +13,7 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 import {
   asRpcError,
+  LAST_BLOCK,
   lastBlockJson,
   NOT_LOADED,
   notLoaded,
@@ -21,13 +22,14 @@ import {
   walletError,
   walletMethod
 } from "./walletContext.ts"
-import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
 
 /** Methods for whole wallets: creating, loading, backup, scanning (reference/rpc.md 3.9). */
 
 const LOAD_ON_STARTUP = optional(boolean("Whether to load the wallet at each start."), "unchanged")
 
 const WARNINGS = Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" }))
+
+const NAMED_WALLET = Schema.Struct({ name: Result.string("The wallet"), warnings: WARNINGS })
 
 type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
 

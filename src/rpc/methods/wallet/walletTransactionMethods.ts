@@ -18,16 +18,19 @@ import * as Result from "../../method/results.ts"
 import { accept, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
-import { transactionJson } from "../../shapes/transaction.ts"
+import { transactionJson, transactionMembers } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
-import { label, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
-import { ENTRY, WALLET_TRANSACTION } from "./walletShapes.ts"
+import { label, LAST_BLOCK, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
 import {
+  ABANDONED,
   depthOf,
+  ENTRY,
   type EntryContext,
   isChangeScript,
   type Listing,
   netOf,
+  PAYMENT,
+  STANDING,
   standingJson,
   transactionRowsOf
 } from "./walletTransactions.ts"
@@ -39,6 +42,22 @@ const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
+
+const DECODED = Schema.Struct(
+  transactionMembers({ ischange: Schema.optional(Result.boolean("true for an output that is change of the wallet")) })
+).annotations({ description: "The decoded transaction, if requested" })
+
+const WALLET_TRANSACTION = Schema.Struct({
+  amount: Result.amount("Change of the wallet's balance, without the fee"),
+  fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),
+  ...STANDING,
+  details: Schema.Array(Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })).annotations({
+    description: "The outputs as payments"
+  }),
+  hex: Result.hex("The transaction"),
+  decoded: Schema.optional(DECODED),
+  lastprocessedblock: LAST_BLOCK
+})
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {

@@ -23,16 +23,15 @@ import { type ImportReport, importSources } from "./import/importBlocks.ts"
 import type { ImportProgress } from "./import/ImportRun.ts"
 import { removeUnpacked } from "./import/importSource.ts"
 import { NONE, Status } from "./index/BlockIndex.ts"
-import { type Branch, branchOf, giveUpBranch } from "./index/branches.ts"
+import { type Branch, branchOf } from "./index/branches.ts"
 import { Decisions } from "./index/Decisions.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
 import { type HeaderTree, headerTree } from "./index/HeaderTree.ts"
-import { lacksUndo } from "./repair/BlockLosses.ts"
 import { checkPages, removeDamagedChainState } from "./repair/chainDamage.ts"
 import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
-import { cutTails } from "./repair/repairFiles.ts"
 import { DEFAULT_CHECK, verifyChain, type VerifyOptions, type VerifyReport } from "./repair/verifyChain.ts"
 import { type Accepted, ChainState, type ChainStateOptions } from "./state/ChainState.ts"
+import { ChainStores, type ChainStoresOptions } from "./state/ChainStores.ts"
 import type { Undo } from "./state/coinCodec.ts"
 import type { Timings } from "./state/timings.ts"
 import type { TipState } from "./state/TipState.ts"
@@ -168,7 +167,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly flush: Effect.Effect<void, StorageFailure>
 }>() {}
 
-export interface ChainOptions extends Omit<ChainStateOptions, "now" | "onDamage"> {
+export interface ChainOptions extends Omit<ChainStateOptions, "now">, Omit<ChainStoresOptions, "onDamage"> {
   /** Worker threads for scripts, in addition to the main thread. */
   readonly verifyThreads: number
   /** Unix time in seconds; by default Effect's clock. */
@@ -195,16 +194,19 @@ const make = (
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
     const rebuilt = yield* removeDamagedChainState(options)
     const met = yield* Queue.sliding<StorageFailure>(1)
-    const state = yield* Effect.acquireRelease(
-      attempt(() => new ChainState({ ...options, now, onDamage: (damage) => void met.unsafeOffer(damage) })),
-      (state) => Effect.sync(() => state.close())
+    const { state, stores } = yield* Effect.acquireRelease(
+      attempt(() => {
+        const stores = new ChainStores({ ...options, onDamage: (damage) => void met.unsafeOffer(damage) })
+        return { stores, state: new ChainState(stores, { ...options, now }) }
+      }),
+      ({ state }) => Effect.sync(() => state.close())
     )
     const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
     const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(exclusively(damage))
-    yield* checkPages(options, state, endBy)
+    yield* checkPages(options, stores, endBy)
     // Also if only a read of a caller found the damage: the database may return wrong data to other callers.
     yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
     let importing: ImportProgress | undefined
@@ -254,8 +256,8 @@ const make = (
       const tip = info(state.at(state.settledHeight))
       return {
         tip,
-        coin: (outpoint) => state.coins.peek(outpoint),
-        claim: (name) => state.coins.claim(name),
+        coin: state.view.coin,
+        claim: state.view.claim,
         medianTimePastAt: (height) => state.index.medianTimePast(state.at(height))
       }
     }
@@ -333,8 +335,8 @@ const make = (
       stored(Effect.suspend(() =>
         work({
           tip: info(state.tip),
-          visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
-          visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
+          visitCoins: (use) => visit((after) => state.storedCoins(after, VISIT_ROWS), use),
+          visitClaims: (use) => visit((after) => state.storedClaims(after, VISIT_ROWS), use)
         })
       ))
 
@@ -361,7 +363,7 @@ const make = (
       exclusively(Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
         report.contradiction === undefined
           ? Effect.succeed(report)
-          : Effect.fail(state.beyondRepair(report.contradiction))))
+          : Effect.fail(stores.beyondRepair(report.contradiction))))
 
     const service: Context.Tag.Service<Chain> = {
       params: options.params,
@@ -384,17 +386,14 @@ const make = (
       undo: (hash) =>
         Effect.flatMap(
           find(hash),
-          (id) =>
-            attempt(() =>
-              state.index.has(id, Status.HAVE_UNDO) || lacksUndo(state.index, id) ? state.undo(id) : undefined
-            )
+          (id) => attempt(() => state.undo(id))
         ),
-      coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.peek(outpoint), tip: info(state.tip) }))),
-      coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),
+      coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.view.coin(outpoint), tip: info(state.tip) }))),
+      coinOf: (txid) => stored(attempt(() => state.storedCoinOf(txid))),
       atRest,
       tree: headerTree(state),
       fullHeaders: (ids) => attempt(() => state.fullHeaders(ids)),
-      blockBytes: (hash) => Effect.flatMap(find(hash), (id) => withData(id, () => state.stored.bytes(id))),
+      blockBytes: (hash) => Effect.flatMap(find(hash), (id) => withData(id, () => state.blockBytes(id))),
       atTip: (work) => undisturbed(Effect.suspend(() => work(tipState()))),
       tipState: Effect.sync(tipState),
       judge,
@@ -404,7 +403,7 @@ const make = (
       invalidate: decide(true),
       reconsider: decide(false),
       giveUpBranch: exclusively(
-        Effect.tap(attempt(() => giveUpBranch(state)), () => Effect.zipRight(activate(false), flushAfter(false)))
+        Effect.tap(attempt(() => state.giveUpBranch()), () => Effect.zipRight(activate(false), flushAfter(false)))
       ),
       branches: Effect.sync(() => state.tips().map(branchOf(state))),
       register: (follower) => exclusively(writer.enlist(follower)),
@@ -413,10 +412,10 @@ const make = (
       events: Stream.fromPubSub(writer.events),
       verify,
       checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),
-      sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),
-      chainstateSize: attempt(() => state.database.size()),
-      repairs: state.repairs,
-      timings: Effect.sync(() => ({ ...state.timings })),
+      sizeOnDisk: Effect.sync(() => stores.blockFilesSize()),
+      chainstateSize: attempt(() => stores.databaseSize()),
+      repairs: stores.repairs(),
+      timings: Effect.sync(() => state.timings()),
       failure: writer.failure,
       flush: exclusively(flush)
     }
@@ -428,25 +427,25 @@ const make = (
       )
 
     // Block files without an index: the folder chainstate was deleted. The blocks are read again in place.
-    if (state.hasStrayBlocks) {
-      const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
+    const strayFiles = stores.strayFiles()
+    if (strayFiles.length > 0) {
       yield* Effect.logWarning("chain state missing: rebuilding it from the stored blocks", {
-        files: files.length
+        files: strayFiles.length
       })
       const progress = Effect.suspend(() =>
         Effect.logInfo("rebuilding the chain state", { phase: importing?.phase, height: importing?.height })
       )
       const said = yield* Effect.fork(Effect.repeat(progress, Schedule.spaced("10 seconds")))
-      yield* reread(files).pipe(Effect.ensuring(Fiber.interrupt(said)))
-      yield* exclusively(attempt(() => state.storeGenesis()).pipe(Effect.zipRight(flush)))
+      yield* reread(strayFiles).pipe(Effect.ensuring(Fiber.interrupt(said)))
+      yield* exclusively(attempt(() => stores.storeGenesis()).pipe(Effect.zipRight(flush)))
     }
     // Blocks that were written, and possibly acknowledged, but not in the index yet at a power cut.
-    if (state.tails.length > 0) {
+    const tails = stores.tailStarts()
+    if (tails.size > 0) {
       yield* attempt(() => decisions.lift(state))
-      const from = new Map(state.tails.map(({ file, from }) => [state.files.path("blk", file), from]))
-      const { stored } = yield* reread([...from.keys()], from)
-      if (stored > 0) state.repairs.push(`${stored} blocks after the end of the block index were read again`)
-      state.repairs.push(...cutTails(state.index, state.files, state.tails))
+      const { stored } = yield* reread([...tails.keys()], tails)
+      if (stored > 0) stores.noteRepair(`${stored} blocks after the end of the block index were read again`)
+      yield* attempt(() => stores.cutTails())
     }
     // A chain state that was just rebuilt from the blocks needs no check.
     if (rebuilt === undefined) yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)

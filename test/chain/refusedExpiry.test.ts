@@ -12,7 +12,7 @@ import { binaryString, equal, toHex } from "../../src/protocol/bytes.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { chainLayer, temporaryDirectory, withChain } from "../support/chain.ts"
-import { BATCH_LIMITS, openState } from "../support/chainState.ts"
+import { BATCH_LIMITS, openState, openStores, stateOn } from "../support/chainState.ts"
 import { commit, first, keyOf, mineEmpty, NAME, register } from "../support/connecting.ts"
 import {
   ANYONE,
@@ -200,9 +200,10 @@ describe("a name that expires where its claim has", () => {
   it.scopedLive("a row that does not decode: the chain fails with StorageCorrupted, and the block stays valid", () =>
     Effect.gen(function*() {
       const directory = yield* withHolder(undefined)
-      const state = openState(directory)
-      state.database.coin = () => {
-        throw state.database.corrupted("a row does not decode (coin)")
+      const stores = openStores(directory)
+      const state = stateOn(stores)
+      stores.database.coin = () => {
+        throw stores.database.corrupted("a row does not decode (coin)")
       }
       assert.strictEqual(state.acceptBlock(plain).type, "new")
       const batch = state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {})

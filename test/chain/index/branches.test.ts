@@ -4,7 +4,6 @@ import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../../src/chain/Chain.ts"
 import { Status } from "../../../src/chain/index/BlockIndex.ts"
-import { giveUpBranch } from "../../../src/chain/index/branches.ts"
 import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
@@ -40,19 +39,19 @@ describe("a branch that waits for a missing block", () => {
       const state = openState(directory)
       waiting(state)
       assert.strictEqual(state.bestHeader, idOf(state, long.tip))
-      assert.isTrue(giveUpBranch(state))
+      assert.isTrue(state.giveUpBranch())
       assert.deepStrictEqual(state.nextStep(), { type: "none" })
       assert.isUndefined(state.losses.waitsFor)
       assert.strictEqual(state.losses.inTheWay, idOf(state, missing))
       assert.isTrue(state.losses.recent)
       assert.isFalse(state.losses.recentAwaited)
-      assert.deepStrictEqual([state.bestHeader, state.best.mostWork], [state.tip, idOf(state, long.tip)])
+      assert.deepStrictEqual([state.bestHeader, state.mostWork], [state.tip, idOf(state, long.tip)])
       // On both branches new blocks come.
       const [higher, ahead] = [firstOf(short, 20), firstOf(long, 22)]
       offer(state, [mine(ahead), mine(higher)])
       moveAll(state)
       assert.deepStrictEqual([state.tip, state.bestHeader], [idOf(state, higher.tip), idOf(state, higher.tip)])
-      assert.strictEqual(state.best.mostWork, idOf(state, ahead.tip))
+      assert.strictEqual(state.mostWork, idOf(state, ahead.tip))
       offer(state, [missing])
       assert.isUndefined(state.losses.inTheWay)
       assert.strictEqual(state.bestHeader, idOf(state, ahead.tip))
@@ -67,7 +66,7 @@ describe("a branch that waits for a missing block", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       waiting(state)
-      giveUpBranch(state)
+      state.giveUpBranch()
       offer(state, [missing])
       lose(state, idOf(state, missing))
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
@@ -81,7 +80,7 @@ describe("a branch that waits for a missing block", () => {
       waiting(state)
       state.invalidate(idOf(state, short.blockAt(19)))
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
-      assert.isFalse(giveUpBranch(state))
+      assert.isFalse(state.giveUpBranch())
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
       state.close()
     })
@@ -90,7 +89,7 @@ describe("a branch that waits for a missing block", () => {
   it("without a waiting branch there is nothing to give up", () => {
     withDirectory((directory) => {
       const state = openState(directory)
-      assert.isFalse(giveUpBranch(state))
+      assert.isFalse(state.giveUpBranch())
       state.close()
     })
   })
@@ -109,7 +108,7 @@ describe("a way back of which the missing block is found after hundreds of block
       moveAll(state)
       assert.strictEqual(state.losses.waitsFor, missing)
       assert.isBelow(state.height, 40)
-      assert.isTrue(giveUpBranch(state))
+      assert.isTrue(state.giveUpBranch())
       moveAll(state)
       assert.strictEqual(state.tip, idOf(state, short.tip))
       assert.isTrue(state.index.has(state.tip, Status.HAVE_UNDO))

@@ -41,8 +41,8 @@ export type Accepted =
 
 /**
  * The best chain: header tree, block files, coins and claims, and the steps from one tip to another. All methods are
- * synchronous. `Chain` is the only writer; it calls them for one block or batch at a time, and converts the errors
- * (`StorageFailure`).
+ * synchronous. `ChainWriter` is the only writer; it calls them for one block or batch at a time. The callers convert the
+ * errors (`StorageFailure`).
  *
  * Invariants: a block's bytes and undo data are on disk before a commit refers to them. Coins, claims, index and best
  * block change in one commit. The active chain never contains a failed block. It contains blocks with unverified
@@ -107,6 +107,11 @@ export class ChainState {
   /** Whether a block is in the validated part of the best chain. */
   isActive(id: number): boolean {
     return this.active.isActive(id)
+  }
+
+  /** Median time past of the block of the best chain at a height. */
+  medianTimePastAt(height: number): number {
+    return this.index.medianTimePast(this.at(height))
   }
 
   /** The number of a header; `NONE` if it is unknown. */

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import type { Chain } from "../../../src/chain/Chain.ts"
 import { Status } from "../../../src/chain/index/BlockIndex.ts"
 import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import { temporaryDirectory, withChain } from "../../support/chain.ts"
+import { temporaryDirectory, type TestChain, withChain } from "../../support/chain.ts"
 import { connectAll, flipBit, moveAll, openState } from "../../support/chainState.ts"
 import { emptyChain, mine } from "../../support/regtest.ts"
 import { withDirectory } from "../../support/temporary.ts"
@@ -123,15 +122,15 @@ describe("a chain state that is rebuilt from stored blocks with one damaged bloc
       const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
       const directory = yield* temporaryDirectory
       const file = join(directory, "blocks", "blk00000.dat")
-      yield* withChain(directory, (chain) => chain.deliver(allBlocks(short).slice(1), false))
+      yield* withChain(directory, (chain) => chain.sink.deliver(allBlocks(short).slice(1), false))
       const { bytes } = short.blockAt(12)
       flipBit(file, 8 * (readFileSync(file).indexOf(bytes) + bytes.length - 6))
-      const hashOf = (chain: typeof Chain.Service) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
+      const hashOf = (chain: TestChain) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.deliver(allBlocks(long).slice(6), false)
-          assert.isTrue(yield* chain.giveUpBranch)
-          assert.isFalse(yield* chain.giveUpBranch)
+          yield* chain.sink.deliver(allBlocks(long).slice(6), false)
+          assert.isTrue(yield* chain.control.giveUpBranch)
+          assert.isFalse(yield* chain.control.giveUpBranch)
           assert.strictEqual(yield* hashOf(chain), displayHash(short.tip.hash))
         }))
       rmSync(join(directory, "chainstate"), { recursive: true })

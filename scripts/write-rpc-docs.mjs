@@ -13,6 +13,8 @@ import { isDeepStrictEqual } from "node:util"
 import * as NodeClock from "../build/src/base/NodeClock.js"
 import * as Scheduler from "../build/src/base/Scheduler.js"
 import * as Chain from "../build/src/chain/Chain.js"
+import { ChainControl } from "../build/src/chain/ChainControl.js"
+import { ChainSink } from "../build/src/chain/ChainSink.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
 import { regtestParams } from "../build/src/consensus/params.js"
@@ -278,12 +280,13 @@ const section = (call, firstBlock) => (method) =>
   })
 
 const page = Effect.gen(function*() {
-  const chain = yield* Chain.Chain
+  const control = yield* ChainControl
+  const sink = yield* ChainSink
   const names = yield* NameDb.NameDb
   const mempool = yield* Mempool.Mempool
-  yield* chain.register(names.follower)
-  yield* chain.register(mempool.follower)
-  yield* chain.importFrom([join(project, "test/fixtures/regtest-names/blocks.dat.gz")])
+  yield* control.register(names.follower)
+  yield* control.register(mempool.follower)
+  yield* sink.importFrom([join(project, "test/fixtures/regtest-names/blocks.dat.gz")])
   yield* mempool.load
   yield* Effect.flatMap(SyncStatus.SyncStatus, ({ loaded }) => loaded)
   const methods = methodTable(yield* allMethods)

@@ -6,6 +6,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
+import { ChainControl } from "../../src/chain/ChainControl.ts"
+import { ChainSink } from "../../src/chain/ChainSink.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
@@ -36,13 +38,15 @@ const names = NameDb.layer({ filename: join(directory, "names.db"), pageSize: 40
 
 const program = Effect.gen(function*() {
   const chain = yield* Chain.Chain
+  const control = yield* ChainControl
+  const sink = yield* ChainSink
   const names = yield* NameDb.NameDb
-  yield* chain.register(names.follower)
+  yield* control.register(names.follower)
   const started = performance.now()
-  const report = yield* chain.importFrom([file])
+  const report = yield* sink.importFrom([file])
   const seconds = (performance.now() - started) / 1000
   const best = yield* chain.tip
-  const timings = yield* chain.timings
+  const timings = yield* control.timings
   return { seconds, blocks: report.stored, height: best.height, tip: displayHash(best.hash), timings }
 })
 

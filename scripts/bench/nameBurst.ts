@@ -5,7 +5,8 @@ import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Chain from "../../src/chain/Chain.ts"
+import { ChainControl } from "../../src/chain/ChainControl.ts"
+import { ChainSink } from "../../src/chain/ChainSink.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { heightScript } from "../../src/consensus/block.ts"
 import { meetsTarget } from "../../src/consensus/difficulty.ts"
@@ -78,15 +79,16 @@ const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
 for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name))
 
 const program = Effect.gen(function*() {
-  const chain = yield* Chain.Chain
+  const control = yield* ChainControl
+  const sink = yield* ChainSink
   const index = yield* TxIndex.TxIndex
   const db = yield* NameDb.NameDb
-  yield* chain.register(db.follower)
-  if (index.follower !== undefined) yield* chain.register(index.follower)
+  yield* control.register(db.follower)
+  if (index.follower !== undefined) yield* control.register(index.follower)
   const taken: Array<{ readonly seconds: number; readonly cpuSeconds: number }> = []
   for (const bytes of blocks) {
     const [started, before] = [performance.now(), process.cpuUsage()]
-    const { type } = yield* chain.submit(decodeBlock(bytes))
+    const { type } = yield* sink.submit(decodeBlock(bytes))
     if (type !== "connected") throw new Error(`block ${taken.length + 1} is ${type}`)
     const { system, user } = process.cpuUsage(before)
     taken.push({
@@ -94,7 +96,7 @@ const program = Effect.gen(function*() {
       cpuSeconds: Math.round((system + user) / 1000) / 1000
     })
   }
-  const timings = yield* chain.timings
+  const timings = yield* control.timings
   const rounded = Object.fromEntries(Object.entries(timings).map(([part, ms]) => [part, Math.round(ms)]))
   return { names: names.length, set: taken[0], expire: taken.at(-1), milliseconds: rounded }
 })

@@ -4,6 +4,7 @@ import type { Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
+import { ChainSink } from "../../src/chain/ChainSink.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { decodeMessage, encodePayload } from "../../src/network/wire/message.ts"
 import { type Block, type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
@@ -84,10 +85,11 @@ const headerRate = async (blocks: ReadonlyArray<Block>): Promise<object> => {
     return await Effect.runPromise(
       Effect.gen(function*() {
         const chain = yield* Chain.Chain
+        const sink = yield* ChainSink
         const started = performance.now()
         for (const payload of messages) {
           const message = decodeMessage("headers", payload)
-          if (message.type === "headers") yield* chain.acceptHeaders(message.headers)
+          if (message.type === "headers") yield* sink.acceptHeaders(message.headers)
         }
         const seconds = (performance.now() - started) / 1000
         const { height } = yield* chain.headerTip

@@ -2,7 +2,7 @@ import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Chain from "../../src/chain/Chain.ts"
+import { ChainSink } from "../../src/chain/ChainSink.ts"
 import { meetsTarget } from "../../src/consensus/difficulty.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
@@ -47,8 +47,8 @@ const fill = (directory: string): Promise<void> => {
   for (const name of LAYOUT) mkdirSync(join(directory, name))
   const layer = benchChain(directory, 0)
   const program = Effect.gen(function*() {
-    const chain = yield* Chain.Chain
-    for (const part of headers()) yield* chain.acceptHeaders(part)
+    const sink = yield* ChainSink
+    for (const part of headers()) yield* sink.acceptHeaders(part)
   })
   return Effect.runPromise(Effect.provide(program, Layer.merge(layer, Logger.remove(Logger.defaultLogger))))
 }

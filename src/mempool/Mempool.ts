@@ -5,6 +5,7 @@ import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
+import { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -153,9 +154,10 @@ const said = (event: MempoolEvent): Effect.Effect<void> => {
 
 const make = (
   options: MempoolOptions
-): Effect.Effect<Context.Tag.Service<Mempool>, never, Chain | Scope.Scope> =>
+): Effect.Effect<Context.Tag.Service<Mempool>, never, Chain | ChainCoins | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const { expiryHours = EXPIRY_HOURS, filename, maxUsage = MAX_USAGE } = options
@@ -180,10 +182,10 @@ const make = (
 
     /** Changes the pool while the tip is fixed and no check runs, and publishes the events. */
     const changing = <A>(change: () => A): Effect.Effect<A> =>
-      chain.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
+      chainCoins.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
     const admit = (transaction: Transaction, time: number) =>
-      chain.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell)).pipe(
+      chainCoins.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell)).pipe(
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 
@@ -219,7 +221,7 @@ const make = (
 
     const service: Context.Tag.Service<Mempool> = {
       accept: (transaction) => Effect.suspend(() => admit(transaction, now())),
-      test: (transactions) => chain.atTip((state) => admission.test(state, transactions)),
+      test: (transactions) => chainCoins.atTip((state) => admission.test(state, transactions)),
       get: (txid) => pool.get(txid),
       getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
       entries: () => pool.entries(),
@@ -259,7 +261,7 @@ const make = (
       broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
       unbroadcast: () => pool.inOrder(pool.unbroadcast),
       events: Stream.fromPubSub(events),
-      follower: makePoolFollower({ chain, pool, rolling, admission, now, tell }),
+      follower: makePoolFollower({ chain, chainCoins, pool, rolling, admission, now, tell }),
       load,
       save
     }
@@ -267,5 +269,5 @@ const make = (
   })
 
 /** The mempool on a chain. The node registers its follower with the chain and calls `load`. */
-export const layer = (options: MempoolOptions): Layer.Layer<Mempool, never, Chain> =>
+export const layer = (options: MempoolOptions): Layer.Layer<Mempool, never, Chain | ChainCoins> =>
   Layer.scoped(Mempool, make(options))

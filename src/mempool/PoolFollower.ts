@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { TipState } from "../chain/state/TipState.ts"
 import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
 import type { Block } from "../protocol/block.ts"
@@ -19,6 +20,7 @@ const MAX_BYTES = 20_000_000
 
 export interface PoolFollowerParts {
   readonly chain: typeof Chain.Service
+  readonly chainCoins: typeof ChainCoins.Service
   readonly pool: Pool
   readonly rolling: RollingFee
   readonly admission: Admission
@@ -32,7 +34,9 @@ export interface PoolFollowerParts {
  * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganisation the
  * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
-export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }: PoolFollowerParts): Follower => {
+export const makePoolFollower = (
+  { admission, chain, chainCoins, now, pool, rolling, tell }: PoolFollowerParts
+): Follower => {
   const { params } = chain
   let cursor: Cursor | undefined
   /** Transactions of disconnected blocks, by txid, in the order of the chain; coinbases are among them. */
@@ -42,7 +46,7 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
 
   const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
     Effect.gen(function*() {
-      const state = yield* chain.tipState
+      const state = yield* chainCoins.tipState
       yield* attempt(() => {
         for (const { block } of blocks) {
           removeMined(pool, block)
@@ -104,7 +108,7 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
 
   const arrived: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
     if (!rewound) return
-    const state = yield* chain.tipState
+    const state = yield* chainCoins.tipState
     for (const [txid, transaction] of disconnected) {
       if (minedAgain.has(txid) || pool.has(txid)) continue
       yield* offerAgain(state, transaction)

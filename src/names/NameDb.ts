@@ -81,7 +81,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
   /** The last block in the database; `undefined` before the first. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
-  /** The follower that applies the chain's blocks to the names, for `Chain.register`. */
+  /** The follower that applies the chain's blocks to the names, for `ChainControl.register`. */
   readonly follower: Follower
   /** Events committed from now on. A listener that is behind by more than the backlog misses the oldest events. */
   readonly changes: Stream.Stream<NameEvent>

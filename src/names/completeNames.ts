@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
+import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { isExpired } from "../consensus/expiry.ts"
@@ -37,9 +38,10 @@ export interface CompleteNames {
 /** `syncing` returns whether blocks are missing; by default `SyncStatus` decides. */
 export const completeNames = (
   syncing?: Effect.Effect<boolean>
-): Effect.Effect<CompleteNames, never, Chain | NameDb | SyncStatus | DataHealth> =>
+): Effect.Effect<CompleteNames, never, Chain | ChainCoins | NameDb | SyncStatus | DataHealth> =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
     const names = yield* NameDb
     const status = yield* SyncStatus
     const health = yield* DataHealth
@@ -57,7 +59,7 @@ export const completeNames = (
     const settled = Effect.gen(function*() {
       const at = yield* position
       if (at !== undefined || (yield* status.initialDownload)) return at
-      yield* chain.atTip(() => Effect.void)
+      yield* chainCoins.atTip(() => Effect.void)
       return yield* position
     })
 

@@ -4,6 +4,8 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import * as Chain from "../chain/Chain.ts"
+import { ChainControl } from "../chain/ChainControl.ts"
+import { ChainSink } from "../chain/ChainSink.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
 import * as BlockHealth from "../chain/repair/BlockHealth.ts"
@@ -120,11 +122,12 @@ const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
 /** Imports the files of the command line, and logs the result. */
 const importBlocks = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const chain = yield* Chain.Chain
+    const sink = yield* ChainSink
+    const control = yield* ChainControl
     const shown = yield* Effect.fork(showImport(standardTerminal()))
-    const report = yield* chain.importFrom(files).pipe(Effect.ensuring(shown.interruptAsFork(shown.id())))
+    const report = yield* sink.importFrom(files).pipe(Effect.ensuring(shown.interruptAsFork(shown.id())))
     const { elapsedMs, ...facts } = report
-    const timings = Object.entries(yield* chain.timings).map(([what, ms]) => [what, Math.round(ms)] as const)
+    const timings = Object.entries(yield* control.timings).map(([what, ms]) => [what, Math.round(ms)] as const)
     yield* Effect.logInfo("import finished", {
       ...facts,
       seconds: Math.round(elapsedMs) / 1000,
@@ -158,6 +161,7 @@ export interface StartOptions {
 export const start = (settings: Settings, { ready, tell }: StartOptions) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
+    const control = yield* ChainControl
     const names = yield* NameDb.NameDb
     const index = yield* TxIndex.TxIndex
     const mempool = yield* Mempool.Mempool
@@ -165,12 +169,12 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     const status = yield* SyncStatus.SyncStatus
     const failed = yield* Deferred.make<never, ImportFailed | StorageFailure>()
 
-    for (const warning of chain.repairs) yield* Effect.logWarning(warning)
+    for (const warning of control.repairs) yield* Effect.logWarning(warning)
     yield* tell("Loading names…")
-    yield* chain.register(names.follower)
-    if (index.follower !== undefined) yield* chain.register(index.follower)
-    yield* Effect.forEach(wallets.loaded(), ({ follower }) => chain.register(follower), { discard: true })
-    yield* chain.register(mempool.follower)
+    yield* control.register(names.follower)
+    if (index.follower !== undefined) yield* control.register(index.follower)
+    yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true })
+    yield* control.register(mempool.follower)
     yield* Effect.forkScoped(logBlocks)
     yield* ready
     const { header, height } = yield* chain.tip
@@ -189,5 +193,5 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
       Effect.forkScoped
     )
-    return Effect.raceFirst(Deferred.await(failed), chain.failure)
+    return Effect.raceFirst(Deferred.await(failed), control.failure)
   }).pipe(Effect.annotateLogs("subsystem", "chain"))

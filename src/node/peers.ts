@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import { unixTime } from "../base/clock.ts"
 import { randomBytes, secureRandom } from "../base/random.ts"
 import { Chain } from "../chain/Chain.ts"
+import type { ChainSink } from "../chain/ChainSink.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Settings } from "../config/settings.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -35,7 +36,7 @@ type NetworkSettings = Pick<
 const makeHandlers = (
   settings: NetworkSettings,
   peersFile: string
-): Effect.Effect<typeof PeerHandlers.Service, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
+): Effect.Effect<typeof PeerHandlers.Service, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus

@@ -6,6 +6,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
+import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
@@ -41,7 +42,7 @@ export interface WalletOptions {
   readonly limitNameChains: number
 }
 
-export type WalletServices = Chain | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth
+export type WalletServices = Chain | ChainCoins | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth
 
 /** Maximum number of events that a subscriber may be behind; a slow subscriber misses the oldest. */
 const EVENT_BACKLOG = 1_024
@@ -94,6 +95,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
     if (contradiction !== undefined) return yield* new WalletDamaged({ file: file.path, found: contradiction })
     const parts: WalletParts = {
       chain,
+      chainCoins: yield* ChainCoins,
       mempool: yield* Mempool,
       fees: yield* FeeEstimator,
       status: yield* SyncStatus,

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -19,6 +20,7 @@ import type { WalletEvent } from "./Wallet.ts"
 export interface WalletParts {
   // Services of the node
   readonly chain: typeof Chain.Service
+  readonly chainCoins: typeof ChainCoins.Service
   readonly mempool: typeof Mempool.Service
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service

@@ -10,6 +10,7 @@ import { makeDirectoryDurably } from "../base/atomicFile.ts"
 import { unixTime } from "../base/clock.ts"
 import { codeOf } from "../base/errorCode.ts"
 import { Chain } from "../chain/Chain.ts"
+import { ChainControl } from "../chain/ChainControl.ts"
 import { toHex } from "../protocol/bytes.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
@@ -123,10 +124,11 @@ const made = (
 
 const makeEnabled = (
   options: WalletsOptions
-): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | Scope.Scope> =>
+): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | ChainControl | Scope.Scope> =>
   Effect.gen(function*() {
     const services = yield* Effect.context<WalletLive.WalletServices>()
     const chain = yield* Chain
+    const control = yield* ChainControl
     const scope = yield* Effect.scope
     const network = chain.params.network.name
     const folder = join(options.directory, "wallets")
@@ -164,7 +166,7 @@ const makeEnabled = (
         }).pipe(
           Effect.provide(services),
           Scope.extend(own),
-          Effect.tap(({ follower }) => starting ? Effect.void : chain.register(follower)),
+          Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
         const wallet = yield* open
@@ -241,7 +243,7 @@ const makeEnabled = (
           }
           yield* remember(name, loadOnStart)
           loaded.delete(name)
-          yield* chain.unregister(found.wallet.follower)
+          yield* control.unregister(found.wallet.follower)
           yield* Scope.close(found.scope, Exit.void)
         }).pipe(Effect.uninterruptible)
       )
@@ -292,7 +294,7 @@ const makeEnabled = (
 
 const make = (
   options: WalletsOptions
-): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | Scope.Scope> =>
+): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | ChainControl | Scope.Scope> =>
   options.enabled ? makeEnabled(options) : Effect.succeed(disabled)
 
 /**
@@ -301,4 +303,4 @@ const make = (
  */
 export const layer = (
   options: WalletsOptions
-): Layer.Layer<Wallets, Failure, WalletLive.WalletServices> => Layer.scoped(Wallets, make(options))
+): Layer.Layer<Wallets, Failure, WalletLive.WalletServices | ChainControl> => Layer.scoped(Wallets, make(options))

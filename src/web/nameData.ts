@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { Mempool } from "../mempool/Mempool.ts"
@@ -92,7 +93,7 @@ export interface NameReader {
 export const makeNameReader: Effect.Effect<
   NameReader,
   never,
-  Chain | NameDb | Mempool | SyncStatus | DataHealth
+  Chain | ChainCoins | NameDb | Mempool | SyncStatus | DataHealth
 > = Effect.gen(
   function*() {
     const chain = yield* Chain

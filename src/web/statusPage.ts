@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../http/Pages.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -31,7 +32,7 @@ export interface StatusPageOptions {
   readonly overviewMs?: number
 }
 
-type Services = Chain | NameDb | PeerManager | Mempool | SyncStatus | DataHealth
+type Services = Chain | ChainCoins | NameDb | PeerManager | Mempool | SyncStatus | DataHealth
 
 export const makeStatusPage = (
   { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}

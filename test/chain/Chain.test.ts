@@ -72,7 +72,7 @@ const atTip = (got: CoinState, what: string): void => {
 }
 
 const submitAll = (chain: Parameters<Parameters<typeof withChain>[1]>[0], from: number, to: number) =>
-  Effect.forEach(blocks.slice(from, to), (block) => Effect.map(chain.submit(block), verdictOf)).pipe(
+  Effect.forEach(blocks.slice(from, to), (block) => Effect.map(chain.sink.submit(block), verdictOf)).pipe(
     Effect.map((verdicts) => verdicts.filter((verdict) => verdict !== null))
   )
 
@@ -103,7 +103,7 @@ describe("Chain", () => {
         yield* withChain(yield* temporaryDirectory, (chain) =>
           Effect.gen(function*() {
             for (const each of [follower("names", false), follower("mempool", true), follower("wallet", false)]) {
-              yield* chain.register(each)
+              yield* chain.control.register(each)
             }
             called.length = 0
             assert.deepStrictEqual(yield* submitAll(chain, 1, 2), [])
@@ -120,14 +120,14 @@ describe("Chain", () => {
         const directory = yield* temporaryDirectory
         const first = yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            const report = yield* chain.importFrom([FILE])
+            const report = yield* chain.sink.importFrom([FILE])
             assert.deepInclude(report, { stored: 600, known: 1, refused: 0, orphans: 0, height: 600 })
             return yield* coinState(chain)
           }))
         atTip(first, "after the import")
         const second = yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            assert.deepStrictEqual(chain.repairs, [])
+            assert.deepStrictEqual(chain.control.repairs, [])
             return yield* coinState(chain)
           }))
         atTip(second, "after the restart")
@@ -161,7 +161,7 @@ describe("Chain", () => {
         const directory = yield* temporaryDirectory
         const state = yield* withChain(
           directory,
-          (chain) => Effect.zipRight(chain.importFrom([FILE]), coinState(chain)),
+          (chain) => Effect.zipRight(chain.sink.importFrom([FILE]), coinState(chain)),
           undefined,
           20_000
         )
@@ -178,10 +178,10 @@ describe("Chain", () => {
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
             const above = blocks[301]?.hash ?? new Uint8Array(32)
-            yield* chain.invalidate(above)
+            yield* chain.control.invalidate(above)
             const at300 = expected.checkpoints.find(({ height }) => height === 300)
             if (at300 !== undefined) sameState(yield* coinState(chain), at300.utxo, "height 300")
-            yield* chain.reconsider(above)
+            yield* chain.control.reconsider(above)
             atTip(yield* coinState(chain), "after reconsidering")
           }))
       }),
@@ -198,13 +198,13 @@ describe("Chain", () => {
         const follower = recordingFollower()
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            yield* chain.register(follower)
+            yield* chain.control.register(follower)
             let height = 0
             for (const { afterReorg, atStaleTip, forkHeight, hashes, overtakenAt } of branches) {
               yield* submitAll(chain, height + 1, forkHeight + 1)
               for (const hash of hashes) {
                 const block = stale.get(hash)
-                if (block !== undefined) assert.isNull(verdictOf(yield* chain.submit(block)))
+                if (block !== undefined) assert.isNull(verdictOf(yield* chain.sink.submit(block)))
               }
               sameState(yield* coinState(chain), atStaleTip.utxo, `branch from ${forkHeight}`)
               assert.strictEqual(follower.seen.at(-1), atStaleTip.hash)
@@ -236,7 +236,7 @@ describe("Chain", () => {
               height = branch.mainTipHeight
               const verdicts = yield* Effect.forEach(
                 branch.blocks,
-                ({ blockHex }) => Effect.map(chain.submit(decodeBlock(bytesOf(blockHex))), verdictOf)
+                ({ blockHex }) => Effect.map(chain.sink.submit(decodeBlock(bytesOf(blockHex))), verdictOf)
               )
               assert.deepStrictEqual(
                 verdicts,
@@ -290,11 +290,11 @@ describe("Chain", () => {
             truncateSync(blockFile(directory), statSync(blockFile(directory)).size - cut)
             yield* withChain(directory, (chain) =>
               Effect.gen(function*() {
-                assert.match(chain.repairs.join(), /repaired .*blk00000\.dat: its end is missing/)
+                assert.match(chain.control.repairs.join(), /repaired .*blk00000\.dat: its end is missing/)
                 atTip(yield* coinState(chain), "after the cut")
                 const tip = yield* chain.tip
                 assert.strictEqual((yield* Effect.flip(chain.block(tip.hash)))._tag, "BlockUnavailable")
-                yield* chain.importFrom([FILE])
+                yield* chain.sink.importFrom([FILE])
                 assert.strictEqual((yield* chain.block(tip.hash)).size, blocks[600]?.size)
               }))
           }),
@@ -313,7 +313,7 @@ describe("Chain", () => {
         )
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            assert.match(chain.repairs.join(), /cut off 28 bytes/)
+            assert.match(chain.control.repairs.join(), /cut off 28 bytes/)
             assert.deepStrictEqual(yield* submitAll(chain, 10, 20), [])
           }))
         assert.isAbove(statSync(blockFile(directory)).size, whole.length)
@@ -382,9 +382,9 @@ describe("Chain", () => {
       broken[broken.length - 1] = 1
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          assert.strictEqual(verdictOf(yield* chain.submit(decodeBlock(broken))), "bad-txnmrklroot")
-          assert.isNull(verdictOf(yield* chain.submit(first)))
-          assert.strictEqual(verdictOf(yield* chain.submit(first)), "duplicate")
+          assert.strictEqual(verdictOf(yield* chain.sink.submit(decodeBlock(broken))), "bad-txnmrklroot")
+          assert.isNull(verdictOf(yield* chain.sink.submit(first)))
+          assert.strictEqual(verdictOf(yield* chain.sink.submit(first)), "duplicate")
         }))
     }))
 
@@ -396,7 +396,7 @@ describe("Chain", () => {
         Effect.gen(function*() {
           assert.strictEqual((yield* Effect.flip(chain.header(nowhere)))._tag, "BlockNotFound")
           assert.strictEqual((yield* Effect.flip(chain.block(nowhere)))._tag, "BlockNotFound")
-          assert.strictEqual((yield* Effect.flip(chain.invalidate(nowhere)))._tag, "BlockNotFound")
+          assert.strictEqual((yield* Effect.flip(chain.control.invalidate(nowhere)))._tag, "BlockNotFound")
         }))
     }))
 })

@@ -51,7 +51,7 @@ const chainOf = (params: ConsensusParams, said: Said) => {
     importing: said.importing,
     behind: said.behind
   }))
-  return Layer.mock(Chain, { params, repairs: [], tree: noTree, tip, progress })
+  return Layer.mock(Chain, { params, tree: noTree, tip, progress })
 }
 
 /** Runs a test at `NOW` on a chain whose tip is recent and has enough work, unless the test changes it. */

@@ -3,12 +3,11 @@ import SQLite from "better-sqlite3"
 import { Effect, Layer, Logger } from "effect"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Chain } from "../../src/chain/Chain.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
-import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { blocksOf, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
 import { fixtureJson } from "../support/fixtures.ts"
 import { checkAll, damageOf, doubted, flipIn, spoilPages, untilSound } from "../support/liveDamage.ts"
 
@@ -32,13 +31,13 @@ const layerIn = (directory: string) =>
 /** A chain and an index that follows it, both in one directory. */
 const withIndex = <A, E>(
   directory: string,
-  use: (chain: typeof Chain.Service, index: Index) => Effect.Effect<A, E>
+  use: (chain: TestChain, index: Index) => Effect.Effect<A, E>
 ) =>
   withChain(directory, (chain) =>
     Effect.gen(function*() {
       const index = yield* TxIndex.TxIndex
       assert.isDefined(index.follower)
-      yield* chain.register(index.follower)
+      yield* chain.control.register(index.follower)
       return yield* use(chain, index)
     }).pipe(Effect.provide(layerIn(join(directory, "chainstate")))))
 
@@ -49,8 +48,8 @@ const hasExactly = (index: Index, list: ReadonlyArray<Block>) =>
     }
   })
 
-const submitAll = (chain: typeof Chain.Service, list: ReadonlyArray<Block>) =>
-  Effect.forEach(list, (block) => chain.submit(block), { discard: true })
+const submitAll = (chain: TestChain, list: ReadonlyArray<Block>) =>
+  Effect.forEach(list, (block) => chain.sink.submit(block), { discard: true })
 
 describe("TxIndex", () => {
   it.scopedLive("the index has the block of every transaction, genesis included, also after a restart", () =>
@@ -154,7 +153,7 @@ describe("TxIndex", () => {
         Effect.gen(function*() {
           const index = yield* TxIndex.TxIndex
           if (index.follower === undefined) return assert.fail("the index is off")
-          yield* chain.register(index.follower)
+          yield* chain.control.register(index.follower)
           if (noticed === "check") {
             flipIn(file, txid)
             yield* checkAll("txindex.db")

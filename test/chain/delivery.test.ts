@@ -1,19 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import type { Chain } from "../../src/chain/Chain.ts"
 import { locatorOf, NO_HEADER } from "../../src/chain/index/HeaderTree.ts"
 import type { Cursor, Follower } from "../../src/chain/write/Follower.ts"
 import { type Block, decodeBlock, encodeBlockHeader } from "../../src/protocol/block.ts"
 import { displayHash, equal } from "../../src/protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
-import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { blocksOf, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
 
 /** The first blocks of a chain with every kind of script, some with merged-mining proofs. */
 const blocks = blocksOf("regtest-names/blocks.dat").slice(1, 151)
 
 const at = (height: number): Block => blocks[height - 1] ?? assert.fail(`no block at height ${height}`)
 
-const inChain = <A, E>(use: (chain: typeof Chain.Service) => Effect.Effect<A, E>) =>
+const inChain = <A, E>(use: (chain: TestChain) => Effect.Effect<A, E>) =>
   Effect.flatMap(temporaryDirectory, (directory) => withChain(directory, use))
 
 /** The same block with a transaction that does not match its merkle root. */
@@ -27,12 +26,12 @@ describe("deliver", () => {
   it.scoped("deliver accepts blocks in any order if their headers are known", () =>
     inChain((chain) =>
       Effect.gen(function*() {
-        const { last, added, reject } = yield* chain.acceptHeaders(blocks.slice(0, 50))
+        const { last, added, reject } = yield* chain.sink.acceptHeaders(blocks.slice(0, 50))
         assert.deepStrictEqual([added, reject, last], [50, undefined, chain.tree.find(at(50).hash)])
-        const late = yield* chain.deliver([at(3), at(2)], true)
+        const late = yield* chain.sink.deliver([at(3), at(2)], true)
         assert.deepStrictEqual(late, { refused: [undefined, undefined], judged: [] })
         assert.strictEqual((yield* chain.tip).height, 0)
-        const { judged } = yield* chain.deliver([at(1)], true)
+        const { judged } = yield* chain.sink.deliver([at(1)], true)
         assert.deepStrictEqual(
           judged.map(({ hash }) => displayHash(hash)),
           [1, 2, 3].map((n) => displayHash(at(n).hash))
@@ -45,7 +44,7 @@ describe("deliver", () => {
   it.scoped("deliver reports why each block is not stored, and continues", () =>
     inChain((chain) =>
       Effect.gen(function*() {
-        const { refused } = yield* chain.deliver([at(1), damaged(at(2)), at(2), at(9)], false)
+        const { refused } = yield* chain.sink.deliver([at(1), damaged(at(2)), at(2), at(9)], false)
         assert.deepStrictEqual(refused.map((reject) => reject?.kind), [
           undefined,
           "mutated",
@@ -59,8 +58,8 @@ describe("deliver", () => {
   it.scoped("deliver reports nothing for known blocks", () =>
     inChain((chain) =>
       Effect.gen(function*() {
-        yield* chain.deliver(blocks.slice(0, 5), false)
-        assert.deepStrictEqual(yield* chain.deliver([at(4)], false), { refused: [undefined], judged: [] })
+        yield* chain.sink.deliver(blocks.slice(0, 5), false)
+        assert.deepStrictEqual(yield* chain.sink.deliver([at(4)], false), { refused: [undefined], judged: [] })
       })
     ))
 })
@@ -70,8 +69,8 @@ describe("the header tree", () => {
     inChain((chain) =>
       Effect.gen(function*() {
         const { tree } = chain
-        yield* chain.acceptHeaders(blocks.slice(0, 20))
-        yield* chain.deliver(blocks.slice(0, 10), false)
+        yield* chain.sink.acceptHeaders(blocks.slice(0, 20))
+        yield* chain.sink.deliver(blocks.slice(0, 10), false)
         const [tip, best] = [tree.tip(), tree.best()]
         assert.deepStrictEqual([tree.height(tip), tree.height(best)], [10, 20])
         assert.strictEqual(tree.at(10), tip)
@@ -89,7 +88,7 @@ describe("the header tree", () => {
   it.scoped("the locator is sparser towards genesis", () =>
     inChain((chain) =>
       Effect.gen(function*() {
-        yield* chain.acceptHeaders(blocks)
+        yield* chain.sink.acceptHeaders(blocks)
         const heights = locatorOf(chain.tree, chain.tree.best()).map((hash) => chain.tree.height(chain.tree.find(hash)))
         assert.deepStrictEqual(heights, [
           150,
@@ -121,11 +120,11 @@ describe("the header tree", () => {
   it.scoped("headers are served with their proofs, up to the first block that is not stored", () =>
     Effect.flatMap(temporaryDirectory, (directory) =>
       Effect.gen(function*() {
-        yield* withChain(directory, (chain) => chain.deliver(blocks.slice(0, 140), false))
+        yield* withChain(directory, (chain) => chain.sink.deliver(blocks.slice(0, 140), false))
         // After a restart no header is in memory.
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            yield* chain.acceptHeaders(blocks)
+            yield* chain.sink.acceptHeaders(blocks)
             const ids = blocks.map(({ hash }) => chain.tree.find(hash))
             const headers = yield* chain.fullHeaders(ids)
             assert.strictEqual(headers.length, 140)
@@ -144,12 +143,12 @@ describe("the state at the tip", () => {
   it.scoped("atTip reads the state that the next block sees, and the tip does not move meanwhile", () =>
     inChain((chain) =>
       Effect.gen(function*() {
-        yield* chain.deliver(blocks.slice(0, 10), false)
+        yield* chain.sink.deliver(blocks.slice(0, 10), false)
         const coin = outpointKey(outpoint(at(10).transactions[0]?.txid ?? assert.fail(), 0))
         const next = outpointKey(outpoint(at(11).transactions[0]?.txid ?? assert.fail(), 0))
         const hold = yield* Deferred.make<void>()
         const begun = yield* Deferred.make<void>()
-        const judging = yield* Effect.fork(chain.atTip((state) =>
+        const judging = yield* Effect.fork(chain.coins.atTip((state) =>
           Effect.gen(function*() {
             yield* Deferred.succeed(begun, undefined)
             yield* Deferred.await(hold)
@@ -157,13 +156,13 @@ describe("the state at the tip", () => {
           })
         ))
         yield* Deferred.await(begun)
-        const delivering = yield* Effect.fork(chain.deliver([at(11)], false))
+        const delivering = yield* Effect.fork(chain.sink.deliver([at(11)], false))
         yield* Effect.yieldNow()
         assert.strictEqual((yield* chain.tip).height, 10)
         yield* Deferred.succeed(hold, undefined)
         assert.deepStrictEqual(yield* Fiber.join(judging), [10, 10, undefined])
         yield* Fiber.join(delivering)
-        yield* chain.atTip((state) => {
+        yield* chain.coins.atTip((state) => {
           assert.strictEqual(state.coin(next)?.height, 11)
           assert.strictEqual(state.medianTimePastAt(11), state.tip.medianTimePast)
           return Effect.void
@@ -179,7 +178,7 @@ describe("the tip that is told", () => {
         const hold = yield* Deferred.make<void>()
         const begun = yield* Deferred.make<void>()
         let known = 0
-        yield* chain.register({
+        yield* chain.control.register({
           name: "slow",
           cursor: Effect.succeed(undefined),
           apply: (given) =>
@@ -192,7 +191,7 @@ describe("the tip that is told", () => {
             }),
           rewind: () => Effect.void
         })
-        const delivering = yield* Effect.fork(chain.deliver([at(1)], false))
+        const delivering = yield* Effect.fork(chain.sink.deliver([at(1)], false))
         yield* Deferred.await(begun)
         assert.strictEqual((yield* chain.tip).height, 1)
         const told = yield* Effect.fork(Effect.map(chain.toldTip, ({ height }) => [height, known]))
@@ -226,11 +225,11 @@ describe("a follower", () => {
             }),
           arrived: Effect.sync(() => void heard.push("here"))
         }
-        yield* chain.deliver([at(1)], false)
-        yield* chain.register(follower)
-        yield* chain.deliver([at(2), at(3)], false)
-        yield* chain.invalidate(at(3).hash)
-        yield* chain.deliver([], false)
+        yield* chain.sink.deliver([at(1)], false)
+        yield* chain.control.register(follower)
+        yield* chain.sink.deliver([at(2), at(3)], false)
+        yield* chain.control.invalidate(at(3).hash)
+        yield* chain.sink.deliver([], false)
         assert.deepStrictEqual(heard, ["+0,1", "here", "+2,3", "here", "-2", "here"])
       })
     ))

@@ -15,17 +15,17 @@ const start = (height: number) => {
   return { memory, blocks }
 }
 
-describe("Chain.judge", () => {
+describe("ChainSink.judge", () => {
   it.scopedLive("judge checks a block on top of the tip and stores nothing", () =>
     Effect.gen(function*() {
       const { blocks, memory } = start(110)
       yield* withChain(yield* temporaryDirectory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.deliver(blocks, false)
+          yield* chain.sink.deliver(blocks, false)
           const { height } = yield* chain.tip
           assert.strictEqual(height, 110)
-          const reason = (block: Parameters<typeof chain.judge>[0]) =>
-            Effect.map(chain.judge(block), (verdict) => verdict?.reason)
+          const reason = (block: Parameters<typeof chain.sink.judge>[0]) =>
+            Effect.map(chain.sink.judge(block), (verdict) => verdict?.reason)
           const spent = rewardOf(memory, 1)
           const payment = currency([input(spent)], [{ value: 1, script: ANYONE }])
           const good = buildBlock(memory, [payment])
@@ -61,7 +61,7 @@ describe("Chain.judge", () => {
           const old = blocks[100] ?? assert.fail()
           assert.strictEqual(yield* reason(old), "inconclusive-not-best-prevblk")
 
-          assert.strictEqual((yield* chain.submit(good)).type, "connected")
+          assert.strictEqual((yield* chain.sink.submit(good)).type, "connected")
           assert.strictEqual(yield* reason(good), "inconclusive-not-best-prevblk")
         }))
     }), 30_000)

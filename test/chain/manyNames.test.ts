@@ -81,10 +81,10 @@ describe("a coinbase that sets many names", () => {
       // A coin that is stored later is found, although the transaction had no coin before.
       const none = new Uint8Array(32).fill(8)
       const other = (index: number): string => outpointKey(outpoint(none, index))
-      for (let i = 0; i < 10; i++) assert.isUndefined(fresh.peek(other(i)))
+      for (let i = 0; i < 10; i++) assert.isUndefined(fresh.passing.coin(other(i)))
       fresh.apply(new Map([[other(3), coin]]), new Map())
       fresh.flush({ pages: [], headerCount: 1, bestHash: txid }, 0)
-      assert.deepStrictEqual(fresh.peek(other(3)), coin)
+      assert.deepStrictEqual(fresh.passing.coin(other(3)), coin)
       database.close()
     })
   })

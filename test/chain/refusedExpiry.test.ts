@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
 import { cpSync } from "node:fs"
 import { join } from "node:path"
-import * as Chain from "../../src/chain/Chain.ts"
+import type { Submission } from "../../src/chain/ChainSink.ts"
 import { ChainDatabase } from "../../src/chain/state/ChainDatabase.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { reject } from "../../src/consensus/Reject.ts"
@@ -11,8 +11,8 @@ import type { Block } from "../../src/protocol/block.ts"
 import { binaryString, equal, toHex } from "../../src/protocol/bytes.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
-import { chainLayer, temporaryDirectory, withChain } from "../support/chain.ts"
-import { BATCH_LIMITS, openState } from "../support/chainState.ts"
+import { chainLayer, temporaryDirectory, testChain, withChain } from "../support/chain.ts"
+import { BATCH_LIMITS, openState, openStores, stateOn } from "../support/chainState.ts"
 import { commit, first, keyOf, mineEmpty, NAME, register } from "../support/connecting.ts"
 import {
   ANYONE,
@@ -60,7 +60,7 @@ const makeBlocks = () => {
 const { blocks, failing, greedy, holder, other, plain } = makeBlocks()
 
 const connectBlocks = (directory: string, some: ReadonlyArray<Block> = blocks) =>
-  withChain(directory, (chain) => Effect.map(chain.deliver(some, true), ({ judged }) => judged.length))
+  withChain(directory, (chain) => Effect.map(chain.sink.deliver(some, true), ({ judged }) => judged.length))
 
 /** Changes the coin of the name in the database of a closed chain. */
 const setHolder = (directory: string, coin: Coin | undefined): void => {
@@ -79,7 +79,7 @@ const withHolder = (coin: Coin | undefined) =>
     return directory
   })
 
-const reasonOf = (submission: Chain.Submission): string =>
+const reasonOf = (submission: Submission): string =>
   submission.type === "rejected" ? submission.reject.reason : submission.type
 
 /** Opens a chain until the scope closes, and collects its warnings and errors. */
@@ -109,13 +109,13 @@ describe("a name that expires where its claim has", () => {
         const said: Array<string> = []
         const scope = yield* Scope.make()
         yield* Effect.gen(function*() {
-          const chain = yield* Chain.Chain
-          const submission = yield* chain.submit(plain)
+          const chain = yield* testChain
+          const submission = yield* chain.sink.submit(plain)
           assert.strictEqual(reasonOf(submission), "bad-names-expiry")
           assert.include(submission.type === "rejected" ? submission.reject.detail : "", `${toHex(NAME)} (hex)`)
           assert.include(submission.type === "rejected" ? submission.reject.detail : "", found)
-          assert.strictEqual(reasonOf(yield* chain.submit(plain)), "duplicate-invalid")
-          assert.strictEqual(reasonOf(yield* chain.submit(other)), "bad-names-expiry")
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(plain)), "duplicate-invalid")
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(other)), "bad-names-expiry")
           const [best, ...failed] = yield* chain.branches
           assert.deepStrictEqual(failed.concat(best ?? assert.fail()).map(({ status }) => status).sort(), [
             "active",
@@ -131,9 +131,9 @@ describe("a name that expires where its claim has", () => {
 
         const again: Array<string> = []
         yield* Effect.gen(function*() {
-          const chain = yield* Chain.Chain
+          const chain = yield* testChain
           assert.strictEqual((yield* chain.tip).height, EXPIRY - 1)
-          assert.strictEqual(reasonOf(yield* chain.submit(plain)), "duplicate-invalid")
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(plain)), "duplicate-invalid")
           assert.deepStrictEqual(again, [])
         }).pipe(Effect.provide(yield* openLogged(`${directory}-killed`, again)))
       }), 60_000)
@@ -154,7 +154,7 @@ describe("a name that expires where its claim has", () => {
             const context = yield* openLogged(directory, heard)
             assert.deepStrictEqual(heard, said)
             assert.strictEqual(
-              (yield* Effect.provide(Effect.flatMap(Chain.Chain, ({ tip }) => tip), context)).height,
+              (yield* Effect.provide(Effect.flatMap(testChain, ({ tip }) => tip), context)).height,
               148
             )
             // A copy made while the chain is open holds what is stored at this moment.
@@ -172,12 +172,12 @@ describe("a name that expires where its claim has", () => {
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           const scripts = "block-script-verify-flag-failed (OP_RETURN was encountered)"
-          assert.strictEqual((yield* chain.judge(failing))?.reason, scripts)
-          assert.strictEqual((yield* chain.judge(greedy))?.reason, "bad-cb-amount")
-          assert.strictEqual((yield* chain.judge(plain))?.reason, "bad-names-expiry")
-          assert.strictEqual(reasonOf(yield* chain.submit(failing)), scripts)
-          assert.strictEqual(reasonOf(yield* chain.submit(greedy)), "bad-cb-amount")
-          assert.strictEqual(reasonOf(yield* chain.submit(plain)), "bad-names-expiry")
+          assert.strictEqual((yield* chain.sink.judge(failing))?.reason, scripts)
+          assert.strictEqual((yield* chain.sink.judge(greedy))?.reason, "bad-cb-amount")
+          assert.strictEqual((yield* chain.sink.judge(plain))?.reason, "bad-names-expiry")
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(failing)), scripts)
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(greedy)), "bad-cb-amount")
+          assert.strictEqual(reasonOf(yield* chain.sink.submit(plain)), "bad-names-expiry")
         }))
     }), 60_000)
 
@@ -188,7 +188,7 @@ describe("a name that expires where its claim has", () => {
       setHolder(directory, undefined)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const { judged } = yield* chain.deliver([...blocks.slice(EXPIRY - 11), plain], true)
+          const { judged } = yield* chain.sink.deliver([...blocks.slice(EXPIRY - 11), plain], true)
           const refused = judged.flatMap(({ hash, reject }) => reject === undefined ? [] : [{ hash, ...reject }])
           assert.strictEqual(judged.length, 11)
           assert.deepStrictEqual(refused.map(({ reason }) => reason), ["bad-names-expiry"])
@@ -200,9 +200,10 @@ describe("a name that expires where its claim has", () => {
   it.scopedLive("a row that does not decode: the chain fails with StorageCorrupted, and the block stays valid", () =>
     Effect.gen(function*() {
       const directory = yield* withHolder(undefined)
-      const state = openState(directory)
-      state.database.coin = () => {
-        throw state.database.corrupted("a row does not decode (coin)")
+      const stores = openStores(directory)
+      const state = stateOn(stores)
+      stores.database.coin = () => {
+        throw stores.database.corrupted("a row does not decode (coin)")
       }
       assert.strictEqual(state.acceptBlock(plain).type, "new")
       const batch = state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {})

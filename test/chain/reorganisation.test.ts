@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Chain } from "../../src/chain/Chain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
@@ -12,7 +11,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { outpoint, prevoutIndex, prevoutTxid, type Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
-import { coinState, temporaryDirectory, withChain } from "../support/chain.ts"
+import { coinState, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
 import type { MemoryChain } from "../support/MemoryChain.ts"
 import { numbers, shuffled } from "../support/numbers.ts"
 import {
@@ -37,7 +36,7 @@ import {
  * reconsidered. The final state is always that of the best branch alone.
  */
 
-type Service = typeof Chain.Service
+type Service = TestChain
 type Random = (below: number) => number
 
 const BASE = 142
@@ -228,7 +227,7 @@ const submitting = (chain: Service, model: Model, nodes: ReadonlyArray<Node>, nu
   Effect.gen(function*() {
     const node = nodes[number]
     if (node === undefined) return true
-    const answer = yield* chain.submit(node.block)
+    const answer = yield* chain.sink.submit(node.block)
     if (answer.type !== "rejected") model.stored.add(number)
     if (answer.type !== "rejected" || answer.reject.reason === "bad-cb-amount") model.heard.add(number)
     else if (answer.reject.reason === "prev-blk-not-found") return false
@@ -248,7 +247,7 @@ const dump = (names: typeof NameDb.NameDb.Service) =>
   })
 
 const claimsOf = (chain: Service) =>
-  chain.atRest(({ visitClaims }) =>
+  chain.coins.atRest(({ visitClaims }) =>
     Effect.gen(function*() {
       const all: Array<unknown> = []
       yield* visitClaims((claims) => void all.push(...claims))
@@ -264,7 +263,7 @@ const withNames = <A, E>(
 ) =>
   Effect.gen(function*() {
     const names = yield* NameDb.NameDb
-    yield* chain.register(names.follower)
+    yield* chain.control.register(names.follower)
     return yield* use(names)
   }).pipe(
     Effect.provide(Layer.provideMerge(
@@ -314,7 +313,9 @@ describe("Chain and a follower, whatever the order", () => {
             const number = anyBlock()
             const undo = next(2) === 0
             // An unknown block changes nothing.
-            const done = yield* Effect.either((undo ? chain.reconsider : chain.invalidate)(hashOf(number)))
+            const done = yield* Effect.either(
+              (undo ? chain.control.reconsider : chain.control.invalidate)(hashOf(number))
+            )
             if (done._tag === "Left") assert.strictEqual(done.left._tag, "BlockNotFound")
             else if (undo) model.reconsider(number)
             else model.invalidate(number)
@@ -335,9 +336,9 @@ describe("Chain and a follower, whatever the order", () => {
           withChain(directory, (chain) =>
             withNames(directory, chain, (names) =>
               Effect.gen(function*() {
-                yield* chain.importFrom([file])
+                yield* chain.sink.importFrom([file])
                 if (seed % 2 === 0 && !finish) {
-                  assert.isUndefined((yield* chain.acceptHeaders(nodes.map(({ block }) => block))).reject)
+                  assert.isUndefined((yield* chain.sink.acceptHeaders(nodes.map(({ block }) => block))).reject)
                   for (const number of nodes.keys()) model.heard.add(number)
                 }
                 for (let i = 0; i < submissions && queue.length > 0; i++) {
@@ -349,7 +350,7 @@ describe("Chain and a follower, whatever the order", () => {
                 if (finish && next(2) === 0) {
                   // Reconsiders every invalidated block.
                   for (const number of [...model.marked]) {
-                    yield* chain.reconsider(hashOf(number))
+                    yield* chain.control.reconsider(hashOf(number))
                     model.reconsider(number)
                   }
                   yield* isBest(chain)
@@ -369,9 +370,9 @@ describe("Chain and a follower, whatever the order", () => {
           withNames(other, chain, (names) =>
             Effect.gen(function*() {
               for (let height = 1; height <= Math.min(BASE, end.tip.height); height++) {
-                assert.strictEqual((yield* chain.submit(trunk.blockAt(height))).type, "connected")
+                assert.strictEqual((yield* chain.sink.submit(trunk.blockAt(height))).type, "connected")
               }
-              for (const block of branch) assert.strictEqual((yield* chain.submit(block)).type, "connected")
+              for (const block of branch) assert.strictEqual((yield* chain.sink.submit(block)).type, "connected")
               return yield* stateOf(chain, names)
             })))
         assert.deepStrictEqual(end.state, fresh)

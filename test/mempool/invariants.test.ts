@@ -14,7 +14,7 @@ import { nameNew, saltOf, text } from "../support/regtest.ts"
 const NAMES = ["d/a", "d/b"].map(text)
 
 const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
-  chain.atTip(({ claim, coin, tip }) =>
+  chain.coins.atTip(({ claim, coin, tip }) =>
     Effect.sync(() => {
       const spent = new Set<string>()
       const registered = new Set<string>()
@@ -108,7 +108,7 @@ describe("the mempool under random operations", () => {
             else if (action === 2 && (yield* node.chain.tip).height > 141) {
               const tip = yield* node.chain.tip
               const hash = next(2) === 0 ? tip.hash : tip.header.prevHash
-              yield* node.chain.invalidate(hash)
+              yield* node.chain.control.invalidate(hash)
             } else if (action === 3) {
               const entry = node.pool.chunks().at(-1)?.entries[0]
               if (entry !== undefined) yield* node.pool.prioritise(entry.transaction.txidKey, next(100_000) - 50_000)

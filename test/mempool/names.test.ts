@@ -223,7 +223,7 @@ describe("names in the mempool", () => {
         )
         const later = yield* node.take(updateOf("later", registration))
         const removed = yield* removals(node)
-        yield* node.chain.invalidate(tip.hash)
+        yield* node.chain.control.invalidate(tip.hash)
         assert.isFalse(node.has(registration) || node.has(later))
         assert.deepStrictEqual((yield* removed).map(([, reason]) => reason), ["name-conflict", "name-conflict"])
       })
@@ -235,7 +235,7 @@ describe("names in the mempool", () => {
         const registration = yield* register(node)
         const tip = yield* node.chain.tip
         const a = yield* node.take(updateOf("a", registration))
-        yield* node.chain.invalidate(tip.hash)
+        yield* node.chain.control.invalidate(tip.hash)
         assert.isTrue(node.has(registration) && node.has(a))
         assert.deepStrictEqual(node.pool.parents(a.txidKey).map(({ transaction }) => transaction.txidKey), [
           registration.txidKey

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Stream } from "effect"
 import { join } from "node:path"
-import type { Chain } from "../../src/chain/Chain.ts"
 import { healthAnswer } from "../../src/http/health.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import * as Names from "../../src/names/NameDb.ts"
 import { DataHealth } from "../../src/storage/DataHealth.ts"
-import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { blocksOf, temporaryDirectory, type TestChain, withChain } from "../support/chain.ts"
 import { checkAll, damageOf, doubted, flipIn, spoilPages, untilSound } from "../support/liveDamage.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 401)
@@ -14,12 +13,12 @@ const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 401)
 /** A node with chain and names in a directory. */
 const withNames = <A, E>(
   directory: string,
-  use: (db: typeof NameDb.Service, chain: typeof Chain.Service) => Effect.Effect<A, E, DataHealth>
+  use: (db: typeof NameDb.Service, chain: TestChain) => Effect.Effect<A, E, DataHealth>
 ) =>
   withChain(directory, (chain) =>
     Effect.gen(function*() {
       const db = yield* NameDb
-      yield* chain.register(db.follower)
+      yield* chain.control.register(db.follower)
       return yield* use(db, chain)
     }).pipe(
       Effect.provide(Names.layer({ filename: join(directory, "names.db"), pageSize: 4096, cacheEntries: 0 }))
@@ -43,7 +42,7 @@ const filled = Effect.gen(function*() {
   const directory = yield* temporaryDirectory
   const before = yield* withNames(
     directory,
-    (db, chain) => Effect.zipRight(chain.deliver(blocks.slice(1), false), answers(db))
+    (db, chain) => Effect.zipRight(chain.sink.deliver(blocks.slice(1), false), answers(db))
   )
   assert.isAbove(before.length, 40)
   return { directory, before, file: join(directory, "names.db") }

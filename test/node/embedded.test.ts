@@ -17,7 +17,6 @@ import {
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Chain } from "../../src/chain/Chain.ts"
 import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
@@ -31,6 +30,7 @@ import { displayHash, fromHex } from "../../src/protocol/bytes.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
+import { testChain } from "../support/chain.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { withCheapScrypt } from "../support/cheapScrypt.ts"
 import { copyOf, fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
@@ -210,18 +210,18 @@ describe("the embedded client", () => {
       const dataDir = yield* temporaryDirectory
       yield* Effect.gen(function*() {
         const client = yield* NameClient
-        const chain = yield* Chain
+        const chain = yield* testChain
         const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, 201)
         const [last = [], most] = [blocks.slice(-1), blocks.slice(0, -1)]
         // While many blocks come, the name database follows in batches: only names of known blocks are missing now.
-        yield* chain.acceptHeaders(most)
-        yield* chain.deliver(most, true)
+        yield* chain.sink.acceptHeaders(most)
+        yield* chain.sink.deliver(most, true)
         assert.strictEqual((yield* chain.tip).height, most.length)
         const { height, synced } = yield* client.freshness
         assert.strictEqual(synced, height === most.length)
         assert.isBelow(height, most.length)
         assert.strictEqual((yield* Effect.flip(client.resolveName("d/absent")))._tag, "NotSynced")
-        yield* chain.deliver(last, false)
+        yield* chain.sink.deliver(last, false)
         assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true })
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
@@ -247,7 +247,7 @@ describe("the embedded client", () => {
       yield* fillDirectory(dataDir, forkHeight)
       yield* Effect.gen(function*() {
         const client = yield* NameClient
-        const chain = yield* Chain
+        const chain = yield* testChain
         const collect = (upTo: string) =>
           Effect.fork(
             client.changes().pipe(
@@ -259,10 +259,11 @@ describe("the embedded client", () => {
         const lastTxid = lastNameTransaction(main.slice(forkHeight + 1, forkHeight + length + 2))
         const listening = yield* collect(lastTxid)
         yield* Effect.sleep("20 millis")
-        const take = (blocks: typeof main) => Effect.zipRight(chain.acceptHeaders(blocks), chain.deliver(blocks, false))
+        const take = (blocks: typeof main) =>
+          Effect.zipRight(chain.sink.acceptHeaders(blocks), chain.sink.deliver(blocks, false))
         yield* take(stale)
         const [first] = stale
-        if (first !== undefined) yield* chain.invalidate(first.header.hash)
+        if (first !== undefined) yield* chain.control.invalidate(first.header.hash)
         yield* take(main.slice(forkHeight + 1, forkHeight + length + 2))
         const told = yield* Fiber.join(listening).pipe(Effect.timeout("20 seconds"))
         const before = told.filter(({ height, record }) => record?.height === height)
@@ -378,10 +379,10 @@ describe("the embedded client", () => {
       yield* fillDirectory(dataDir, 5)
       yield* Effect.gen(function*() {
         const client = yield* NameClient
-        const chain = yield* Chain
+        const chain = yield* testChain
         const full = new StorageUnavailable({ file: "names.db", doing: "writing", reason: "the disk is full" })
         const { hash, height } = yield* Effect.map(chain.tip, ({ header, height }) => ({ hash: header.hash, height }))
-        yield* chain.register({
+        yield* chain.control.register({
           name: "full",
           cursor: Effect.succeed({ hash, height }),
           apply: () => full,
@@ -390,7 +391,7 @@ describe("the embedded client", () => {
         const listening = yield* Effect.fork(Effect.flip(Stream.runDrain(client.changes())))
         yield* Effect.sleep("20 millis")
         const [block] = fixtureBlocks("regtest-names/blocks.dat.gz").slice(height + 1)
-        if (block !== undefined) yield* Effect.exit(chain.submit(block))
+        if (block !== undefined) yield* Effect.exit(chain.sink.submit(block))
         assert.strictEqual(yield* Effect.flip(client.failure), full)
         assert.strictEqual(yield* Effect.flip(client.resolveName("d/x")), full)
         assert.strictEqual(yield* Effect.flip(client.freshness), full)

@@ -87,7 +87,6 @@ describe("showImport", () => {
   const chainOf = (importing: () => ImportProgress | undefined) =>
     Layer.mock(Chain, {
       params: regtestParams,
-      repairs: [],
       tree: noTree,
       progress: Effect.sync((): ChainProgress => ({
         tip: { height: 0, hash: new Uint8Array(32) },

@@ -95,7 +95,7 @@ describe("the metrics of a node", () => {
     it.effect("count blocks, name operations, and stores with their duration, while a chain connects", () =>
       Effect.gen(function*() {
         const { chain } = yield* MethodNode
-        const grown = yield* growth(chain.importFrom([ownFixture("regtest-names/blocks.dat")]))
+        const grown = yield* growth(chain.sink.importFrom([ownFixture("regtest-names/blocks.dat")]))
         const { height } = yield* chain.tip
         const { connected, disconnected, flushes, headers, refused, timed, writes, ...operations } = grown
         assert.deepStrictEqual({ connected, disconnected, timed, refused, headers }, {
@@ -177,11 +177,11 @@ describe("the metrics of a node", () => {
         const { chain, pool } = yield* MethodNode
         const spoiled = last.bytes.slice()
         spoiled[spoiled.length - 1] = (spoiled.at(-1) ?? 0) ^ 1
-        const block = yield* growth(chain.submit(decodeBlock(spoiled)))
+        const block = yield* growth(chain.sink.submit(decodeBlock(spoiled)))
         assert.deepInclude(block, { refused: 1, headers: 0, connected: 0 })
         const nowhere = last.bytes.slice()
         nowhere.fill(1, 4, 36)
-        const refusedHeader = yield* growth(chain.acceptHeaders([decodeBlock(nowhere)]))
+        const refusedHeader = yield* growth(chain.sink.acceptHeaders([decodeBlock(nowhere)]))
         assert.deepInclude(refusedHeader, { refused: 0, headers: 1 })
         const [coinbase = assert.fail("no coinbase")] = last.transactions
         const transaction = yield* growth(Effect.flip(pool.accept(coinbase)))
@@ -191,9 +191,9 @@ describe("the metrics of a node", () => {
     it.effect("count a block that is disconnected, and one that is connected again", () =>
       Effect.gen(function*() {
         const { chain } = yield* MethodNode
-        const away = yield* growth(chain.invalidate(last.hash))
+        const away = yield* growth(chain.control.invalidate(last.hash))
         assert.deepInclude(away, { connected: 0, disconnected: 1 })
-        const back = yield* growth(chain.reconsider(last.hash))
+        const back = yield* growth(chain.control.reconsider(last.hash))
         assert.deepInclude(back, { connected: 1, disconnected: 0, timed: 1 })
       }))
   })

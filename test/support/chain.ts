@@ -1,8 +1,13 @@
-import { Effect, Layer, Logger } from "effect"
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
+import { ChainCoins } from "../../src/chain/ChainCoins.ts"
+import { ChainControl } from "../../src/chain/ChainControl.ts"
+import { ChainSink, type Submission } from "../../src/chain/ChainSink.ts"
+import { BlockLosses } from "../../src/chain/repair/BlockLosses.ts"
 import { CoinStats } from "../../src/chain/state/coinStats.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
@@ -37,13 +42,44 @@ export const chainLayer = (
     })
   }).pipe(Layer.provide(logging), Layer.provideMerge(DataHealth.layer))
 
+/** The four services of a chain in one object: the reader, which has the others by name. */
+export type TestChain = typeof Chain.Chain.Service & {
+  readonly coins: typeof ChainCoins.Service
+  readonly sink: typeof ChainSink.Service
+  readonly control: typeof ChainControl.Service
+}
+
+export const chainOf = (context: Context.Context<Chain.ChainServices>): TestChain => ({
+  ...Context.get(context, Chain.Chain),
+  coins: Context.get(context, ChainCoins),
+  sink: Context.get(context, ChainSink),
+  control: Context.get(context, ChainControl)
+})
+
+/** The losses of a chain, for a test that loses blocks. */
+export const lossesOf = ({ tree: { losses } }: TestChain): BlockLosses =>
+  losses instanceof BlockLosses ? losses : assert.fail("the tree has other losses")
+
+export const testChain: Effect.Effect<TestChain, never, Chain.ChainServices> = Effect.map(Effect.context(), chainOf)
+
+/** Provides the four services of a chain, with the changes of a test. */
+export const servicesOf = ({ coins, control, sink, ...reader }: TestChain): Layer.Layer<Chain.ChainServices> =>
+  Layer.succeedContext(
+    Context.empty().pipe(
+      Context.add(Chain.Chain, reader),
+      Context.add(ChainCoins, coins),
+      Context.add(ChainSink, sink),
+      Context.add(ChainControl, control)
+    )
+  )
+
 /** Runs work on a chain in a directory, and closes it. */
 export const withChain = <A, E>(
   directory: string,
-  use: (chain: typeof Chain.Chain.Service) => Effect.Effect<A, E, DataHealth.DataHealth>,
+  use: (chain: TestChain) => Effect.Effect<A, E, DataHealth.DataHealth>,
   params?: ConsensusParams,
   coinCacheBytes?: number
-) => Effect.provide(Effect.flatMap(Chain.Chain, use), chainLayer(directory, params, coinCacheBytes))
+) => Effect.provide(Effect.flatMap(testChain, use), chainLayer(directory, params, coinCacheBytes))
 
 /** The blocks of a block file without mask, in its order. */
 export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
@@ -58,8 +94,8 @@ export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
 }
 
 /** The statistics of the coins in the form of the fixtures. */
-export const coinState = (chain: typeof Chain.Chain.Service) =>
-  chain.atRest(({ tip, visitCoins }) =>
+export const coinState = ({ coins: chainCoins }: TestChain) =>
+  chainCoins.atRest(({ tip, visitCoins }) =>
     Effect.gen(function*() {
       const [stats, set] = [new CoinStats("hash_serialized_3"), new CoinStats("muhash")]
       yield* visitCoins((coins) => {
@@ -85,5 +121,5 @@ export const coinState = (chain: typeof Chain.Chain.Service) =>
   )
 
 /** The reference node's word for the result of a block. */
-export const verdictOf = (submission: Chain.Submission): string | null =>
+export const verdictOf = (submission: Submission): string | null =>
   submission.type === "connected" ? null : submission.type === "rejected" ? submission.reject.reason : submission.type

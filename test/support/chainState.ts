@@ -1,24 +1,25 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { ChainState } from "../../src/chain/state/ChainState.ts"
+import { ChainStores } from "../../src/chain/state/ChainStores.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 
 /** The limits of a batch of blocks. */
 export const BATCH_LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
 
-/** A chain state on real files in `directory`. */
-export const openState = (directory: string): ChainState => {
+/** The stores of a chain on real files in `directory`. */
+export const openStores = (directory: string): ChainStores => {
   const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
   for (const path of [blocksDirectory, chainstateDirectory]) mkdirSync(path, { recursive: true })
-  return new ChainState({
-    params: regtestParams,
-    blocksDirectory,
-    chainstateDirectory,
-    pageSize: 4096,
-    coinCacheBytes: 1e8,
-    now: () => 1_900_000_000
-  })
+  return new ChainStores({ params: regtestParams, blocksDirectory, chainstateDirectory, pageSize: 4096 })
 }
+
+/** A chain state on open stores. */
+export const stateOn = (stores: ChainStores): ChainState =>
+  new ChainState(stores, { params: regtestParams, coinCacheBytes: 1e8, now: () => 1_900_000_000 })
+
+/** A chain state on real files in `directory`. */
+export const openState = (directory: string): ChainState => stateOn(openStores(directory))
 
 /** Stores everything and closes. */
 export const closeState = (state: ChainState): void => {

@@ -2,11 +2,11 @@ import { Effect, Either, Layer, Logger } from "effect"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Chain } from "../../src/chain/Chain.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import type { ClientConfig } from "../../src/client/NameClient.ts"
 import { nodeAndClient } from "../../src/node/embedded.ts"
 import { embeddedSettings } from "../../src/node/embeddedSettings.ts"
+import { testChain } from "./chain.ts"
 import { fixtureBlocks } from "./chainFixture.ts"
 
 /** Embedded clients for tests, and a data directory with the chain of the fixtures. */
@@ -29,10 +29,10 @@ export const nodeWithClient = (config: ClientConfig) => {
 /** Puts the chain of the fixtures into a directory, up to a height. */
 export const fillDirectory = (dataDir: string, height: number) =>
   Effect.gen(function*() {
-    const chain = yield* Chain
+    const chain = yield* testChain
     const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, height + 1)
-    yield* chain.acceptHeaders(blocks)
-    yield* chain.deliver(blocks, true)
+    yield* chain.sink.acceptHeaders(blocks)
+    yield* chain.sink.deliver(blocks, true)
   }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
 
 /** A copy of a directory, which is removed with the scope. */

@@ -6,6 +6,6 @@ export const fillChain = (directory: string, upTo = 600) =>
   madeOnce({
     name: `regtest-names-${upTo}`,
     make: (draft) =>
-      withChain(draft, (chain) => chain.deliver(blocksOf("regtest-names/blocks.dat").slice(1, upTo + 1), true)),
+      withChain(draft, (chain) => chain.sink.deliver(blocksOf("regtest-names/blocks.dat").slice(1, upTo + 1), true)),
     into: directory
   })

@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, type Scope } from "effect"
 import { join } from "node:path"
-import { Chain } from "../../src/chain/Chain.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
@@ -15,7 +14,7 @@ import type { Transaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
-import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { chainLayer, temporaryDirectory, testChain } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
 import { madeOnce } from "./madeOnce.ts"
 import { ADDRESS } from "./mempool.ts"
@@ -47,14 +46,14 @@ const blockTo = (
 let mined = 1
 
 const nodeOf = Effect.gen(function*() {
-  const chain = yield* Chain
+  const chain = yield* testChain
   const pool = yield* Mempool.Mempool
   const wallets = yield* Wallets.Wallets
   const names = yield* NameDb.NameDb
   const status = yield* SyncStatus.SyncStatus
-  yield* chain.register(names.follower)
-  for (const wallet of wallets.loaded()) yield* chain.register(wallet.follower)
-  yield* chain.register(pool.follower)
+  yield* chain.control.register(names.follower)
+  for (const wallet of wallets.loaded()) yield* chain.control.register(wallet.follower)
+  yield* chain.control.register(pool.follower)
   yield* pool.load
   yield* status.loaded
 
@@ -71,7 +70,7 @@ const nodeOf = Effect.gen(function*() {
       for (let i = 0; i < count; i++) {
         const { height } = yield* chain.tip
         prev = blockTo(prev, height + 1, script, i === 0 ? transactions : [], mined++)
-        const submission = yield* chain.submit(prev)
+        const submission = yield* chain.sink.submit(prev)
         assert.strictEqual(submission.type === "rejected" ? submission.reject.reason : submission.type, "connected")
       }
       return prev

@@ -1,6 +1,5 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, type Scope, Stream } from "effect"
-import { Chain } from "../../src/chain/Chain.ts"
 import { MIN_NAME_AMOUNT } from "../../src/consensus/names.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
@@ -14,7 +13,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../src/protocol/nameOperation.ts"
 import { Op, pushData } from "../../src/protocol/script.ts"
 import type { Transaction, TransactionInput, TransactionOutput } from "../../src/protocol/transaction.ts"
-import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { chainLayer, temporaryDirectory, type TestChain, testChain } from "./chain.ts"
 import { BLOCK_VERSION, currency, input, makeCoinbase, type Outpoint, solve } from "./regtest.ts"
 
 /** A node's chain and mempool, with coins that anyone can spend in a standard way. */
@@ -112,7 +111,7 @@ export const reward = (height: number): Outpoint => {
 }
 
 export interface TestNode {
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly pool: typeof Mempool.Mempool.Service
   /** Connects a block with these transactions on the tip and returns it. */
   readonly mine: (transactions?: ReadonlyArray<Transaction>) => Effect.Effect<Block>
@@ -126,7 +125,7 @@ export interface TestNode {
 }
 
 const nodeOf = Effect.gen(function*() {
-  const chain = yield* Chain
+  const chain = yield* testChain
   const pool = yield* Mempool.Mempool
   // No block is made twice, also where the first one was invalidated.
   let mined = 1_000
@@ -135,7 +134,7 @@ const nodeOf = Effect.gen(function*() {
       const tip = yield* chain.tip
       const prev = yield* chain.block(tip.hash)
       const block = blockOn(prev, tip.height + 1, transactions, mined++)
-      const submission = yield* chain.submit(block)
+      const submission = yield* chain.sink.submit(block)
       assert.strictEqual(submission.type === "rejected" ? submission.reject.reason : submission.type, "connected")
       return block
     }).pipe(Effect.orDie)
@@ -164,8 +163,8 @@ export const withNode = <A, E>(
     const directory = yield* temporaryDirectory
     const work = Effect.gen(function*() {
       const node = yield* nodeOf
-      if ((yield* node.chain.tip).height === 0) yield* node.chain.deliver(base.slice(1), true)
-      yield* node.chain.register(node.pool.follower)
+      if ((yield* node.chain.tip).height === 0) yield* node.chain.sink.deliver(base.slice(1), true)
+      yield* node.chain.control.register(node.pool.follower)
       return yield* use(node)
     })
     const chain = chainLayer(directory)

@@ -3,7 +3,6 @@ import { Context, Effect, Either, Layer, Logger, Schema } from "effect"
 import { join } from "node:path"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
-import * as Chain from "../../src/chain/Chain.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
@@ -30,7 +29,7 @@ import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
-import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { chainLayer, chainOf, temporaryDirectory, type TestChain } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
 import { fillChain } from "./filledChain.ts"
 import { noWallets } from "./noWallets.ts"
@@ -54,7 +53,7 @@ export interface Calls {
 export class MethodNode extends Context.Tag("test/MethodNode")<
   MethodNode,
   Calls & {
-    readonly chain: typeof Chain.Chain.Service
+    readonly chain: TestChain
     readonly names: typeof NameDb.NameDb.Service
     readonly pool: typeof Mempool.Mempool.Service
     readonly fees: typeof FeeEstimator.FeeEstimator.Service
@@ -232,15 +231,15 @@ const make = (options: MethodNodeOptions) =>
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )
     const context = yield* Layer.build(stores)
-    const chain = Context.get(context, Chain.Chain)
+    const chain = chainOf(context)
     const names = Context.get(context, NameDb.NameDb)
     const status = Context.get(context, SyncStatus.SyncStatus)
     const { follower } = Context.get(context, TxIndex.TxIndex)
-    yield* chain.register(names.follower)
-    if (follower !== undefined) yield* chain.register(follower)
-    for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.register(wallet.follower)
+    yield* chain.control.register(names.follower)
+    if (follower !== undefined) yield* chain.control.register(follower)
+    for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.control.register(wallet.follower)
     const pool = Context.get(context, Mempool.Mempool)
-    yield* chain.register(pool.follower)
+    yield* chain.control.register(pool.follower)
     if (options.blocks !== false) assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
     if (options.loading !== true) {
       yield* pool.load

@@ -17,7 +17,7 @@ const deliverBase = Effect.gen(function*() {
     prev = blockOn(prev, height)
     blocks.push(prev)
   }
-  yield* chain.deliver(blocks, true)
+  yield* chain.sink.deliver(blocks, true)
 })
 
 /** A node whose tip is the block at `BASE`. */
@@ -31,7 +31,7 @@ export const mine = (...transactions: ReadonlyArray<Transaction>) =>
     const { chain } = yield* MethodNode
     const tip = yield* chain.tip
     const block = blockOn(yield* chain.block(tip.hash), tip.height + 1, transactions)
-    assert.strictEqual((yield* chain.submit(block)).type, "connected")
+    assert.strictEqual((yield* chain.sink.submit(block)).type, "connected")
     return block
   }).pipe(Effect.orDie)
 

@@ -233,7 +233,7 @@ describe("Wallet", () => {
           const { transaction } = yield* wallet.payments.pay({ ...to(ADDRESS, COIN), comment: "rent" })
           const block = yield* minePool
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
-          yield* chain.invalidate(block.header.hash)
+          yield* chain.control.invalidate(block.header.hash)
           yield* eventually("pending", () => wallet.ledger.transaction(transaction.txidKey)?.state.type === "pending")
           assert.strictEqual(wallet.ledger.lastBlock().height, 101)
           yield* mine(1)
@@ -258,7 +258,7 @@ describe("Wallet", () => {
           })
           assert.deepStrictEqual(wallet.ledger.conflictsOf(transaction.txidKey), [shown(rival.transaction)])
           assert.strictEqual((yield* wallet.ledger.balances).trusted, 48 * COIN - rival.fee)
-          yield* chain.invalidate(block.header.hash)
+          yield* chain.control.invalidate(block.header.hash)
           yield* eventually(
             "not conflicted",
             () => wallet.ledger.transaction(transaction.txidKey)?.state.type !== "conflicted"

@@ -2,7 +2,6 @@ import { assert } from "@effect/vitest"
 import { Effect, Runtime } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Chain } from "../../src/chain/Chain.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler, PageRequest } from "../../src/http/Pages.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -12,6 +11,7 @@ import { PeerManager } from "../../src/network/PeerManager.ts"
 import { peerId } from "../../src/protocol/keys.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
+import { servicesOf } from "../support/chain.ts"
 import { ampleAccount } from "../support/memory.ts"
 import { MethodNode } from "../support/methodNode.ts"
 import { NO_INFO } from "../support/peerManager.ts"
@@ -76,7 +76,7 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
       count: Effect.succeed({ inbound, outbound: peers.length - inbound })
     })
     return yield* makeStatusPage({ overviewMs }).pipe(
-      Effect.provideService(Chain, chain),
+      Effect.provide(servicesOf(chain)),
       Effect.provideService(NameDb, names),
       Effect.provideService(Mempool, pool),
       Effect.provideService(SyncStatus, status),

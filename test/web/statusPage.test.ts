@@ -1,6 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
-import { Chain } from "../../src/chain/Chain.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import type { PageHandler } from "../../src/http/Pages.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -13,6 +12,7 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { nameLink } from "../../src/web/links.ts"
 import { makeStatusPage, startingPage } from "../../src/web/statusPage.ts"
+import { servicesOf } from "../support/chain.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { peerManager } from "../support/peers.ts"
@@ -177,7 +177,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       const manager = peerManager({ peers: Effect.sync(() => (made++, [])) })
       const pageFor = (overviewMs: number) =>
         makeStatusPage({ overviewMs }).pipe(
-          Effect.provideService(Chain, chain),
+          Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, names),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
@@ -198,7 +198,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       const { chain, names, pool, status } = yield* MethodNode
       const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
         makeStatusPage().pipe(
-          Effect.provideService(Chain, chain),
+          Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, { ...names, resolve }),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),

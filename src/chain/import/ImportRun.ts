@@ -219,10 +219,10 @@ export class ImportRun {
     const started = performance.now()
     const bytes = this.bytes(place)
     const read = performance.now()
-    state.timings.read += read - started
+    state.spent("read", read - started)
     try {
       const block = decodeBlock(bytes)
-      state.timings.parse += performance.now() - read
+      state.spent("parse", performance.now() - read)
       const over = bytes.length - block.bytes.length
       if (over > 0) {
         this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes after its block`)

@@ -64,7 +64,7 @@ export class Decisions {
   }
 
   /** Notes a decision that the index has already. The file is on disk when this returns. */
-  note(index: BlockIndex, id: number, invalid: boolean): void {
+  note({ index }: Pick<Decided, "index">, id: number, invalid: boolean): void {
     const block = displayHash(index.hash(id))
     this.kept.delete(block)
     this.kept.set(block, invalid)

@@ -6,6 +6,9 @@ import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 
+/** The losses without the functions that change what the chain stores or awaits. */
+export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "regained" | "waitFor" | "giveUp" | "bars">
+
 /**
  * The tree of headers, for synchronous access: sync, serving and announcing read it thousands of times. A header has a
  * number, which never changes while the node runs; `NO_HEADER` means none. All reads in one turn of the event loop are
@@ -43,7 +46,7 @@ export interface HeaderTree {
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
   readonly at: (height: number) => HeaderId
   readonly isActive: (id: HeaderId) => boolean
-  readonly losses: BlockLosses
+  readonly losses: KnownLosses
 }
 
 export const NO_HEADER: HeaderId = headerId(NONE)
@@ -66,9 +69,9 @@ export const headerTree = (state: ChainState): HeaderTree => {
     isFailed: (id) => index.isFailed(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
-    tip: () => headerId(state.at(state.settledHeight)),
+    tip: () => headerId(state.settledTip),
     best: () => headerId(state.bestHeader),
-    mostWork: () => headerId(state.best.mostWork),
+    mostWork: () => headerId(state.mostWork),
     count: () => index.count,
     at: (height) => headerId(height > state.settledHeight ? NONE : state.at(height)),
     isActive: (id) => state.isActive(id),

@@ -20,16 +20,8 @@ const statusOf = (state: ChainState, id: number, best: number): BranchStatus => 
 }
 
 export const branchOf = (state: ChainState) => (id: number): Branch => {
-  const best = state.at(state.settledHeight)
+  const best = state.settledTip
   const tip = headerInfo(state, id)
   const length = tip.height - state.index.height(state.index.forkPoint(id, best))
   return { tip, length, status: statusOf(state, id, best) }
-}
-
-/** See `Chain.giveUpBranch`. The caller then follows `nextStep`. */
-export const giveUpBranch = (state: ChainState): boolean => {
-  if (state.losses.waitsFor === undefined || state.index.isFailed(state.tip)) return false
-  state.losses.giveUp()
-  state.best.find(state.tip)
-  return true
 }

@@ -7,6 +7,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { type Checkable, DataHealth, type Doubt } from "../../storage/DataHealth.ts"
 import { Chain } from "../Chain.ts"
+import { ChainControl } from "../ChainControl.ts"
 import type { HeaderTree } from "../index/HeaderTree.ts"
 import { RECENT_BLOCKS } from "./BlockLosses.ts"
 
@@ -81,8 +82,9 @@ const blockText = (tree: HeaderTree, id: HeaderId): string =>
  * reorg that waits for a block are doubts. Lost undo data are only a notice: no answer is wrong without them. Gives up
  * the branch of a reorg that waits in vain, and reports a remedy. Registers the blocks for the background check.
  */
-const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effect.gen(function*() {
+const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope.Scope> = Effect.gen(function*() {
   const chain = yield* Chain
+  const control = yield* ChainControl
   const health = yield* DataHealth
   const { tree } = chain
   const { losses } = tree
@@ -131,7 +133,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     const now = Number(yield* Clock.currentTimeNanos) / 1e6
     const enough = waited.look(waitsFor, now) >= GIVE_UP.milliseconds || refusals >= GIVE_UP.refusals
     if (waitsFor === undefined || !enough || vain === waitsFor) return
-    if (!(yield* chain.giveUpBranch)) vain = losses.waitsFor
+    if (!(yield* control.giveUpBranch)) vain = losses.waitsFor
   }).pipe(
     // The chain reports the same error on `failure`, which ends the node.
     Effect.ignore
@@ -189,9 +191,9 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     what: WHAT,
     unit: "blocks",
     total: Effect.sync(() => tree.count()),
-    check: (from) => chain.checkStored(from, STEP)
+    check: (from) => control.checkStored(from, STEP)
   }
   yield* health.register(part)
 }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
-export const layer: Layer.Layer<never, never, Chain | DataHealth> = Layer.scopedDiscard(make)
+export const layer: Layer.Layer<never, never, Chain | ChainControl | DataHealth> = Layer.scopedDiscard(make)

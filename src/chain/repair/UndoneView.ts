@@ -1,5 +1,4 @@
 import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
-import type { CoinStore } from "../state/CoinStore.ts"
 
 type Changes = {
   readonly coins: ReadonlyMap<string, Coin | undefined>
@@ -8,12 +7,12 @@ type Changes = {
 
 /** Coins and claims at an earlier block, in memory, on top of those of the tip, which do not change. */
 export class UndoneView implements ChainView {
-  private readonly store: CoinStore
+  private readonly tip: ChainView
   private readonly coins = new Map<string, Coin | undefined>()
   private readonly claims = new Map<string, NameClaim | undefined>()
 
-  constructor(store: CoinStore) {
-    this.store = store
+  constructor(tip: ChainView) {
+    this.tip = tip
   }
 
   get size(): number {
@@ -21,13 +20,13 @@ export class UndoneView implements ChainView {
   }
 
   readonly coin = (outpoint: string): Coin | undefined =>
-    this.coins.has(outpoint) ? this.coins.get(outpoint) : this.store.peek(outpoint)
+    this.coins.has(outpoint) ? this.coins.get(outpoint) : this.tip.coin(outpoint)
 
   readonly claim = (name: string): NameClaim | undefined =>
-    this.claims.has(name) ? this.claims.get(name) : this.store.claim(name)
+    this.claims.has(name) ? this.claims.get(name) : this.tip.claim(name)
 
   readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
-    const found = this.store.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
+    const found = this.tip.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
     for (const [name, claim] of this.claims) {
       if (claim !== undefined && claim.height >= from && claim.height <= to) found.push([name, claim])
     }

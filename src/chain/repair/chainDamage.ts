@@ -6,12 +6,12 @@ import { findDamage } from "../../storage/inspect.ts"
 import { pagesOf } from "../../storage/repair.ts"
 import { attempt } from "../attempt.ts"
 import { inspected } from "../state/ChainDatabase.ts"
-import type { ChainState, ChainStateOptions } from "../state/ChainState.ts"
+import type { ChainStores, ChainStoresOptions } from "../state/ChainStores.ts"
 import { rebuildRequested, removeForRebuild, requestRebuild } from "./rebuild.ts"
 
 /** Removes a damaged chain state before it is opened. Returns the reason, `undefined` if it is intact. */
 export const removeDamagedChainState = (
-  { blocksDirectory, chainstateDirectory }: Pick<ChainStateOptions, "blocksDirectory" | "chainstateDirectory">
+  { blocksDirectory, chainstateDirectory }: Pick<ChainStoresOptions, "blocksDirectory" | "chainstateDirectory">
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
     if (!rebuildRequested(chainstateDirectory)) {
@@ -25,8 +25,8 @@ export const removeDamagedChainState = (
 
 /** Registers the pages for the background check. Damage ends the node; the next start rebuilds the chain state. */
 export const checkPages = (
-  options: Pick<ChainStateOptions, "chainstateDirectory">,
-  state: ChainState,
+  options: Pick<ChainStoresOptions, "chainstateDirectory">,
+  stores: ChainStores,
   end: (damage: Effect.Effect<never, StorageFailure>) => Effect.Effect<void>
 ): Effect.Effect<void, never, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
@@ -36,8 +36,8 @@ export const checkPages = (
       failure._tag === "StorageCorrupted"
         ? Effect.zipRight(
           health.damaged(part.what),
-          end(Effect.flatMap(attempt(() => state.beyondRepair(failure.found)), Effect.fail))
+          end(Effect.flatMap(attempt(() => stores.beyondRepair(failure.found)), Effect.fail))
         )
         : Effect.void
-    yield* health.register(pagesOf(part, () => state.database.sums, noticed))
+    yield* health.register(pagesOf(part, () => stores.database.sums, noticed))
   })

@@ -173,7 +173,7 @@ export const verifyChain = (
   Effect.gen(function*() {
     const tip = state.settledHeight
     const count = blocks <= 0 ? tip : Math.min(blocks, tip)
-    const view = new UndoneView(state.coins)
+    const view = new UndoneView(state.view)
     let compares = level >= CheckLevel.COINS
     let checked = 0
     let damaged = 0

@@ -70,8 +70,7 @@ export class CoinStore implements ChainView {
     return coin
   }
 
-  /** Reads a coin without caching it: for callers outside block validation. */
-  peek(outpoint: string): Coin | undefined {
+  private peek(outpoint: string): Coin | undefined {
     const entry = this.coins.get(outpoint)
     return entry === undefined ? this.stored(outpoint) : entry.coin
   }
@@ -119,6 +118,14 @@ export class CoinStore implements ChainView {
       }
     }
     return found
+  }
+
+  /** The same, without keeping coins in memory: for callers outside block validation. */
+  readonly passing: ChainView = {
+    coin: (outpoint) => this.peek(outpoint),
+    claim: this.claim,
+    expectClaims: this.expectClaims,
+    claimsBetween: this.claimsBetween
   }
 
   private enter(outpoint: string, entry: CoinEntry): void {

@@ -3,7 +3,7 @@ import type { HeaderInfo } from "../index/headerInfo.ts"
 
 /**
  * Coins and names at the tip, for checks of the next block: mempool, templates. Reads are synchronous and throw
- * `StorageFailure`. Valid while the tip does not change: within `Chain.atTip`, and within a follower's steps.
+ * `StorageFailure`. Valid while the tip does not change: within `ChainCoins.atTip`, and within a follower's steps.
  */
 export interface TipState {
   readonly tip: HeaderInfo

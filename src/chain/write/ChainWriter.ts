@@ -9,8 +9,8 @@ import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
 import { ChainEvent } from "../ChainEvent.ts"
-import { Status } from "../index/BlockIndex.ts"
-import type { ChainState, Connected, Settled } from "../state/ChainState.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
 import { advance, cursorOf, follow, type Following } from "./followers.ts"
 import { recordBatch, recordDisconnected } from "./recordChain.ts"
@@ -100,7 +100,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     /** Block bytes are synced before the commit that refers to them, without blocking the event loop. */
     const syncBlocks: Effect.Effect<void, StorageFailure> = Effect.tryPromise({
-      try: () => state.files.syncAside(),
+      try: () => state.syncBlocks(),
       catch: (cause) => cause
     }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
 
@@ -136,7 +136,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       untoldBytes = 0
       happened = []
       return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
-        Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started))),
+        Effect.ensuring(Effect.sync(() => state.spent("follow", performance.now() - started))),
         Effect.zipRight(PubSub.publishAll(events, news)),
         Effect.asVoid
       )
@@ -151,7 +151,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         const started = performance.now()
         // If a worker thread ended, it is unknown which scripts are valid.
         const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared)))
-        state.timings.scripts += performance.now() - started
+        state.spent("scripts", performance.now() - started)
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
         recordBatch(settled, performance.now() - begun)
@@ -167,7 +167,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       try {
         state.disconnectTip()
       } catch (cause) {
-        if (cause instanceof StorageCorrupted && !state.index.has(tip, Status.HAVE_DATA)) return []
+        if (cause instanceof StorageCorrupted && !state.hasBlock(tip)) return []
         throw cause
       }
       recordDisconnected()

@@ -4,7 +4,8 @@ import { equal } from "../../protocol/bytes.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import { NONE, Status } from "../index/BlockIndex.ts"
-import type { ChainState, Connected } from "../state/ChainState.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { Connected } from "../state/Connector.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
 
 const BATCH_BLOCKS = 256

@@ -1,7 +1,7 @@
 import { blockConnectDuration, blocks, nameOperations, validationErrors } from "../../metrics/metrics.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { Op } from "../../protocol/script.ts"
-import type { Connected, Settled } from "../state/ChainState.ts"
+import type { Connected, Settled } from "../state/Connector.ts"
 
 /** Metrics of the chain. */
 

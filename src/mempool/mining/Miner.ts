@@ -5,6 +5,8 @@ import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { attempt } from "../../chain/attempt.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import { ChainSink } from "../../chain/ChainSink.ts"
 import type { HeaderPoint } from "../../consensus/difficulty.ts"
 import type { Auxpow } from "../../protocol/auxpow.ts"
 import { type Block, makeBlock } from "../../protocol/block.ts"
@@ -93,6 +95,8 @@ interface Mined {
 
 const make = Effect.gen(function*() {
   const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
+  const sink = yield* ChainSink
   const mempool = yield* Mempool
   const { params, tree } = chain
   /** One caller at a time makes a kept template, so that the next ones reuse it. */
@@ -113,12 +117,12 @@ const make = Effect.gen(function*() {
     Effect.gen(function*() {
       for (;;) {
         const now = yield* unixTime
-        const template = yield* chain.atTip(({ coin, tip }) =>
+        const template = yield* chainCoins.atTip(({ coin, tip }) =>
           attempt(() => fill({ params, tip, ancestor, now }, coin))
         )
         const { entries, weight } = template.selection
         last = { weight, transactions: entries.length }
-        const verdict = yield* chain.judge(unminedBlock(template))
+        const verdict = yield* sink.judge(unminedBlock(template))
         if (verdict === undefined) return template
         // The tip moved meanwhile: the template is useless.
         if (verdict.reason === STALE) continue
@@ -148,7 +152,7 @@ const make = Effect.gen(function*() {
     })
 
   const offer = (block: Block): Effect.Effect<void, MinedBlockRefused | StorageFailure> =>
-    Effect.flatMap(chain.submit(block), (submission) =>
+    Effect.flatMap(sink.submit(block), (submission) =>
       submission.type === "rejected"
         ? new MinedBlockRefused({ reason: submission.reject.reason })
         : Effect.void)
@@ -218,11 +222,11 @@ const make = Effect.gen(function*() {
     submitAux: (hash, auxpow) =>
       Effect.gen(function*() {
         const { header, template } = yield* candidate(hash)
-        const submission = yield* chain.submit(makeBlock({ header, auxpow }, template.transactions))
+        const submission = yield* sink.submit(makeBlock({ header, auxpow }, template.transactions))
         return submission.type !== "rejected"
       }),
     last: () => last
   })
 })
 
-export const layer: Layer.Layer<Miner, never, Chain | Mempool> = Layer.effect(Miner, make)
+export const layer: Layer.Layer<Miner, never, Chain | ChainCoins | ChainSink | Mempool> = Layer.effect(Miner, make)

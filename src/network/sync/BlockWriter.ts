@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import type { Chain, Delivery } from "../../chain/Chain.ts"
+import type { ChainSink, Delivery } from "../../chain/ChainSink.ts"
 import type { HeaderTree } from "../../chain/index/HeaderTree.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
@@ -26,7 +26,7 @@ export interface Written {
 }
 
 export interface BlockWriterOptions {
-  readonly chain: { readonly [K in "deliver"]: (typeof Chain.Service)[K] }
+  readonly sink: { readonly [K in "deliver"]: (typeof ChainSink.Service)[K] }
   readonly tree: Pick<HeaderTree, "best" | "height" | "tip">
   readonly blockOrder: BlockOrder
   /** Gets an element when blocks may be ready. */
@@ -42,13 +42,13 @@ export interface BlockWriterOptions {
  * Fails if the chain cannot be stored; the chain reports that to its owner. A defect loses only the current batch.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
-  const { chain, blockOrder, lost, report, time, tree, wakeUps } = options
+  const { blockOrder, lost, report, sink, time, tree, wakeUps } = options
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())
   let unsettled = false
 
   const deliver = (batch: ReadonlyArray<ReceivedBlock>, bulk: boolean): Effect.Effect<void, StorageFailure> => {
     const started = time.ran
-    return Effect.flatMap(chain.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
+    return Effect.flatMap(sink.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
       unsettled = bulk
       return report({ batch, delivery, settled: !bulk, milliseconds: time.ran - started })
     }).pipe(Effect.catchAllCause((cause) => {

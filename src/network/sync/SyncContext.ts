@@ -1,4 +1,5 @@
 import type { Chain } from "../../chain/Chain.ts"
+import type { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
@@ -72,6 +73,7 @@ export interface SyncView {
  */
 export interface SyncContext extends SyncView {
   readonly chain: typeof Chain.Service
+  readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders">
   readonly status: typeof SyncStatus.Service
   readonly mempool: typeof Mempool.Service
   readonly peers: Map<PeerId, SyncPeer>

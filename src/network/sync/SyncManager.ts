@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainSink } from "../../chain/ChainSink.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -34,7 +35,7 @@ import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
  *
  * ```
  * peers ─ received ─► events ─► loop ─ getheaders, getdata, announcements ─► peers
- *                        ▲          └─ blocks ─► block order ─► writer ─► Chain.deliver
+ *                        ▲          └─ blocks ─► block order ─► writer ─► ChainSink.deliver
  *                        └──────────────────── verdicts ──────────┘
  * ```
  *
@@ -84,9 +85,10 @@ const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): 
 /** Starts the loop and the writer while the scope is open. */
 export const make = (
   options: SyncManagerOptions = {}
-): Effect.Effect<SyncManager, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
+): Effect.Effect<SyncManager, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const sink = yield* ChainSink
     const status = yield* SyncStatus
     const mempool = yield* Mempool
     const clock = yield* Effect.clock
@@ -97,6 +99,7 @@ export const make = (
     const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
     const context: SyncContext = {
       chain,
+      sink,
       status,
       mempool,
       tree,
@@ -133,7 +136,7 @@ export const make = (
     yield* Effect.forkScoped(time.measured(loop))
     const writing = new FiberTime(meter)
     yield* writeBlocks({
-      chain,
+      sink,
       tree,
       blockOrder,
       wakeUps,

@@ -141,7 +141,7 @@ export const isCompactWelcome = (context: SyncView, { header }: BlockHeader, par
 /** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
 export const takeCompact = (context: SyncContext, state: SyncPeer, message: CmpctBlock): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { chain, download, tree } = context
+    const { download, sink, tree } = context
     const { header } = message.header
     if (context.loading) return
     const parent = tree.find(header.prevHash)
@@ -153,7 +153,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     // The hash does not cover a merged-mining proof, and the chain skips known headers. So the proof is checked here.
     const unproven = checkProofOfWork(message.header, context.params)
     if (unproven !== undefined) return misbehaves(state, `invalid header: ${unproven.reason}`)
-    const { added, last: id, reject } = yield* chain.acceptHeaders([message.header])
+    const { added, last: id, reject } = yield* sink.acceptHeaders([message.header])
     if (reject !== undefined) {
       if (isOffence(reject, state, true)) misbehaves(state, `invalid header: ${reject.reason}`)
       return

@@ -142,9 +142,9 @@ const accept = (
   full: boolean
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { chain, tree } = context
+    const { sink, tree } = context
     const { peer } = state
-    const { added, last, reject } = yield* chain.acceptHeaders(headers)
+    const { added, last, reject } = yield* sink.acceptHeaders(headers)
     if (last !== NO_HEADER) {
       learn(context, state, last)
       if (added > 0 && tree.compareWork(last, tree.tip()) > 0) state.lastAnnouncement = seconds(context)

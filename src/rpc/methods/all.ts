@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { MockTime } from "../../base/NodeClock.ts"
 import type { Scheduler } from "../../base/Scheduler.ts"
-import type { Chain } from "../../chain/Chain.ts"
+import type { ChainServices } from "../../chain/Chain.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
@@ -48,7 +48,7 @@ const controlMethods = Effect.flatMap(
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  | Chain
+  | ChainServices
   | DataHealth
   | MockTime
   | Scheduler

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainSink } from "../../chain/ChainSink.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { targetOf } from "../../consensus/difficulty.ts"
@@ -175,9 +176,10 @@ const templateJson = (
 export const blockTemplateMethod: Effect.Effect<
   Method,
   never,
-  Chain | Mempool | Miner | PeerManager | SyncStatus
+  Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const sink = yield* ChainSink
   const mempool = yield* Mempool
   const miner = yield* Miner
   const peers = yield* PeerManager
@@ -195,7 +197,7 @@ export const blockTemplateMethod: Effect.Effect<
         if (tree.isFailed(known)) return "duplicate-invalid"
         return tree.wasConnected(known) ? "duplicate" : "duplicate-inconclusive"
       }
-      const verdict = yield* Effect.mapError(chain.judge(block), storageError)
+      const verdict = yield* Effect.mapError(sink.judge(block), storageError)
       return verdict?.reason ?? null
     })
 

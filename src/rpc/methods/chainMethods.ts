@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Chain, type Submission } from "../../chain/Chain.ts"
+import { Chain } from "../../chain/Chain.ts"
+import { ChainControl } from "../../chain/ChainControl.ts"
+import { ChainSink, type Submission } from "../../chain/ChainSink.ts"
 import type { BlockNotFound } from "../../chain/errors.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
@@ -27,7 +29,14 @@ export const compactBits = (bits: number): string => bits.toString(16).padStart(
 
 const BLOCK_HASH = Result.hex("Hash of the block")
 
-const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service): ReadonlyArray<Method> => {
+interface Services {
+  readonly chain: typeof Chain.Service
+  readonly sink: typeof ChainSink.Service
+  readonly control: typeof ChainControl.Service
+  readonly status: typeof SyncStatus.Service
+}
+
+const readers = ({ chain, control, status }: Services): ReadonlyArray<Method> => {
   const getblockcount = method({
     name: "getblockcount",
     group: "Blockchain",
@@ -116,7 +125,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
           verificationprogress: headers === 0 ? 1 : Math.min(1, tip.height / headers),
           initialblockdownload: yield* status.initialDownload,
           chainwork: wide(tip.chainwork),
-          size_on_disk: yield* chain.sizeOnDisk,
+          size_on_disk: yield* control.sizeOnDisk,
           pruned: false,
           warnings: []
         }
@@ -228,7 +237,7 @@ const verdict = (submission: Submission): string | null => {
   }
 }
 
-const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
+const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   const submitblock = method({
     name: "submitblock",
     group: "Mining",
@@ -248,7 +257,7 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
         const block = yield* decodeHexBlock(hexdata)
         const prev = yield* Effect.option(chain.header(block.header.prevHash))
         const whole = prev._tag === "None" ? block : withReservedValue(block, prev.value.height + 1, chain.params)
-        return verdict(yield* Effect.mapError(chain.submit(whole), storageError))
+        return verdict(yield* Effect.mapError(sink.submit(whole), storageError))
       })
   })
 
@@ -274,12 +283,21 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
 
   return [
     submitblock,
-    change("invalidateblock", "Marks a block and all its descendants as invalid.", chain.invalidate),
-    change("reconsiderblock", "Clears the invalid mark of a block.", chain.reconsider)
+    change("invalidateblock", "Marks a block and all its descendants as invalid.", control.invalidate),
+    change("reconsiderblock", "Clears the invalid mark of a block.", control.reconsider)
   ]
 }
 
-export const chainMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | SyncStatus> = Effect.gen(function*() {
-  const chain = yield* Chain
-  return [...readers(chain, yield* SyncStatus), deployments(chain), ...writers(chain)]
+export const chainMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainSink | ChainControl | SyncStatus
+> = Effect.gen(function*() {
+  const services: Services = {
+    chain: yield* Chain,
+    sink: yield* ChainSink,
+    control: yield* ChainControl,
+    status: yield* SyncStatus
+  }
+  return [...readers(services), deployments(services.chain), ...writers(services)]
 })

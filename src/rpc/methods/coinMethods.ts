@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import { ChainControl } from "../../chain/ChainControl.ts"
 import { type CoinHashKind, CoinStats } from "../../chain/state/coinStats.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
@@ -20,9 +22,11 @@ const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", 
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | Mempool | NodeOptions
+  Chain | ChainCoins | ChainControl | Mempool | NodeOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
+  const control = yield* ChainControl
   const pool = yield* Mempool
   const options = yield* NodeOptions
   const context = { network: chain.params.network, ...options }
@@ -44,7 +48,7 @@ export const coinMethods: Effect.Effect<
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
     handler: ({ include_mempool, n, txid }) => {
       const key = outpointKey(outpoint(txid, n))
-      return chain.coin(key).pipe(
+      return chainCoins.coin(key).pipe(
         Effect.map(({ coin, tip }) => {
           if (include_mempool && pool.spender(key) !== undefined) return null
           const waiting = include_mempool ? pool.coin(key) : undefined
@@ -58,13 +62,13 @@ export const coinMethods: Effect.Effect<
   })
 
   const statistics = (kind: CoinHashKind) =>
-    chain.atRest(({ tip, visitCoins }) =>
+    chainCoins.atRest(({ tip, visitCoins }) =>
       Effect.gen(function*() {
         const stats = new CoinStats(kind)
         yield* visitCoins((coins) => {
           for (const [key, coin] of coins) stats.add(fromBinaryString(key), coin)
         })
-        return coinStatsJson(stats.finish(), { ...tip, diskSize: yield* chain.chainstateSize })
+        return coinStatsJson(stats.finish(), { ...tip, diskSize: yield* control.chainstateSize })
       })
     ).pipe(Effect.mapError(storageError))
 

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
@@ -66,119 +67,122 @@ const TARGET = {
   target: Result.hex("The target")
 }
 
-const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const mempool = yield* Mempool
-  const miner = yield* Miner
-  const { params: { network, powLimit, retargetInterval }, tree } = chain
+const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink | Mempool | Miner> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const sink = yield* ChainSink
+    const mempool = yield* Mempool
+    const miner = yield* Miner
+    const { params: { network, powLimit, retargetInterval }, tree } = chain
 
-  const targetJson = (bits: number) => ({
-    bits: compactBits(bits),
-    difficulty: difficultyOf(bits),
-    target: wide(targetOf(bits, powLimit) ?? 0n)
-  })
+    const targetJson = (bits: number) => ({
+      bits: compactBits(bits),
+      difficulty: difficultyOf(bits),
+      target: wide(targetOf(bits, powLimit) ?? 0n)
+    })
 
-  const getmininginfo = method({
-    name: "getmininginfo",
-    group: "Mining",
-    summary: "Returns the state of mining.",
-    params: {},
-    results: [{
-      schema: Schema.Struct({
-        blocks: Result.integer("Height of the tip"),
-        currentblockweight: Schema.optional(
-          Result.integer("Weight of the last template, with the reserve for its coinbase")
+    const getmininginfo = method({
+      name: "getmininginfo",
+      group: "Mining",
+      summary: "Returns the state of mining.",
+      params: {},
+      results: [{
+        schema: Schema.Struct({
+          blocks: Result.integer("Height of the tip"),
+          currentblockweight: Schema.optional(
+            Result.integer("Weight of the last template, with the reserve for its coinbase")
+          ),
+          currentblocktx: Schema.optional(Result.integer("Transactions of the last template, without the coinbase")),
+          ...TARGET,
+          networkhashps: Result.number("Hashes per second of the network, from the last 120 blocks"),
+          pooledtx: Result.integer("Transactions of the mempool"),
+          blockmintxfee: Result.amount("Minimum fee per kvB for a block"),
+          chain: Result.string("main, test or regtest"),
+          next: Schema.Struct({ height: Result.integer("Height of the next block"), ...TARGET }),
+          warnings: Schema.Array(Result.string("A warning"))
+        })
+      }],
+      examples: [[]],
+      handler: () =>
+        Effect.gen(function*() {
+          const { header, height } = yield* chain.tip
+          const next = yield* miner.outline
+          const last = miner.last()
+          return {
+            blocks: height,
+            ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
+            ...targetJson(header.bits),
+            networkhashps: networkHashRate(tree, tree.tip(), DEFAULT_LOOKUP, retargetInterval),
+            pooledtx: mempool.info().size,
+            blockmintxfee: new Amount(MIN_BLOCK_FEE_RATE),
+            chain: network.chainName,
+            next: { height: next.height, ...targetJson(next.bits) },
+            warnings: []
+          }
+        })
+    })
+
+    const getnetworkhashps = method({
+      name: "getnetworkhashps",
+      group: "Mining",
+      summary: "Returns an estimate of the network's hashes per second.",
+      params: {
+        nblocks: withDefault(
+          int32("Number of blocks; -1 for the blocks since the last change of the difficulty."),
+          DEFAULT_LOOKUP
         ),
-        currentblocktx: Schema.optional(Result.integer("Transactions of the last template, without the coinbase")),
-        ...TARGET,
-        networkhashps: Result.number("Hashes per second of the network, from the last 120 blocks"),
-        pooledtx: Result.integer("Transactions of the mempool"),
-        blockmintxfee: Result.amount("Minimum fee per kvB for a block"),
-        chain: Result.string("main, test or regtest"),
-        next: Schema.Struct({ height: Result.integer("Height of the next block"), ...TARGET }),
-        warnings: Schema.Array(Result.string("A warning"))
-      })
-    }],
-    examples: [[]],
-    handler: () =>
-      Effect.gen(function*() {
-        const { header, height } = yield* chain.tip
-        const next = yield* miner.outline
-        const last = miner.last()
-        return {
-          blocks: height,
-          ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
-          ...targetJson(header.bits),
-          networkhashps: networkHashRate(tree, tree.tip(), DEFAULT_LOOKUP, retargetInterval),
-          pooledtx: mempool.info().size,
-          blockmintxfee: new Amount(MIN_BLOCK_FEE_RATE),
-          chain: network.chainName,
-          next: { height: next.height, ...targetJson(next.bits) },
-          warnings: []
-        }
-      })
-  })
+        height: withDefault(int32("Height of the last block; -1 for the tip."), -1)
+      },
+      results: [{ schema: Result.number("Hashes per second") }],
+      examples: [[], [120, 1000]],
+      errors: [
+        "-8 Invalid nblocks. Must be a positive number or -1.",
+        "-8 Block does not exist at specified height"
+      ],
+      handler: ({ height, nblocks }) =>
+        Effect.suspend(() => {
+          if (nblocks < -1 || nblocks === 0) {
+            return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
+          }
+          const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
+          return last === NO_HEADER
+            ? RpcError.invalidParameter("Block does not exist at specified height")
+            : Effect.succeed(networkHashRate(tree, last, nblocks, retargetInterval))
+        })
+    })
 
-  const getnetworkhashps = method({
-    name: "getnetworkhashps",
-    group: "Mining",
-    summary: "Returns an estimate of the network's hashes per second.",
-    params: {
-      nblocks: withDefault(
-        int32("Number of blocks; -1 for the blocks since the last change of the difficulty."),
-        DEFAULT_LOOKUP
-      ),
-      height: withDefault(int32("Height of the last block; -1 for the tip."), -1)
-    },
-    results: [{ schema: Result.number("Hashes per second") }],
-    examples: [[], [120, 1000]],
-    errors: [
-      "-8 Invalid nblocks. Must be a positive number or -1.",
-      "-8 Block does not exist at specified height"
-    ],
-    handler: ({ height, nblocks }) =>
-      Effect.suspend(() => {
-        if (nblocks < -1 || nblocks === 0) {
-          return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
-        }
-        const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
-        return last === NO_HEADER
-          ? RpcError.invalidParameter("Block does not exist at specified height")
-          : Effect.succeed(networkHashRate(tree, last, nblocks, retargetInterval))
-      })
-  })
+    const submitheader = method({
+      name: "submitheader",
+      group: "Mining",
+      summary: "Submits a header, with its merged-mining proof if the version has the flag.",
+      params: { hexdata: hexText("The header.") },
+      results: [{ schema: Result.nothing("") }],
+      examples: [["<header in hexadecimal digits>"]],
+      errors: [
+        "-22 Block header decode failed",
+        "-25 Must submit previous header (<hash>) first",
+        "-25 <reason of the refusal>"
+      ],
+      handler: ({ hexdata }) =>
+        Effect.gen(function*() {
+          const header = yield* decodeHeader(hexdata)
+          const { prevHash } = header.header
+          if (tree.find(prevHash) === NO_HEADER) {
+            return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
+          }
+          const { reject } = yield* sink.acceptHeaders([header])
+          return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
+        })
+    })
 
-  const submitheader = method({
-    name: "submitheader",
-    group: "Mining",
-    summary: "Submits a header, with its merged-mining proof if the version has the flag.",
-    params: { hexdata: hexText("The header.") },
-    results: [{ schema: Result.nothing("") }],
-    examples: [["<header in hexadecimal digits>"]],
-    errors: [
-      "-22 Block header decode failed",
-      "-25 Must submit previous header (<hash>) first",
-      "-25 <reason of the refusal>"
-    ],
-    handler: ({ hexdata }) =>
-      Effect.gen(function*() {
-        const header = yield* decodeHeader(hexdata)
-        const { prevHash } = header.header
-        if (tree.find(prevHash) === NO_HEADER) {
-          return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
-        }
-        const { reject } = yield* chain.acceptHeaders([header])
-        return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
-      })
-  })
-
-  return [getmininginfo, getnetworkhashps, submitheader]
-})
+    return [getmininginfo, getnetworkhashps, submitheader]
+  }
+)
 
 export const miningMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | Mempool | Miner | PeerManager | SyncStatus
+  Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus
 > = Effect.map(
   Effect.all([infoMethods, auxMethods, generateMethods, blockTemplateMethod]),
   ([info, aux, generate, template]) => [...info, ...aux, ...generate, template]

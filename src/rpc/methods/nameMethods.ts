@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import { completeNames } from "../../names/completeNames.ts"
@@ -116,9 +117,10 @@ const toRpcError = (error: StorageFailure | NamesIncomplete | RpcError): RpcErro
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
+  Chain | ChainCoins | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
   const names = yield* NameDb
   const { ask, complete } = yield* completeNames()
   const options = yield* NodeOptions
@@ -349,7 +351,7 @@ export const nameMethods: Effect.Effect<
     examples: [[]],
     errors: ["-1 names.db and the chain are at different blocks: one of them is being rebuilt"],
     handler: () =>
-      chain.atRest((state) =>
+      chainCoins.atRest((state) =>
         Effect.gen(function*() {
           const at = yield* names.cursor
           if (at === undefined || !equal(at.hash, state.tip.hash)) {

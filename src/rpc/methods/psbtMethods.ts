@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { secureRandom, shuffled } from "../../base/random.ts"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -106,9 +107,14 @@ const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
   return redeem !== undefined && witnessVersion(redeem) >= 0
 }
 
-export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | TxIndex | NodeOptions> = Effect
+export const psbtMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainCoins | Mempool | TxIndex | NodeOptions
+> = Effect
   .gen(function*() {
     const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
     const pool = yield* Mempool
     const index = yield* TxIndex
     const options = yield* NodeOptions
@@ -311,7 +317,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     /** The PSBT with the outputs that it spends, from the mempool and the chain. */
     const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
       Effect.gen(function*() {
-        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction, turns)
+        const coins = yield* findSpentOutputs(chainCoins, pool, psbt.transaction, turns)
         const inputs: Array<PsbtInput> = []
         for (const [n, input] of psbt.inputs.entries()) {
           const prevout = psbt.transaction.inputs[n]?.prevout

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { formatAmount, MAX_MONEY } from "../../protocol/amount.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
@@ -92,9 +93,14 @@ export const signedJson = (
   })
 }
 
-export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | NodeOptions> = Effect
+export const rawTransactionMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainCoins | Mempool | NodeOptions
+> = Effect
   .gen(function*() {
     const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
     const pool = yield* Mempool
     const options = yield* NodeOptions
     const { network } = chain.params
@@ -175,7 +181,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
           const keys = yield* checkedInTurns(turns, mapSteps(privkeys, (text) => readKey(network, text)))
-          const known = yield* findSpentOutputs(chain, pool, transaction, turns)
+          const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
           const given = yield* checkedInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
           const hashType = yield* checked(() => readHashType(sighashtype))
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
@@ -210,7 +216,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
               : Effect.succeed(transaction)
           })
           if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
-          const known = yield* findSpentOutputs(chain, pool, first, turns)
+          const known = yield* findSpentOutputs(chainCoins, pool, first, turns)
           const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
           if (coins.length < first.inputs.length) {
             return yield* RpcError.verifyError("Input not found or already spent")

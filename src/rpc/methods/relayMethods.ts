@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
 import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
@@ -120,9 +121,10 @@ const DUSTY_PRIORITY = "Priority is not supported for transactions with dust out
 export const relayMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | Mempool | FeeEstimator | NodeOptions | Wallets
+  Chain | ChainCoins | Mempool | FeeEstimator | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
   const estimator = yield* FeeEstimator
   const options = yield* NodeOptions
@@ -132,7 +134,7 @@ export const relayMethods: Effect.Effect<
   /** Upstream `node/transaction.cpp`, `BroadcastTransaction`. */
   const broadcast = (transaction: Transaction, maxFee: number): Effect.Effect<void, RpcError> =>
     Effect.gen(function*() {
-      if ((yield* Effect.mapError(chain.coinOf(transaction.txid), storageError)) !== undefined) {
+      if ((yield* Effect.mapError(chainCoins.coinOf(transaction.txid), storageError)) !== undefined) {
         return yield* new RpcError({ code: RPC_CODE.verifyAlreadyInUtxoSet, message: ALREADY_MINED })
       }
       if (pool.get(transaction.txidKey) === undefined) {

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { Chain } from "../../chain/Chain.ts"
+import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
@@ -12,7 +12,7 @@ import { storageError } from "./errors.ts"
  * transactions may spend them too.
  */
 export const findSpentOutputs = (
-  chain: typeof Chain.Service,
+  chainCoins: typeof ChainCoins.Service,
   pool: typeof Mempool.Service,
   { inputs }: Transaction,
   turns: CallTurns
@@ -21,7 +21,7 @@ export const findSpentOutputs = (
     const found = new Map<string, Coin>()
     for (const { prevout } of inputs) {
       const key = outpointKey(prevout)
-      const coin = pool.coin(key) ?? (yield* chain.coin(key)).coin
+      const coin = pool.coin(key) ?? (yield* chainCoins.coin(key)).coin
       if (coin !== undefined) found.set(key, coin)
       if (turns.isOver()) yield* turns.next
     }

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -79,9 +80,10 @@ interface Located {
 export const transactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | TxIndex | Mempool | NodeOptions
+  Chain | ChainCoins | NameDb | TxIndex | Mempool | NodeOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
   const names = yield* NameDb
   const index = yield* TxIndex
@@ -104,7 +106,7 @@ export const transactionMethods: Effect.Effect<
     Effect.gen(function*() {
       const indexed = yield* index.heightOf(txid)
       if (indexed !== undefined) return indexed
-      const coin = yield* chain.coinOf(txid)
+      const coin = yield* chainCoins.coinOf(txid)
       return coin?.height ?? (yield* names.heightOfTransaction(txid))
     }).pipe(Effect.mapError(storageError))
 

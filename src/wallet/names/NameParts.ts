@@ -28,7 +28,7 @@ export interface NameSettings {
 
 /** The parts and doors of a wallet that its name operations use: they pay and get addresses like any other caller. */
 export interface WalletOfNames
-  extends Pick<WalletParts, "chain" | "mempool" | "status" | "nameDb" | "privateKey" | "publish">
+  extends Pick<WalletParts, "chain" | "chainCoins" | "mempool" | "status" | "nameDb" | "privateKey" | "publish">
 {
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">

@@ -69,12 +69,12 @@ const scanForTxid = (
   })
 
 /** The name output of a transaction among the confirmed coins. */
-const nameCoin = ({ chain }: NameParts, txid: Bytes) =>
+const nameCoin = ({ chainCoins }: NameParts, txid: Bytes) =>
   Effect.gen(function*() {
-    if ((yield* chain.coinOf(txid)) === undefined) return undefined
+    if ((yield* chainCoins.coinOf(txid)) === undefined) return undefined
     for (let vout = 0; vout < MAX_OUTPUTS; vout++) {
       const key = outpointKey(outpoint(txid, vout))
-      const { coin } = yield* chain.coin(key)
+      const { coin } = yield* chainCoins.coin(key)
       const script = coin === undefined ? undefined : parseNameScript(coin.script)
       if (script !== undefined) return { outpoint: key, script }
     }

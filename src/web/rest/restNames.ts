@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
+import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
 import { completeNames } from "../../names/completeNames.ts"
@@ -45,7 +46,7 @@ export const restStarting = (phase: () => Phase): PageHandler => ({
 export const restNames: Effect.Effect<
   PageHandler,
   never,
-  Chain | NameDb | NodeOptions | SyncStatus | DataHealth
+  Chain | ChainCoins | NameDb | NodeOptions | SyncStatus | DataHealth
 > = Effect.gen(
   function*() {
     const { params } = yield* Chain

@@ -3,18 +3,17 @@ import { Effect, Fiber, Logger, Schedule } from "effect"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import type { Chain } from "../../../src/chain/Chain.ts"
 import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { concat, displayHash, fromHex } from "../../../src/protocol/bytes.ts"
 import { HEADER_SIZE } from "../../../src/protocol/header.ts"
 import { merkleRoot } from "../../../src/protocol/merkle.ts"
 import { mainnet, regtest } from "../../../src/protocol/networks.ts"
-import { blocksOf, coinState, temporaryDirectory, withChain } from "../../support/chain.ts"
+import { blocksOf, coinState, temporaryDirectory, type TestChain, withChain } from "../../support/chain.ts"
 import { fixtureJson, ownFixture } from "../../support/fixtures.ts"
 import { numbers, shuffled } from "../../support/numbers.ts"
 import { ANYONE, BLOCK_VERSION, makeCoinbase, solve } from "../../support/regtest.ts"
 
-type Service = typeof Chain.Service
+type Service = TestChain
 
 interface Expected {
   readonly checkpoints: ReadonlyArray<{
@@ -62,7 +61,7 @@ const importing = (chain: Service, ...paths: ReadonlyArray<string>) =>
   Effect.suspend(() => {
     const said: Array<string> = []
     const logger = Logger.make(({ message }) => void said.push(String(message)))
-    return chain.importFrom(paths).pipe(
+    return chain.sink.importFrom(paths).pipe(
       Effect.map((report) => ({ report, said: said.join("\n") })),
       Effect.provide(Logger.replace(Logger.defaultLogger, logger))
     )
@@ -156,14 +155,14 @@ describe("import of a reference node's block folder", () => {
       mkdirSync(empty)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const none = yield* Effect.flip(chain.importFrom([empty]))
+          const none = yield* Effect.flip(chain.sink.importFrom([empty]))
           assert.strictEqual(none.message, `cannot import ${empty}: the folder has no blkNNNNN.dat`)
           mkdirSync(join(folder, "blk00003.dat"))
-          const odd = yield* Effect.flip(chain.importFrom([folder]))
+          const odd = yield* Effect.flip(chain.sink.importFrom([folder]))
           assert.include(odd.message, join(folder, "blk00003.dat"))
           assert.include(odd.message, "EISDIR")
           writeFileSync(join(folder, "xor.dat"), "short")
-          const key = yield* Effect.flip(chain.importFrom([folder]))
+          const key = yield* Effect.flip(chain.sink.importFrom([folder]))
           assert.strictEqual(key.message, `cannot import ${folder}: xor.dat has 5 bytes instead of 8`)
         }))
     }))
@@ -230,9 +229,9 @@ describe("import in whatever order", () => {
         }))
       yield* withChain(join(directory, "other"), (chain) =>
         Effect.gen(function*() {
-          yield* chain.importFrom([low])
+          yield* chain.sink.importFrom([low])
           yield* standsAt(chain, 60)
-          assert.deepInclude(yield* chain.importFrom([high]), { stored: 40, orphans: 0 })
+          assert.deepInclude(yield* chain.sink.importFrom([high]), { stored: 40, orphans: 0 })
           yield* standsAt(chain, 100)
         }))
     }))
@@ -243,12 +242,12 @@ describe("import in whatever order", () => {
       const file = write("blocks.dat", fileOf(upTo(100)))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.importFrom([file])
-          const size = yield* chain.sizeOnDisk
+          yield* chain.sink.importFrom([file])
+          const size = yield* chain.control.sizeOnDisk
           const again = yield* importing(chain, file, file)
           assert.deepInclude(again.report, { stored: 0, known: 202, refused: 0, orphans: 0, height: 100 })
           assert.strictEqual(again.said, "")
-          assert.strictEqual(yield* chain.sizeOnDisk, size)
+          assert.strictEqual(yield* chain.control.sizeOnDisk, size)
         }))
     }))
 
@@ -290,7 +289,7 @@ describe("import of a damaged file", () => {
         }))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.importFrom([write("good.dat", fileOf(upTo(HEIGHT)))])
+          yield* chain.sink.importFrom([write("good.dat", fileOf(upTo(HEIGHT)))])
           yield* standsAt(chain, HEIGHT)
         }))
     })
@@ -435,13 +434,13 @@ describe("import of a damaged file", () => {
       const empty = write("empty.dat", Buffer.alloc(0))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const size = yield* chain.sizeOnDisk
+          const size = yield* chain.control.sizeOnDisk
           const { report, said } = yield* importing(chain, foreign, disguised, empty)
           assert.deepInclude(report, { files: 3, stored: 0, refused: 0, orphans: 1, height: 0 })
           assert.include(said, `${foreign}: it holds no block of this network`)
           assert.include(said, `${disguised}: the block at offset 8 cannot be used`)
           assert.include(said, `${empty}: it holds no block of this network`)
-          assert.strictEqual(yield* chain.sizeOnDisk, size)
+          assert.strictEqual(yield* chain.control.sizeOnDisk, size)
         }))
     }))
 })
@@ -484,7 +483,7 @@ describe("import of an invalid block", () => {
             const again = yield* importing(chain, path)
             yield* standsAt(chain, BELOW)
             assert.strictEqual(again.report.stored, 0)
-            yield* chain.importFrom([write("good.dat", fileOf(upTo(175)))])
+            yield* chain.sink.importFrom([write("good.dat", fileOf(upTo(175)))])
             yield* standsAt(chain, 175)
           }))
       }))
@@ -504,13 +503,13 @@ describe("import of a packed file", () => {
         Effect.gen(function*() {
           for (const bytes of [packed.subarray(0, packed.length - 1000), damaged, Buffer.from("1f8b00", "hex")]) {
             const path = write("blocks.dat.gz", bytes)
-            const failure = yield* Effect.flip(chain.importFrom([path]))
+            const failure = yield* Effect.flip(chain.sink.importFrom([path]))
             assert.strictEqual(failure._tag, "ImportFailed")
             assert.include(failure.message, `cannot import ${path}: it does not unpack (`)
             assert.deepStrictEqual(leftovers(directory), [])
           }
           yield* standsAt(chain, 0)
-          yield* chain.importFrom([write("blocks.dat.gz", packed)])
+          yield* chain.sink.importFrom([write("blocks.dat.gz", packed)])
           yield* standsAt(chain, 50)
           assert.deepStrictEqual(leftovers(directory), [])
         }))
@@ -525,7 +524,7 @@ describe("import of a packed file", () => {
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           symlinkSync(join(directory, "nowhere", "file"), target)
-          const failure = yield* Effect.flip(chain.importFrom([path]))
+          const failure = yield* Effect.flip(chain.sink.importFrom([path]))
           assert.strictEqual(failure._tag, "StorageUnavailable")
           assert.include(failure.message, `writing ${target} failed: ENOENT`)
         }))
@@ -546,7 +545,7 @@ describe("import of a packed file", () => {
       const path = write("large.dat.gz", gzipSync(Buffer.alloc(300_000_000), { level: 1 }))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const fiber = yield* Effect.fork(chain.importFrom([path]))
+          const fiber = yield* Effect.fork(chain.sink.importFrom([path]))
           yield* until(() => leftovers(directory).length > 0)
           yield* Fiber.interrupt(fiber)
           assert.deepStrictEqual(leftovers(directory), [])
@@ -568,7 +567,7 @@ describe("import that is interrupted", () => {
       const part = (height: number) =>
         withChain(directory, (chain) =>
           Effect.gen(function*() {
-            const fiber = yield* Effect.fork(chain.importFrom([FILE]))
+            const fiber = yield* Effect.fork(chain.sink.importFrom([FILE]))
             yield* Effect.flatMap(chain.tip, (tip) => tip.height >= height ? Effect.void : Effect.fail("not yet")).pipe(
               Effect.retry(Schedule.spaced("1 millis"))
             )
@@ -586,10 +585,10 @@ describe("import that is interrupted", () => {
       }
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const fiber = yield* Effect.fork(chain.importFrom([FILE]))
+          const fiber = yield* Effect.fork(chain.sink.importFrom([FILE]))
           yield* Effect.yieldNow()
           yield* Fiber.interrupt(fiber)
-          yield* chain.importFrom([FILE])
+          yield* chain.sink.importFrom([FILE])
           yield* standsAt(chain, 600)
         }))
     }))
@@ -605,7 +604,7 @@ describe("a chain state that is rebuilt from the node's own blocks", () => {
   it.scopedLive("an interrupted rebuild loses no block, and continues at the next start", () =>
     Effect.gen(function*() {
       const { directory } = yield* setting
-      yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+      yield* withChain(directory, (chain) => chain.sink.importFrom([FILE]))
       const before = readFileSync(blockFile(directory))
       const undo = undoSize(directory)
       rmSync(join(directory, "chainstate"), { recursive: true })
@@ -624,7 +623,7 @@ describe("a chain state that is rebuilt from the node's own blocks", () => {
       assert.isTrue(readFileSync(blockFile(directory)).equals(before))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          assert.deepStrictEqual(chain.repairs, [])
+          assert.deepStrictEqual(chain.control.repairs, [])
           yield* standsAt(chain, 600)
         }))
     }))
@@ -651,7 +650,7 @@ describe("a stored block that is damaged", () => {
       const { directory, write } = yield* setting
       const file = write("blocks.dat", fileOf(upTo(100)))
       const victim = blockAt(50)
-      yield* withChain(directory, (chain) => chain.importFrom([file]))
+      yield* withChain(directory, (chain) => chain.sink.importFrom([file]))
       const path = join(directory, "blocks", "blk00000.dat")
       const bytes = readFileSync(path)
       bytes.fill(0xff, bytes.indexOf(victim.bytes) + 90, bytes.indexOf(victim.bytes) + 100)
@@ -662,7 +661,7 @@ describe("a stored block that is damaged", () => {
         }))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          assert.deepInclude(yield* chain.importFrom([file]), { stored: 1, known: 100 })
+          assert.deepInclude(yield* chain.sink.importFrom([file]), { stored: 1, known: 100 })
           assert.deepStrictEqual((yield* chain.block(victim.hash)).bytes, victim.bytes)
           yield* standsAt(chain, 100)
         }))

@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Chain } from "../../../src/chain/Chain.ts"
 import { type Bytes, displayHash } from "../../../src/protocol/bytes.ts"
-import { temporaryDirectory, withChain } from "../../support/chain.ts"
+import { temporaryDirectory, type TestChain, withChain } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 
-type Service = typeof Chain.Service
+type Service = TestChain
 
 const blocks = emptyChain(8)
 
@@ -15,7 +14,7 @@ const hashAt = (height: number): Bytes => blocks.blockAt(height).hash
 
 const submitAll = (chain: Service) =>
   Effect.gen(function*() {
-    for (let height = 1; height <= 6; height++) yield* chain.submit(blocks.blockAt(height))
+    for (let height = 1; height <= 6; height++) yield* chain.sink.submit(blocks.blockAt(height))
   })
 
 const heightIn = (directory: string) => withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => height))
@@ -50,7 +49,7 @@ describe("what the operator decides of a block", () => {
       const before = yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           yield* submitAll(chain)
-          yield* chain.invalidate(hashAt(4))
+          yield* chain.control.invalidate(hashAt(4))
           return yield* chain.branches
         }))
       rmSync(chainstateOf(directory), { recursive: true })
@@ -68,7 +67,7 @@ describe("what the operator decides of a block", () => {
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           yield* submitAll(chain)
-          yield* chain.invalidate(hashAt(4))
+          yield* chain.control.invalidate(hashAt(4))
           assert.isFalse((yield* chain.progress).behind)
           assert.strictEqual((yield* chain.headerTip).height, 3)
         }))
@@ -78,20 +77,20 @@ describe("what the operator decides of a block", () => {
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withChain(directory, submitAll)
-      yield* forgetting(directory, withChain(directory, (chain) => chain.invalidate(hashAt(4))))
+      yield* forgetting(directory, withChain(directory, (chain) => chain.control.invalidate(hashAt(4))))
       assert.strictEqual(yield* heightIn(directory), 3)
-      yield* forgetting(directory, withChain(directory, (chain) => chain.reconsider(hashAt(4))))
+      yield* forgetting(directory, withChain(directory, (chain) => chain.control.reconsider(hashAt(4))))
       assert.strictEqual(yield* heightIn(directory), 6)
     }))
 
   it.scoped("a decision does not prevent descendants of a block from being read again", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.invalidate(hashAt(4))))
+      yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.control.invalidate(hashAt(4))))
       const goOn = withChain(directory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.reconsider(hashAt(4))
-          for (const height of [7, 8]) yield* chain.submit(blocks.blockAt(height))
+          yield* chain.control.reconsider(hashAt(4))
+          for (const height of [7, 8]) yield* chain.sink.submit(blocks.blockAt(height))
         }))
       yield* forgetting(directory, goOn)
       assert.strictEqual(yield* heightIn(directory), 8)
@@ -103,9 +102,9 @@ describe("what the operator decides of a block", () => {
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
           yield* submitAll(chain)
-          yield* chain.invalidate(hashAt(5))
-          yield* chain.invalidate(hashAt(3))
-          yield* chain.reconsider(hashAt(3))
+          yield* chain.control.invalidate(hashAt(5))
+          yield* chain.control.invalidate(hashAt(3))
+          yield* chain.control.reconsider(hashAt(3))
         }))
       rmSync(chainstateOf(directory), { recursive: true })
       assert.strictEqual(yield* heightIn(directory), 6)
@@ -114,7 +113,7 @@ describe("what the operator decides of a block", () => {
   it.scoped("decisions are taken from the block index if their file is damaged", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.invalidate(hashAt(4))))
+      yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.control.invalidate(hashAt(4))))
       const file = fileIn(directory)
       const whole = readFileSync(file)
       for (const offset of [0, 20, whole.length - 60]) {

@@ -2,13 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import type { Chain } from "../../../src/chain/Chain.ts"
 import { Status } from "../../../src/chain/index/BlockIndex.ts"
-import { giveUpBranch } from "../../../src/chain/index/branches.ts"
 import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import { temporaryDirectory, withChain } from "../../support/chain.ts"
+import { temporaryDirectory, type TestChain, withChain } from "../../support/chain.ts"
 import { connectAll, flipBit, moveAll, openState } from "../../support/chainState.ts"
 import { emptyChain, mine } from "../../support/regtest.ts"
 import { withDirectory } from "../../support/temporary.ts"
@@ -40,19 +38,19 @@ describe("a branch that waits for a missing block", () => {
       const state = openState(directory)
       waiting(state)
       assert.strictEqual(state.bestHeader, idOf(state, long.tip))
-      assert.isTrue(giveUpBranch(state))
+      assert.isTrue(state.giveUpBranch())
       assert.deepStrictEqual(state.nextStep(), { type: "none" })
       assert.isUndefined(state.losses.waitsFor)
       assert.strictEqual(state.losses.inTheWay, idOf(state, missing))
       assert.isTrue(state.losses.recent)
       assert.isFalse(state.losses.recentAwaited)
-      assert.deepStrictEqual([state.bestHeader, state.best.mostWork], [state.tip, idOf(state, long.tip)])
+      assert.deepStrictEqual([state.bestHeader, state.mostWork], [state.tip, idOf(state, long.tip)])
       // On both branches new blocks come.
       const [higher, ahead] = [firstOf(short, 20), firstOf(long, 22)]
       offer(state, [mine(ahead), mine(higher)])
       moveAll(state)
       assert.deepStrictEqual([state.tip, state.bestHeader], [idOf(state, higher.tip), idOf(state, higher.tip)])
-      assert.strictEqual(state.best.mostWork, idOf(state, ahead.tip))
+      assert.strictEqual(state.mostWork, idOf(state, ahead.tip))
       offer(state, [missing])
       assert.isUndefined(state.losses.inTheWay)
       assert.strictEqual(state.bestHeader, idOf(state, ahead.tip))
@@ -67,7 +65,7 @@ describe("a branch that waits for a missing block", () => {
     withDirectory((directory) => {
       const state = openState(directory)
       waiting(state)
-      giveUpBranch(state)
+      state.giveUpBranch()
       offer(state, [missing])
       lose(state, idOf(state, missing))
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
@@ -81,7 +79,7 @@ describe("a branch that waits for a missing block", () => {
       waiting(state)
       state.invalidate(idOf(state, short.blockAt(19)))
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
-      assert.isFalse(giveUpBranch(state))
+      assert.isFalse(state.giveUpBranch())
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
       state.close()
     })
@@ -90,7 +88,7 @@ describe("a branch that waits for a missing block", () => {
   it("without a waiting branch there is nothing to give up", () => {
     withDirectory((directory) => {
       const state = openState(directory)
-      assert.isFalse(giveUpBranch(state))
+      assert.isFalse(state.giveUpBranch())
       state.close()
     })
   })
@@ -109,7 +107,7 @@ describe("a way back of which the missing block is found after hundreds of block
       moveAll(state)
       assert.strictEqual(state.losses.waitsFor, missing)
       assert.isBelow(state.height, 40)
-      assert.isTrue(giveUpBranch(state))
+      assert.isTrue(state.giveUpBranch())
       moveAll(state)
       assert.strictEqual(state.tip, idOf(state, short.tip))
       assert.isTrue(state.index.has(state.tip, Status.HAVE_UNDO))
@@ -124,15 +122,15 @@ describe("a chain state that is rebuilt from stored blocks with one damaged bloc
       const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
       const directory = yield* temporaryDirectory
       const file = join(directory, "blocks", "blk00000.dat")
-      yield* withChain(directory, (chain) => chain.deliver(allBlocks(short).slice(1), false))
+      yield* withChain(directory, (chain) => chain.sink.deliver(allBlocks(short).slice(1), false))
       const { bytes } = short.blockAt(12)
       flipBit(file, 8 * (readFileSync(file).indexOf(bytes) + bytes.length - 6))
-      const hashOf = (chain: typeof Chain.Service) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
+      const hashOf = (chain: TestChain) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          yield* chain.deliver(allBlocks(long).slice(6), false)
-          assert.isTrue(yield* chain.giveUpBranch)
-          assert.isFalse(yield* chain.giveUpBranch)
+          yield* chain.sink.deliver(allBlocks(long).slice(6), false)
+          assert.isTrue(yield* chain.control.giveUpBranch)
+          assert.isFalse(yield* chain.control.giveUpBranch)
           assert.strictEqual(yield* hashOf(chain), displayHash(short.tip.hash))
         }))
       rmSync(join(directory, "chainstate"), { recursive: true })

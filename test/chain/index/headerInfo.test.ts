@@ -28,7 +28,7 @@ describe("headerInfo", () => {
     Effect.gen(function*() {
       yield* withChain(yield* temporaryDirectory, (chain) =>
         Effect.gen(function*() {
-          for (const block of blocks.slice(1)) yield* chain.submit(block)
+          for (const block of blocks.slice(1)) yield* chain.sink.submit(block)
           for (const [height, block] of blocks.entries()) {
             const info = yield* chain.header(block.hash)
             const row = expected[height]
@@ -63,9 +63,9 @@ describe("headerInfo", () => {
       const branch = stale.slice(0, firstBranch.hashes.length)
       yield* withChain(yield* temporaryDirectory, (chain) =>
         Effect.gen(function*() {
-          for (const block of blocks.slice(1)) yield* chain.submit(block)
+          for (const block of blocks.slice(1)) yield* chain.sink.submit(block)
           for (const [i, block] of branch.entries()) {
-            assert.strictEqual((yield* chain.submit(block)).type, "inconclusive")
+            assert.strictEqual((yield* chain.sink.submit(block)).type, "inconclusive")
             const info = yield* chain.header(block.hash)
             assert.strictEqual(info.height, firstBranch.forkHeight + 1 + i)
             assert.deepStrictEqual([info.confirmations, info.next], [-1, undefined])
@@ -80,7 +80,7 @@ describe("headerInfo", () => {
         Effect.gen(function*() {
           const [, first] = blocks
           assert.isDefined(first)
-          assert.isUndefined((yield* chain.acceptHeaders([first])).reject)
+          assert.isUndefined((yield* chain.sink.acceptHeaders([first])).reject)
           const info = yield* chain.header(first.hash)
           assert.deepStrictEqual([info.height, info.transactions, info.confirmations], [1, 0, -1])
           assert.deepStrictEqual(yield* chain.headerTip, info)

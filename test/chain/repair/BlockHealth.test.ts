@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { FileFamily } from "../../../src/storage/BlockFiles.ts"
 import { DataHealth } from "../../../src/storage/DataHealth.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, lossesOf, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
 import type { MemoryChain } from "../../support/MemoryChain.ts"
 import { mine } from "../../support/regtest.ts"
 import { allBlocks, firstOf, twoBranches } from "../../support/twoBranches.ts"
@@ -16,7 +15,7 @@ const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
 const missing = short.blockAt(12)
 
 interface Setting {
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly health: typeof DataHealth.Service
   readonly logged: Array<string>
   readonly lose: (block: Block, family?: FileFamily) => void
@@ -33,9 +32,9 @@ const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect
       Logger.make(({ message }) => void logged.push(Array.isArray(message) ? String(message[0]) : String(message)))
     )
     const body = Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       const health = yield* DataHealth
-      yield* chain.deliver(blocks.slice(1), false)
+      yield* chain.sink.deliver(blocks.slice(1), false)
       const says = (list: ReadonlyArray<{ readonly reason: string }>, expected: RegExp | undefined): boolean =>
         expected === undefined ? list.length === 0 : list.length === 1 && expected.test(list[0]?.reason ?? "")
       const until: Setting["until"] = (expected) =>
@@ -50,7 +49,7 @@ const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect
         })
       const lose: Setting["lose"] = ({ hash }, family = "blk") => {
         const id = chain.tree.find(hash)
-        chain.tree.losses.lose({ family, id, height: chain.tree.height(id), reason: "it was cut off" })
+        lossesOf(chain).lose({ family, id, height: chain.tree.height(id), reason: "it was cut off" })
       }
       yield* use({ chain, health, lose, logged, until })
     })
@@ -61,7 +60,7 @@ const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect
     yield* Effect.provide(body, layer)
   })
 
-const tipIs = (chain: typeof Chain.Service, { tip }: MemoryChain) =>
+const tipIs = (chain: TestChain, { tip }: MemoryChain) =>
   Effect.map(chain.tip, ({ header }) => assert.strictEqual(displayHash(header.hash), displayHash(tip.hash)))
 
 const WAITS = /^a reorg has to disconnect block [0-9a-f]{64} at height 12, which is missing; it is asked for/
@@ -72,7 +71,7 @@ const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>
     Effect.gen(function*() {
       const { chain, health, lose } = setting
       lose(missing)
-      yield* chain.deliver(allBlocks(long).slice(6), false)
+      yield* chain.sink.deliver(allBlocks(long).slice(6), false)
       while ((yield* health.doubts).length < 2) yield* turnOfEventLoop
       assert.match((yield* health.doubts)[1]?.reason ?? "", WAITS)
       yield* tipIs(chain, short)
@@ -89,9 +88,9 @@ describe("BlockHealth", () => {
         lose(short.blockAt(7))
         lose(short.blockAt(8))
         yield* until({ doubts: /^some of the last 288 blocks are missing/ })
-        yield* chain.deliver([short.blockAt(7)], false)
+        yield* chain.sink.deliver([short.blockAt(7)], false)
         yield* until({ doubts: /^some of the last 288 blocks are missing/ })
-        yield* chain.deliver([short.blockAt(8)], false)
+        yield* chain.sink.deliver([short.blockAt(8)], false)
         yield* until({})
         assert.strictEqual(logged.filter((line) => line === "a stored block is damaged").length, 2)
         assert.strictEqual(logged.filter((line) => line.startsWith("blocks of the best chain are missing")).length, 1)
@@ -120,9 +119,9 @@ describe("BlockHealth", () => {
         // Other blocks may be missing as well, and set a doubt.
         lose(short.blockAt(15))
         yield* until({ doubts: /^some of the last/, notices: GIVEN_UP })
-        yield* chain.deliver([short.blockAt(15)], false)
+        yield* chain.sink.deliver([short.blockAt(15)], false)
         yield* until({ notices: GIVEN_UP })
-        yield* chain.deliver([missing], false)
+        yield* chain.sink.deliver([missing], false)
         yield* until({})
         yield* tipIs(chain, long)
       })
@@ -149,16 +148,16 @@ describe("BlockHealth", () => {
         yield* until({ notices: GIVEN_UP })
         const ahead = firstOf(long, long.height)
         while (ahead.height < short.height + 6) mine(ahead)
-        yield* chain.deliver(allBlocks(ahead).slice(long.height + 1), false)
+        yield* chain.sink.deliver(allBlocks(ahead).slice(long.height + 1), false)
         yield* TestClock.adjust("1 minute")
         yield* until({ notices: GIVEN_UP })
-        yield* chain.deliver([mine(ahead)], false)
+        yield* chain.sink.deliver([mine(ahead)], false)
         yield* TestClock.adjust("1 minute")
         yield* until({ doubts: /^the chain with the most work is more than 6 blocks ahead/, notices: GIVEN_UP })
         // The node's chain grows longer than the branch.
         const higher = firstOf(short, short.height)
         while (higher.height <= ahead.height) mine(higher)
-        yield* chain.deliver(allBlocks(higher).slice(short.height + 1), false)
+        yield* chain.sink.deliver(allBlocks(higher).slice(short.height + 1), false)
         yield* TestClock.adjust("1 minute")
         yield* until({})
       })
@@ -168,25 +167,25 @@ describe("BlockHealth", () => {
     watched(allBlocks(short), ({ chain, health, lose, until }) =>
       Effect.gen(function*() {
         lose(short.blockAt(19))
-        yield* chain.invalidate(short.blockAt(18).hash)
+        yield* chain.control.invalidate(short.blockAt(18).hash)
         yield* TestClock.adjust("10 minutes")
         const inVain = /at height 19, which is missing, and no peer gives it: .*reconsiderblock.*chainstate/
         while (!(yield* health.doubts).some(({ reason }) => inVain.test(reason))) yield* turnOfEventLoop
         assert.strictEqual((yield* health.doubts).length, 2)
-        yield* chain.reconsider(short.blockAt(18).hash)
+        yield* chain.control.reconsider(short.blockAt(18).hash)
         yield* until({ doubts: /^some of the last/ })
       })))
 
   it.scoped("BlockHealth reports the missing next block of the chain after ten minutes", () =>
     watched(allBlocks(short).slice(0, 15), ({ chain, until }) =>
       Effect.gen(function*() {
-        yield* chain.acceptHeaders(allBlocks(short).slice(15))
-        yield* chain.deliver(allBlocks(short).slice(16), false)
+        yield* chain.sink.acceptHeaders(allBlocks(short).slice(15))
+        yield* chain.sink.deliver(allBlocks(short).slice(16), false)
         yield* TestClock.adjust("9 minutes")
         yield* until({})
         yield* TestClock.adjust("2 minutes")
         yield* until({ notices: /^the chain stands at height 14: block [0-9a-f]{64} at height 15 .*-loadblock/ })
-        yield* chain.deliver([short.blockAt(15)], false)
+        yield* chain.sink.deliver([short.blockAt(15)], false)
         yield* TestClock.adjust("1 minute")
         yield* until({})
         yield* tipIs(chain, short)

@@ -39,9 +39,9 @@ describe("chainstate.db that is damaged while the node runs", () => {
           Effect.gen(function*() {
             spoilPages(place.file)
             // Some pages are in memory. A read of another page finds the damage.
-            const asked = yield* Effect.flip(Effect.forEach(coins, (coin) => chain.coin(coin), { discard: true }))
+            const asked = yield* Effect.flip(Effect.forEach(coins, (coin) => chain.coins.coin(coin), { discard: true }))
             assert.strictEqual(asked._tag, "StorageCorrupted")
-            const failure = yield* Effect.flip(chain.failure)
+            const failure = yield* Effect.flip(chain.control.failure)
             assert.strictEqual(failure._tag, "StorageCorrupted")
             assert.include(failure.message, place.file)
           }))
@@ -59,7 +59,7 @@ describe("chainstate.db that is damaged while the node runs", () => {
           Effect.gen(function*() {
             flipIn(place.file, txid)
             yield* checkAll("chainstate.db")
-            const failure = yield* Effect.flip(chain.failure)
+            const failure = yield* Effect.flip(chain.control.failure)
             assert.match(failure.message, /page \d+ does not match its checksum\. Start the node again/)
             assert.strictEqual(yield* damageOf("chainstate.db"), 1)
           }))
@@ -75,8 +75,8 @@ describe("chainstate.db that is damaged while the node runs", () => {
       yield* withChain(place.directory, (chain) =>
         Effect.gen(function*() {
           spoilPages(place.file)
-          assert.strictEqual((yield* Effect.flip(chain.submit(next)))._tag, "StorageCorrupted")
-          assert.strictEqual((yield* Effect.flip(chain.failure))._tag, "StorageCorrupted")
+          assert.strictEqual((yield* Effect.flip(chain.sink.submit(next)))._tag, "StorageCorrupted")
+          assert.strictEqual((yield* Effect.flip(chain.control.failure))._tag, "StorageCorrupted")
         }))
       assert.isTrue(rebuildRequested(place.chainstate))
       yield* withChain(place.directory, (chain) => Effect.map(chain.tip, ({ height }) => assert.isAtLeast(height, 400)))

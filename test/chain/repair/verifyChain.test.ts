@@ -30,7 +30,7 @@ describe("undo data that a reorganisation needs", () => {
       const directory = yield* filled(120)
       flipIn(directory, "undo00000.dat", (bytes) => bytes.length - 3)
       const tip = blocks[120]?.hash ?? new Uint8Array(32)
-      const failure = yield* Effect.flip(withChain(directory, (chain) => chain.invalidate(tip)))
+      const failure = yield* Effect.flip(withChain(directory, (chain) => chain.control.invalidate(tip)))
       assert.match(failure.message, /has to be disconnected, and its undo data are lost\. Start the node again/)
       assert.strictEqual(yield* withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => height)), 119)
     }))
@@ -44,11 +44,11 @@ describe("verifyChain", () => {
         const directory = yield* filled(HEIGHT)
         yield* withChain(directory, (chain) =>
           Effect.gen(function*() {
-            assert.deepStrictEqual(yield* chain.verify({ level: 4, blocks: 0 }), { checked: HEIGHT, ...WHOLE })
+            assert.deepStrictEqual(yield* chain.control.verify({ level: 4, blocks: 0 }), { checked: HEIGHT, ...WHOLE })
             for (const level of [0, 1, 2, 3, 4]) {
-              assert.deepStrictEqual(yield* chain.verify({ level, blocks: 7 }), { checked: 7, ...WHOLE })
+              assert.deepStrictEqual(yield* chain.control.verify({ level, blocks: 7 }), { checked: 7, ...WHOLE })
             }
-            assert.strictEqual((yield* chain.verify({ level: 0, blocks: 0, deadline: 0 })).checked, 0)
+            assert.strictEqual((yield* chain.control.verify({ level: 0, blocks: 0, deadline: 0 })).checked, 0)
           }))
       }),
     120_000
@@ -59,14 +59,14 @@ describe("verifyChain", () => {
       const directory = yield* filled(HEIGHT)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const check = yield* Effect.fork(chain.verify({ level: 4, blocks: 0 }))
+          const check = yield* Effect.fork(chain.control.verify({ level: 4, blocks: 0 }))
           yield* turnOfEventLoop
           let turns = 0
           const counting = Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => void turns++)))
           assert.isTrue(Exit.isInterrupted(yield* Effect.raceFirst(Fiber.interrupt(check), counting)))
           // It yields to other fibers after each block.
           assert.isBelow(turns, 100)
-          yield* chain.deliver(blocks.slice(HEIGHT + 1, HEIGHT + 2), false)
+          yield* chain.sink.deliver(blocks.slice(HEIGHT + 1, HEIGHT + 2), false)
           assert.strictEqual((yield* chain.tip).height, HEIGHT + 1)
         }))
     }))
@@ -84,10 +84,10 @@ describe("verifyChain", () => {
           assert.strictEqual(chain.tree.losses.count, 1)
           const failure = yield* Effect.flip(chain.undo((yield* chain.tip).hash))
           assert.match(failure.message, /the undo data of block [0-9a-f]{64} are missing/)
-          assert.deepInclude(yield* chain.verify({ level: 3, blocks: 20 }), { checked: 20, damaged: 2 })
-          assert.deepInclude(yield* chain.verify({ level: 1, blocks: 20 }), { checked: 20, damaged: 1 })
-          yield* chain.deliver([block], false)
-          assert.deepInclude(yield* chain.verify({ level: 1, blocks: 20 }), { checked: 20, damaged: 0 })
+          assert.deepInclude(yield* chain.control.verify({ level: 3, blocks: 20 }), { checked: 20, damaged: 2 })
+          assert.deepInclude(yield* chain.control.verify({ level: 1, blocks: 20 }), { checked: 20, damaged: 1 })
+          yield* chain.sink.deliver([block], false)
+          assert.deepInclude(yield* chain.control.verify({ level: 1, blocks: 20 }), { checked: 20, damaged: 0 })
         }))
     }))
 
@@ -122,7 +122,10 @@ describe("verifyChain", () => {
           yield* withChain(directory, (chain) =>
             Effect.gen(function*() {
               assert.strictEqual((yield* chain.tip).height, HEIGHT)
-              assert.deepStrictEqual(yield* chain.verify({ level: 3, blocks: 0 }), { checked: HEIGHT, ...WHOLE })
+              assert.deepStrictEqual(yield* chain.control.verify({ level: 3, blocks: 0 }), {
+                checked: HEIGHT,
+                ...WHOLE
+              })
             }))
         }),
       60_000

@@ -5,7 +5,7 @@ import { reject } from "../../../src/consensus/Reject.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { blocksOf } from "../../support/chain.ts"
-import { BATCH_LIMITS, closeState, connectAll, openState } from "../../support/chainState.ts"
+import { BATCH_LIMITS, closeState, connectAll, openState, openStores, stateOn } from "../../support/chainState.ts"
 import { withDirectory } from "../../support/temporary.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 161)
@@ -22,7 +22,7 @@ const prepare = (state: ChainState) => {
 /** All coins, as far as needed to distinguish states. */
 const coinsOf = (state: ChainState) => {
   state.flush()
-  return state.database.coinsAfter(undefined, 100_000)
+  return state.storedCoins(undefined, 100_000)
 }
 
 /** The coins of a chain without reorgs at a height. */
@@ -79,12 +79,13 @@ describe("ChainState", () => {
   it("a block whose undo data cannot be written is not connected, so that every block can be disconnected", () => {
     const at110 = straightTo(110)
     withDirectory((directory) => {
-      const state = openState(directory)
+      const stores = openStores(directory)
+      const state = stateOn(stores)
       offer(state, 1, 100)
       connectAll(state)
       offer(state, 101, 150)
       const batch = prepare(state)
-      const { files } = state
+      const { files } = stores
       const append = files.appendUndo.bind(files)
       let room = 10
       files.appendUndo = (hash, undo) => {
@@ -95,8 +96,9 @@ describe("ChainState", () => {
       assert.deepStrictEqual([state.height, state.settledHeight], [110, 110])
       assert.deepStrictEqual(coinsOf(state), at110)
       closeState(state)
-      const again = openState(directory)
-      assert.deepStrictEqual(again.repairs, [])
+      const storesAgain = openStores(directory)
+      assert.deepStrictEqual(storesAgain.repairs(), [])
+      const again = stateOn(storesAgain)
       assert.strictEqual(again.settledHeight, 110)
       connectAll(again)
       assert.strictEqual(again.settledHeight, 150)

@@ -255,7 +255,7 @@ describe("blocks behind the end of the index", () => {
           yield* withChain(directory, (chain) =>
             Effect.gen(function*() {
               assert.strictEqual((yield* chain.tip).height, height)
-              assert.match(chain.repairs.join(), new RegExp(`${height - 280} blocks .* were read again`))
+              assert.match(chain.control.repairs.join(), new RegExp(`${height - 280} blocks .* were read again`))
               assert.strictEqual((yield* chain.block(blockAt(290).hash)).size, blockAt(290).size)
               assert.isFalse(chain.tree.losses.any)
             }))
@@ -263,7 +263,7 @@ describe("blocks behind the end of the index", () => {
           const size = readFileSync(file).length
           yield* withChain(directory, (chain) =>
             Effect.gen(function*() {
-              assert.deepStrictEqual(chain.repairs, [])
+              assert.deepStrictEqual(chain.control.repairs, [])
               assert.strictEqual((yield* chain.tip).height, height)
             }))
           assert.strictEqual(readFileSync(file).length, size)
@@ -277,11 +277,11 @@ describe("blocks behind the end of the index", () => {
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const database = join(directory, "chainstate", "chainstate.db")
-      yield* withChain(directory, (chain) => Effect.forEach(blocks.slice(1, 11), chain.submit))
+      yield* withChain(directory, (chain) => Effect.forEach(blocks.slice(1, 11), chain.sink.submit))
       const durable = readFileSync(database)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          assert.strictEqual((yield* chain.submit(blockAt(11))).type, "connected")
+          assert.strictEqual((yield* chain.sink.submit(blockAt(11))).type, "connected")
         }))
       writeFileSync(database, durable)
       yield* withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => assert.strictEqual(height, 11)))

@@ -167,7 +167,7 @@ describe("FeeEstimator", () => {
         // Mined, and returned by a reorganisation: it is not followed again.
         const block = yield* mine(parent)
         yield* until("the parent is mined", () => counted(estimator).confirmed === 1)
-        yield* chain.invalidate(block.hash)
+        yield* chain.control.invalidate(block.hash)
         yield* pause(20)
         yield* mine()
         yield* mine()

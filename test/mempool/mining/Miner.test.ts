@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
 import { heightScript } from "../../../src/consensus/block.ts"
 import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
 import { blockSubsidy } from "../../../src/consensus/subsidy.ts"
@@ -13,7 +12,7 @@ import { binaryString, concat, displayHash, toHex } from "../../../src/protocol/
 import { Header, type Header as HeaderType } from "../../../src/protocol/header.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
 import { chunkOf, entryOf, FakePool } from "../../support/pool.ts"
 import {
   ANYONE,
@@ -27,7 +26,7 @@ import {
 } from "../../support/regtest.ts"
 
 type Parts = {
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly miner: typeof Miner.Miner.Service
   readonly clock: typeof NodeClock.MockTime.Service
   readonly pool: FakePool
@@ -40,7 +39,7 @@ const withMiner = <A, E>(use: (parts: Parts) => Effect.Effect<A, E>, params = re
     const pool = new FakePool()
     const parts = Effect.gen(function*() {
       return yield* use({
-        chain: yield* Chain,
+        chain: yield* testChain,
         miner: yield* Miner.Miner,
         clock: yield* NodeClock.MockTime,
         pool
@@ -183,7 +182,7 @@ describe("generate", () => {
             { transaction: commitment, vout: 0 }
           ])
           pool.hold(chunkOf(entryOf(registration)))
-          const claim = chain.atTip((state) => Effect.sync(() => state.claim(binaryString(name))))
+          const claim = chain.coins.atTip((state) => Effect.sync(() => state.claim(binaryString(name))))
           yield* miner.generate(11, ANYONE, 10_000)
           assert.isUndefined(yield* claim, "at 113, eleven blocks later")
           assert.lengthOf((yield* blockAt(chain, 113)).transactions, 1)

@@ -102,7 +102,6 @@ const withRelay = <A, E>(
     })
     const chain = Layer.mock(Chain, {
       params: regtestParams,
-      repairs: [],
       tree: noTree,
       events: Stream.fromPubSub(chainEvents),
       block: () => Effect.succeed(block)

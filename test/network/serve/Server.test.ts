@@ -11,6 +11,7 @@ import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
 import { type BlockHeader, decodeBlock } from "../../../src/protocol/block.ts"
 import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
+import { type TestChain, testChain } from "../../support/chain.ts"
 import { receive } from "../../support/receive.ts"
 import { coinbaseInput, minimalAuxpow } from "../../support/regtest.ts"
 import { fakePeer, itemsOf, ofType } from "../relay/fakePeer.ts"
@@ -33,7 +34,7 @@ const getdata = (type: number, ...hashes: ReadonlyArray<Uint8Array>): Message =>
 layer(servedChain)("Server", (it) => {
   it.effect("getblocks announces 500 blocks, and the tip once the last of them was requested", () =>
     Effect.gen(function*() {
-      const { tree } = yield* Chain
+      const { tree } = yield* testChain
       const server = yield* serverWith()
       const [peer, other] = [fakePeer(), fakePeer()]
       const locator = [yield* hashAt(9)]
@@ -57,7 +58,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("nothing is read from disk for a peer before it has read most of its queue", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       let reads = 0
       const counted = {
         ...chain,
@@ -116,7 +117,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("blocks are sent in the requested order, with turns for other peers between them", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       const server = yield* serverWith()
       const peer = fakePeer()
       const wanted = [yield* hashAt(300), yield* hashAt(2), yield* hashAt(600), yield* hashAt(0)]
@@ -135,7 +136,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("witnesses are stripped for a peer that did not request them", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       const server = yield* serverWith()
       const peer = fakePeer()
       let stripped = 0
@@ -156,7 +157,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("the last blocks are sent compact, the tip always in the same form, and older ones in full", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       yield* TestClock.setTime(1000 * (yield* chain.tip).header.time)
       let nonce = 0n
       const server = yield* serverWith({ nonce: () => ++nonce })
@@ -188,7 +189,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("transactions of a block are sent up to ten blocks deep, otherwise the whole block", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       const server = yield* serverWith()
       const peer = fakePeer()
       for (const [height, type] of [[600, "blocktxn"], [590, "blocktxn"], [589, "block"]] as const) {
@@ -207,7 +208,7 @@ layer(servedChain)("Server", (it) => {
 
   it.effect("a transaction index beyond the end of a block is misbehaviour", () =>
     Effect.gen(function*() {
-      const chain = yield* Chain
+      const chain = yield* testChain
       const server = yield* serverWith()
       const hash = yield* hashAt(600)
       const { transactions } = yield* chain.block(hash)
@@ -263,7 +264,6 @@ describe("transactions", () => {
 
   const served = Layer.mock(Chain, {
     params: regtestParams,
-    repairs: [],
     tree: treeOf(lineOf(3), 2),
     blockBytes: (hash) => new BlockUnavailable({ hash: toHex(hash), height: 1 })
   }).pipe(Layer.merge(Logger.remove(Logger.defaultLogger)))
@@ -349,7 +349,7 @@ describe("getheaders", () => {
       readonly header: BlockHeader
       readonly stored?: number
       readonly version?: number
-      readonly changes?: Partial<typeof Chain.Service>
+      readonly changes?: Partial<TestChain>
     }
   ) =>
     Effect.gen(function*() {
@@ -359,7 +359,6 @@ describe("getheaders", () => {
       return peer.take()
     }).pipe(Effect.provide(Layer.mock(Chain, {
       params: regtestParams,
-      repairs: [],
       tree: treeOf(lineOf(count + 1), count),
       progress: Effect.succeed(progress),
       fullHeaders: (ids) => Effect.succeed(ids.filter((id) => id <= stored).map(() => header)),

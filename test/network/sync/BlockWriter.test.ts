@@ -25,7 +25,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
     let left = defects
     const fiber = yield* Effect.fork(
       writeBlocks({
-        chain: {
+        sink: {
           deliver: (batch, bulk) =>
             Effect.suspend(() => {
               if (fails) {

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Logger } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
@@ -14,7 +13,7 @@ import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, servicesOf, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
 import { eventually, settled } from "../../support/eventually.ts"
 import { MemoryChain, trustScripts } from "../../support/MemoryChain.ts"
 import { receive } from "../../support/receive.ts"
@@ -50,7 +49,7 @@ const grow = (chain: MemoryChain, salt = 0, time = chain.tip.header.time + 60): 
 }
 
 interface Network {
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly status: typeof SyncStatus.SyncStatus.Service
   readonly manager: SyncManager.SyncManager
   /** Connects a peer that serves blocks. */
@@ -65,16 +64,16 @@ const network = <A, E>(
   use: (network: Network) => Effect.Effect<A, E>,
   { altered = (chain) => chain, loaded = true, pool = [] }: {
     /** Replaces parts of the chain for the sync. */
-    readonly altered?: (chain: typeof Chain.Service) => typeof Chain.Service
+    readonly altered?: (chain: TestChain) => TestChain
     readonly loaded?: boolean
     readonly pool?: ReadonlyArray<PoolEntry>
   } = {}
 ) =>
   Effect.scoped(Effect.gen(function*() {
-    const chain = yield* Chain
+    const chain = yield* testChain
     const status = yield* SyncStatus.SyncStatus
     if (loaded) yield* status.loaded
-    const manager = yield* Effect.provideService(SyncManager.make(), Chain, altered(chain))
+    const manager = yield* Effect.provide(SyncManager.make(), servicesOf(altered(chain)))
     const scope = yield* Effect.scope
     return yield* use({
       chain,
@@ -500,7 +499,7 @@ describe("SyncManager", () => {
       yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 5)
       assert.isTrue(manager.syncOf(peer).highBandwidthFrom)
       const block = grow(source)
-      yield* Effect.orDie(chain.submit(block))
+      yield* Effect.orDie(chain.sink.submit(block))
       yield* until("the block is announced", () => peer.got("cmpctblock").length === 1)
       assert.isTrue(peer.got("cmpctblock").every(({ header }) => equal(header.header.hash, block.hash)))
       assert.deepStrictEqual(peer.got("inv"), [])
@@ -539,11 +538,14 @@ describe("SyncManager", () => {
           }), {
           altered: (chain) => ({
             ...chain,
-            acceptHeaders: (headers) =>
-              Effect.suspend(() => {
-                waits = true
-                return Effect.zipRight(latch.await, chain.acceptHeaders(headers))
-              })
+            sink: {
+              ...chain.sink,
+              acceptHeaders: (headers) =>
+                Effect.suspend(() => {
+                  waits = true
+                  return Effect.zipRight(latch.await, chain.sink.acceptHeaders(headers))
+                })
+            }
           })
         })
       }),
@@ -577,14 +579,17 @@ describe("SyncManager", () => {
           }), {
           altered: (chain) => ({
             ...chain,
-            acceptHeaders: (headers) =>
-              Effect.suspend(() =>
-                headerDefects > 0
-                  ? Effect.zipRight(latch.await, Effect.suspend(() => Effect.dieMessage(`defect ${headerDefects--}`)))
-                  : chain.acceptHeaders(headers)
-              ),
-            deliver: (blocks, bulk) =>
-              deliveryDefects-- > 0 ? Effect.dieMessage("a defect") : chain.deliver(blocks, bulk)
+            sink: {
+              ...chain.sink,
+              acceptHeaders: (headers) =>
+                Effect.suspend(() =>
+                  headerDefects > 0
+                    ? Effect.zipRight(latch.await, Effect.suspend(() => Effect.dieMessage(`defect ${headerDefects--}`)))
+                    : chain.sink.acceptHeaders(headers)
+                ),
+              deliver: (blocks, bulk) =>
+                deliveryDefects-- > 0 ? Effect.dieMessage("a defect") : chain.sink.deliver(blocks, bulk)
+            }
           })
         })
       }),

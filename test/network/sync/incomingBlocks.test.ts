@@ -94,7 +94,7 @@ describe("Verdicts", () => {
   it.scopedLive("other requests and reconstructions end for a stored block, and not for a refused one", () =>
     withContext((context) =>
       Effect.gen(function*() {
-        const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
+        const { last: id } = yield* context.sink.acceptHeaders([source.blockAt(1)])
         const [slow, quick] = [new FakePeer(served), new FakePeer(served)]
         const [state] = [slow, quick].map((peer) => join(context, peer))
         if (state === undefined) throw new Error("two peers were made")
@@ -116,7 +116,7 @@ describe("Verdicts", () => {
   it.scopedLive("blocks hit by a defect release their slots", () =>
     withContext((context) =>
       Effect.gen(function*() {
-        const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
+        const { last: id } = yield* context.sink.acceptHeaders([source.blockAt(1)])
         const peer = new FakePeer(served)
         const state = join(context, peer)
         const admission = admitBlock(context, state, source.blockAt(1))

@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { equal, toHex } from "../../../src/protocol/bytes.ts"
 import { DataHealth } from "../../../src/storage/DataHealth.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, lossesOf, temporaryDirectory, testChain } from "../../support/chain.ts"
 import { allBlocks, twoBranches } from "../../support/twoBranches.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, ServedBlocks } from "./fakePeers.ts"
@@ -40,11 +39,11 @@ describe("a reorg over a lost block", () => {
           Layer.provideMerge(Logger.remove(Logger.defaultLogger))
         )
         yield* Effect.gen(function*() {
-          const chain = yield* Chain
+          const chain = yield* testChain
           const health = yield* DataHealth
           const status = yield* SyncStatus.SyncStatus
-          yield* chain.deliver(allBlocks(short).slice(1), false)
-          const { losses } = chain.tree
+          yield* chain.sink.deliver(allBlocks(short).slice(1), false)
+          const losses = lossesOf(chain)
           const id = chain.tree.find(missing.hash)
           losses.lose({ family: "blk", id, height: 12, reason: "it was cut off" })
           yield* status.loaded

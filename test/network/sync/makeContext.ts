@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainSink } from "../../../src/chain/ChainSink.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
@@ -14,32 +15,35 @@ import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/netw
 import type { FakePeer } from "./fakePeers.ts"
 
 /** The shared state of the sync loop, without a loop. The clock stands at 0. */
-export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus | Mempool> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const { params, tree } = chain
-  const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
-  return {
-    chain,
-    status: yield* SyncStatus,
-    mempool: yield* Mempool,
-    tree,
-    params,
-    peers: new Map(),
-    download,
-    missing: new MissingBlocks(download, tree, tree.losses),
-    headers: new HeaderSync(params.targetSpacing),
-    timers: new ChainSyncTimers(tree),
-    highBandwidth: new HighBandwidth(),
-    blockOrder: new BlockOrder(tree),
-    random: () => 0n,
-    wake: () => undefined,
-    now: () => 0,
-    wall: () => Date.now(),
-    initial: true,
-    loading: false,
-    slots: new Slots(MOST_UNREQUESTED)
+export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | SyncStatus | Mempool> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const { params, tree } = chain
+    const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
+    return {
+      chain,
+      sink: yield* ChainSink,
+      status: yield* SyncStatus,
+      mempool: yield* Mempool,
+      tree,
+      params,
+      peers: new Map(),
+      download,
+      missing: new MissingBlocks(download, tree, tree.losses),
+      headers: new HeaderSync(params.targetSpacing),
+      timers: new ChainSyncTimers(tree),
+      highBandwidth: new HighBandwidth(),
+      blockOrder: new BlockOrder(tree),
+      random: () => 0n,
+      wake: () => undefined,
+      now: () => 0,
+      wall: () => Date.now(),
+      initial: true,
+      loading: false,
+      slots: new Slots(MOST_UNREQUESTED)
+    }
   }
-})
+)
 
 /** Adds a peer. */
 export const join = (context: SyncContext, peer: FakePeer): SyncPeer => {

@@ -3,6 +3,9 @@ import { Effect, Layer } from "effect"
 import { MockTime } from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
+import { ChainControl } from "../../../src/chain/ChainControl.ts"
+import { ChainSink } from "../../../src/chain/ChainSink.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
@@ -83,7 +86,11 @@ const NO_FOLLOWER: Follower = {
   rewind: () => Effect.void
 }
 
-const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [], tree: noTree })
+const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), tree: noTree }).pipe(
+  Layer.merge(Layer.mock(ChainCoins, {})),
+  Layer.merge(Layer.mock(ChainSink, {})),
+  Layer.merge(Layer.mock(ChainControl, { repairs: [] }))
+)
 
 describe("the table of the command line", () => {
   it.effect("agrees with the methods of the node, by position and by name", () =>

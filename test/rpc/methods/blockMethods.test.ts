@@ -136,7 +136,7 @@ layer(methodNode())("blocks off the best chain", (it) => {
   it.effect("of which only the header is known", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* MethodNode
-      assert.isUndefined((yield* chain.acceptHeaders(branch)).reject)
+      assert.isUndefined((yield* chain.sink.acceptHeaders(branch)).reject)
       const proofs = branch.map(({ auxpow }) => auxpow !== undefined)
       assert.sameMembers(proofs, [true, false], "one of each kind")
       for (const { auxpow, hash } of branch) {
@@ -156,7 +156,7 @@ layer(methodNode())("blocks off the best chain", (it) => {
   it.effect("that were stored and never connected, without fees and coins", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
-      for (const block of branch) assert.strictEqual((yield* chain.submit(block)).type, "inconclusive")
+      for (const block of branch) assert.strictEqual((yield* chain.sink.submit(block)).type, "inconclusive")
       for (const { auxpow, bytes, hash } of branch) {
         const shown = displayHash(hash)
         assert.strictEqual((yield* call("getblock", shown, 0)).value, toHex(bytes))

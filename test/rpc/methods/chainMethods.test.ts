@@ -52,7 +52,7 @@ layer(methodNode())("the chain as a whole", (it) => {
   it.effect("getblockchaininfo, member by member", () =>
     Effect.gen(function*() {
       const { call, chain } = yield* MethodNode
-      const size = yield* chain.sizeOnDisk
+      const size = yield* chain.control.sizeOnDisk
       const last = items(at(recordedJson("regtest-names/expected.json"), "blocks"))[600] ?? null
       assert.strictEqual(
         (yield* call("getblockchaininfo")).text,
@@ -116,7 +116,7 @@ layer(methodNode())("branches", (it) => {
       const { call, chain } = yield* MethodNode
       const active = branchTo(600, TIP, 0, "active")
       assert.deepStrictEqual(yield* tips, [active])
-      yield* chain.acceptHeaders([first ?? assert.fail()])
+      yield* chain.sink.acceptHeaders([first ?? assert.fail()])
       assert.deepStrictEqual(yield* tips, [active, branchTo(591, one ?? "", 1, "headers-only")])
       assert.strictEqual((yield* call("submitblock", toHex(first?.bytes ?? assert.fail()))).value, "inconclusive")
       assert.strictEqual((yield* call("submitblock", toHex(second?.bytes ?? assert.fail()))).value, "inconclusive")
@@ -220,7 +220,9 @@ layer(methodNode({ blocks: false }))("submitblock", (it) => {
         coinbase.inputs[0]?.witness[0]?.every((byte) => byte === 0) === true
       const height = blocks.findIndex((block, at) => at > 5 && isZero(block))
       assert.isAbove(height, 5)
-      for (const block of blocks.slice(6, height)) assert.strictEqual((yield* chain.submit(block)).type, "connected")
+      for (const block of blocks.slice(6, height)) {
+        assert.strictEqual((yield* chain.sink.submit(block)).type, "connected")
+      }
       const bare = withoutReservedValue(blockAt(height))
       assert.isBelow(bare.size, blockAt(height).size)
       assert.isNull((yield* call("submitblock", toHex(bare.bytes))).value)

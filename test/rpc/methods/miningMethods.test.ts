@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
-import { Chain } from "../../../src/chain/Chain.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { mainnetParams, regtestParams } from "../../../src/consensus/params.ts"
 import * as Miner from "../../../src/mempool/mining/Miner.ts"
@@ -16,7 +15,7 @@ import { decodeTransaction } from "../../../src/protocol/transaction.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { miningMethods } from "../../../src/rpc/methods/miningMethods.ts"
 import { testMethods } from "../../../src/rpc/methods/testMethods.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
 import { type Calls, callsOf } from "../../support/methodNode.ts"
 import { peerManager } from "../../support/peers.ts"
 import { chunkOf, entryOf, FakePool } from "../../support/pool.ts"
@@ -26,7 +25,7 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const SEGWIT = { rules: ["segwit"] }
 
 interface Node extends Calls {
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly pool: FakePool
 }
 
@@ -43,7 +42,7 @@ const withNode = <A, E>(
     const pool = new FakePool()
     const test = Effect.gen(function*() {
       const methods = methodTable(yield* miningMethods, yield* testMethods)
-      return yield* use({ chain: yield* Chain, pool, ...callsOf(methods) })
+      return yield* use({ chain: yield* testChain, pool, ...callsOf(methods) })
     })
     const network = Layer.succeed(
       PeerManager,
@@ -205,7 +204,7 @@ describe("getblocktemplate", () => {
           assert.isNull(yield* propose(good))
           assert.strictEqual(yield* propose(blockOf(template.coinbasevalue + 1)), "bad-cb-amount")
           assert.strictEqual(yield* propose(decodeBlock(first.bytes)), "duplicate")
-          assert.strictEqual((yield* chain.submit(good)).type, "connected")
+          assert.strictEqual((yield* chain.sink.submit(good)).type, "connected")
           assert.strictEqual(yield* propose(good), "duplicate")
           assert.strictEqual(yield* propose(blockOf(template.coinbasevalue - 1)), "inconclusive-not-best-prevblk")
           assert.deepStrictEqual(yield* refusal("getblocktemplate", { mode: "proposal" }), {

@@ -63,7 +63,7 @@ const network = (said: Partial<typeof PeerManager.Service>) =>
       Effect.provide(Layer.mergeAll(
         Layer.succeed(PeerManager, peerManager(said)),
         pool,
-        Layer.mock(Chain, { params: regtestParams, repairs: [], tree: noTree })
+        Layer.mock(Chain, { params: regtestParams, tree: noTree })
       ))
     )
   )

@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Chain } from "../../../src/chain/Chain.ts"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { scriptOf } from "../../../src/protocol/address.ts"
@@ -15,6 +14,7 @@ import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
 import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/signing/SigningProvider.ts"
 import { signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
+import { servicesOf } from "../../support/chain.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 
@@ -30,7 +30,7 @@ const OPTIONS = NodeOptions.of({
 const calls = Effect.gen(function*() {
   const { chain, pool } = yield* MethodNode
   const methods = yield* psbtMethods.pipe(
-    Effect.provideService(Chain, chain),
+    Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
     Effect.provideService(NodeOptions, OPTIONS),
     Effect.provide(layerOff)

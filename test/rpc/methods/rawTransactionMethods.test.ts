@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Chain } from "../../../src/chain/Chain.ts"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
@@ -17,6 +16,7 @@ import { rawTransactionMethods } from "../../../src/rpc/methods/rawTransactionMe
 import { transactionMethods } from "../../../src/rpc/methods/transactionMethods.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
+import { servicesOf } from "../../support/chain.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 
 const OPTIONS = NodeOptions.of({
@@ -31,7 +31,7 @@ const OPTIONS = NodeOptions.of({
 const calls = Effect.gen(function*() {
   const { chain, names, pool } = yield* MethodNode
   const methods = yield* Effect.all([rawTransactionMethods, psbtMethods, transactionMethods]).pipe(
-    Effect.provideService(Chain, chain),
+    Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
     Effect.provideService(NameDb, names),
     Effect.provideService(NodeOptions, OPTIONS),

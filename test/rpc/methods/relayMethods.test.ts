@@ -1,6 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Chain } from "../../../src/chain/Chain.ts"
 import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
@@ -9,6 +8,7 @@ import { Op, pushData } from "../../../src/protocol/script.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { relayMethods } from "../../../src/rpc/methods/relayMethods.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { servicesOf } from "../../support/chain.ts"
 import { ADDRESS, FEE, nameTx, output, pay, reward } from "../../support/mempool.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
 import { noWallets } from "../../support/noWallets.ts"
@@ -252,7 +252,7 @@ layer(spendableNode)("prioritisetransaction", (it) => {
       const { chain, fees } = yield* MethodNode
       const methods = yield* relayMethods.pipe(
         Effect.provideService(Mempool, { ...pool, get: () => entry }),
-        Effect.provideService(Chain, chain),
+        Effect.provide(servicesOf(chain)),
         Effect.provideService(FeeEstimator, fees),
         Effect.provideService(NodeOptions, OPTIONS),
         Effect.provide(noWallets)
@@ -323,7 +323,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
         let rate = 123_456
         const methods = yield* relayMethods.pipe(
           Effect.provideService(Mempool, pool),
-          Effect.provideService(Chain, chain),
+          Effect.provide(servicesOf(chain)),
           Effect.provideService(FeeEstimator, {
             estimateSmart: (target, mode) => ({ feeRate: rate, blocks: mode === "conservative" ? target + 1 : target }),
             estimateRaw: (_, threshold, horizon) =>

@@ -161,12 +161,12 @@ layer(methodNode())("getrawtransaction without an index", (it) => {
       const { call, chain, refusal } = yield* MethodNode
       const [block = assert.fail()] = branch
       const [txid, hash] = [displayHash(block.transactions[0]?.txid ?? assert.fail()), displayHash(block.hash)]
-      yield* chain.acceptHeaders([block])
+      yield* chain.sink.acceptHeaders([block])
       assert.deepStrictEqual(yield* refusal("getrawtransaction", txid, 1, hash), {
         code: -1,
         message: "Block not available"
       })
-      yield* chain.submit(block)
+      yield* chain.sink.submit(block)
       const { text } = yield* call("getrawtransaction", txid, 2, hash)
       assert.match(text, /^\{"in_active_chain":false,/)
       assert.match(text, new RegExp(`"blockhash":"${hash}","confirmations":0\\}$`))

@@ -43,7 +43,7 @@ const blocksOf = ({ chain }: LiveNode): Effect.Effect<ReadonlyArray<Block>> =>
   }).pipe(Effect.orDie)
 
 const submitAll = ({ chain }: LiveNode, blocks: ReadonlyArray<Block>): Effect.Effect<void> =>
-  Effect.orDie(Effect.forEach(blocks, (block) => chain.submit(block), { discard: true }))
+  Effect.orDie(Effect.forEach(blocks, (block) => chain.sink.submit(block), { discard: true }))
 
 /** Deletes the chain, but not the wallet and its index. */
 const loseChain = (directory: string): void => {

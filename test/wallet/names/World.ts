@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { isExpired } from "../../../src/consensus/expiry.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../../../src/consensus/names.ts"
@@ -348,6 +349,7 @@ export class World {
     const tipNow = () => ({ height: this.height, hash: EMPTY })
     const wallet: WalletOfNames = {
       chain: yield* Chain,
+      chainCoins: yield* ChainCoins,
       mempool: yield* Mempool,
       status: yield* SyncStatus,
       nameDb: yield* NameDb,
@@ -425,9 +427,11 @@ export class World {
 
   private readonly chain = Layer.mock(Chain, {
     params: regtestParams,
-    repairs: [],
     tree: noTree,
-    tip: this.tip,
+    tip: this.tip
+  })
+
+  private readonly chainCoins = Layer.mock(ChainCoins, {
     coin: (key) => Effect.map(this.tip, (tip) => ({ coin: this.coinAt(key), tip })),
     coinOf: (txid) => Effect.sync(() => this.coinOf(txid))
   })
@@ -486,7 +490,7 @@ export class World {
   /** The dependencies of the wallet's names part. */
   readonly parts = Effect.provide(
     this.wallet,
-    Layer.mergeAll(this.chain, this.mempool, this.names, this.status)
+    Layer.mergeAll(this.chain, this.chainCoins, this.mempool, this.names, this.status)
   )
 
   // Results

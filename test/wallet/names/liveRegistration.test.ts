@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { join } from "node:path"
-import { Chain } from "../../../src/chain/Chain.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import * as FeeEstimator from "../../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../../src/mempool/Mempool.ts"
@@ -13,7 +12,7 @@ import { createMnemonic } from "../../../src/wallet/keys/mnemonic.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import type { Wallet } from "../../../src/wallet/Wallet.ts"
 import * as WalletLive from "../../../src/wallet/WalletLive.ts"
-import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { chainLayer, chainOf, temporaryDirectory, type TestChain } from "../../support/chain.ts"
 import { eventually, settled } from "../../support/eventually.ts"
 import { blockOn, pay } from "../../support/mempool.ts"
 
@@ -24,7 +23,7 @@ const VALUE = new TextEncoder().encode("{}")
 
 interface Node {
   readonly wallet: Wallet
-  readonly chain: typeof Chain.Service
+  readonly chain: TestChain
   readonly pool: typeof Mempool.Mempool.Service
   readonly names: typeof NameDb.NameDb.Service
   /** Connects blocks with all transactions of the mempool. */
@@ -44,7 +43,7 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
         Layer.provideMerge(chainLayer(directory))
       )
     )
-    const chain = Context.get(services, Chain)
+    const chain = chainOf(services)
     const pool = Context.get(services, Mempool.Mempool)
     const names = Context.get(services, NameDb.NameDb)
     const path = join(directory, "wallet.json")
@@ -55,7 +54,7 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
         path,
         yield* seededDocument({ network: "regtest", mnemonic: createMnemonic(12), createdAt: 0, birthday: 0 })
       )
-    yield* chain.register(names.follower)
+    yield* chain.control.register(names.follower)
     const wallet = yield* Effect.provide(
       WalletLive.make({
         name: "",
@@ -67,15 +66,15 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
       }),
       services
     )
-    yield* chain.register(wallet.follower)
-    yield* chain.register(pool.follower)
+    yield* chain.control.register(wallet.follower)
+    yield* chain.control.register(pool.follower)
     yield* pool.load
     yield* Context.get(services, SyncStatus.SyncStatus).loaded
     const mineOne = Effect.gen(function*() {
       const tip = yield* chain.tip
       const prev = yield* chain.block(tip.hash)
       const waiting = Array.from(pool.entries(), ({ transaction }) => transaction)
-      const submission = yield* chain.submit(blockOn(prev, tip.height + 1, waiting, mined++))
+      const submission = yield* chain.sink.submit(blockOn(prev, tip.height + 1, waiting, mined++))
       assert.deepStrictEqual(submission, { type: "connected" })
     })
     const mine = (count: number) => Effect.orDie(Effect.repeatN(mineOne, count - 1))
@@ -127,7 +126,7 @@ describe("a registration on a real node", () => {
           assert.deepStrictEqual(record.value, VALUE)
           assert.isTrue(equal(record.txid, node.wallet.names.registrations()[0]?.firstUpdateTxid ?? VALUE))
           const tip = yield* node.chain.tip
-          yield* node.chain.invalidate(tip.hash)
+          yield* node.chain.control.invalidate(tip.hash)
           yield* eventually("revealed again", () => stepOf(node) === "revealed")
           yield* node.mine(1)
           yield* eventually("done again", () => stepOf(node) === "done")

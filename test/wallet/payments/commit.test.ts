@@ -71,7 +71,7 @@ describe("commit", () => {
           nothingLeft("failure")
           const block = yield* mine(1)
           assert.strictEqual(pool.info().size, 0)
-          yield* chain.invalidate(block.header.hash)
+          yield* chain.control.invalidate(block.header.hash)
           yield* eventually("the wallet went back", () => wallet.ledger.lastBlock().height === 101)
           const { transaction } = yield* wallet.payments.pay({ ...to(COIN), comment: "x".repeat(10_000) })
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
@@ -192,7 +192,7 @@ describe("an abandoned payment", () => {
       yield* withWallets(directory, ({ chain, mine, pool, wallet }) =>
         Effect.gen(function*() {
           assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
-          yield* chain.invalidate(block.header.hash)
+          yield* chain.control.invalidate(block.header.hash)
           yield* eventually("gone back", () => wallet.ledger.transaction(txidKey)?.state.type !== "conflicted")
           assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
           assert.strictEqual(kept(directory).find(({ txid }) => txid === shown(transaction))?.abandoned, true)
@@ -248,7 +248,7 @@ describe("a payment", () => {
         Effect.gen(function*() {
           const { header } = yield* mine(1)
           const { height } = yield* chain.tip
-          beforeOffer = Effect.orDie(chain.invalidate(header.hash))
+          beforeOffer = Effect.orDie(chain.control.invalidate(header.hash))
           const { transaction } = yield* wallet.payments.pay(to(COIN))
           assert.isAtLeast(offered.length, 1)
           assert.isAtMost(transaction.lockTime, height - 1)

@@ -1,6 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
@@ -8,6 +7,7 @@ import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { restNames, restStarting } from "../../../src/web/rest/restNames.ts"
+import { servicesOf } from "../../support/chain.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 
@@ -25,7 +25,7 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
   Effect.gen(function*() {
     const node = yield* MethodNode
     return yield* restNames.pipe(
-      Effect.provideService(Chain, node.chain),
+      Effect.provide(servicesOf(node.chain)),
       Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
       Effect.provide(DataHealth.layer),

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Chain } from "../../../chain/Chain.ts"
+import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { fromHex, toHex } from "../../../protocol/bytes.ts"
 import { parseNameScript } from "../../../protocol/nameOperation.ts"
+import type { Network } from "../../../protocol/networks.ts"
 import {
   makeTransaction,
   outpoint,
@@ -115,13 +116,15 @@ const decode = (hexstring: string, isWitness?: boolean): Transaction | undefined
 const worth = (wallet: Wallet, { script, value }: TransactionOutput): number =>
   parseNameScript(script) === undefined && wallet.keys.own(script) !== undefined ? value : 0
 
-export const makeFundMethods = (
-  wallets: typeof Wallets.Service,
-  chain: typeof Chain.Service,
-  pool: typeof Mempool.Service
-): ReadonlyArray<Method> => {
+export interface FundServices {
+  readonly wallets: typeof Wallets.Service
+  readonly network: Network
+  readonly chainCoins: typeof ChainCoins.Service
+  readonly pool: typeof Mempool.Service
+}
+
+export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServices): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
-  const { network } = chain.params
 
   const fundrawtransaction = define({
     name: "fundrawtransaction",
@@ -221,7 +224,7 @@ export const makeFundMethods = (
         for (const hexstring of rawtxs) {
           const transaction = decode(hexstring)
           if (transaction === undefined) return yield* RpcError.deserialization(DECODING_FAILED)
-          const coins = yield* findSpentOutputs(chain, pool, transaction, turns)
+          const coins = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
           for (const { prevout } of transaction.inputs) {
             const key = outpointKey(prevout)
             if (spent.has(key)) return yield* RpcError.invalidParameter(SPENT_TWICE)

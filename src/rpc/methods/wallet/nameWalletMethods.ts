@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
+import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { completeNames } from "../../../names/completeNames.ts"
 import { type NameDb } from "../../../names/NameDb.ts"
@@ -42,7 +43,7 @@ const OWNED_NAME = Schema.Struct({
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
+  Chain | ChainCoins | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const known = knownNames(yield* completeNames())

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
+import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -10,19 +11,20 @@ import { makeSendMethod } from "./sendMethod.ts"
 import { makeSimplePayments } from "./simplePayments.ts"
 
 /** Methods that spend money of a wallet; empty without wallets. */
-export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Wallets> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const pool = yield* Mempool
-    const wallets = yield* Wallets
-    if (!wallets.enabled) return []
-    const { network } = chain.params
-    return [
-      ...makeSimplePayments(wallets, network),
-      makeSendMethod(wallets, network),
-      makeSendAllMethod(wallets, network),
-      ...makeFundMethods(wallets, chain, pool),
-      ...makeBumpMethods(wallets, network, pool)
-    ]
-  }
-)
+export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins | Mempool | Wallets> =
+  Effect.gen(
+    function*() {
+      const { params: { network } } = yield* Chain
+      const chainCoins = yield* ChainCoins
+      const pool = yield* Mempool
+      const wallets = yield* Wallets
+      if (!wallets.enabled) return []
+      return [
+        ...makeSimplePayments(wallets, network),
+        makeSendMethod(wallets, network),
+        makeSendAllMethod(wallets, network),
+        ...makeFundMethods({ wallets, network, chainCoins, pool }),
+        ...makeBumpMethods(wallets, network, pool)
+      ]
+    }
+  )

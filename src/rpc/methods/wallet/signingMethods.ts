@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
+import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
@@ -66,116 +67,121 @@ const scriptsOf = (psbt: Psbt): ReadonlyArray<Bytes> => [
   ...psbt.transaction.outputs.map(({ script }) => script)
 ]
 
-export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain | Mempool> = Effect.gen(
-  function*() {
-    const chain = yield* Chain
-    const pool = yield* Mempool
-    const make = walletMethod(yield* Wallets)
-    const { network } = chain.params
+export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain | ChainCoins | Mempool> =
+  Effect.gen(
+    function*() {
+      const chain = yield* Chain
+      const chainCoins = yield* ChainCoins
+      const pool = yield* Mempool
+      const make = walletMethod(yield* Wallets)
+      const { network } = chain.params
 
-    const signmessage = make({
-      name: "signmessage",
-      summary: "Signs a message with the private key of an address.",
-      params: { address: string("The address; must be the address of a single key."), message: string("The message.") },
-      results: [{ schema: Result.string("The signature in base64") }],
-      examples: [[ADDRESS, "a message"]],
-      errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
-      handler: ({ address, message }, wallet) =>
-        Effect.gen(function*() {
-          yield* ensureUnlocked(wallet)
-          const parsed = decodeAddress(network, address)
-          if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
-          const { destination } = parsed
-          if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
-          const key = (yield* signerOf(wallet)).key(destination.hash)
-          return key === undefined ? yield* RpcError.wallet(NO_KEY) : signMessage(message, key)
-        })
-    })
-
-    const signrawtransactionwithwallet = make({
-      name: "signrawtransactionwithwallet",
-      group: "Raw transactions",
-      summary: "Signs the inputs of a transaction with the keys of the wallet.",
-      params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
-      results: [{ schema: SIGNED_TRANSACTION }],
-      examples: [[TRANSACTION]],
-      errors: [
-        "-22 TX decode failed. Make sure the tx has at least one input.",
-        `-13 ${LOCKED}`,
-        "-8 '<x>' is not a valid sighash parameter."
-      ],
-      handler: ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
-        Effect.gen(function*() {
-          const transaction = yield* decodeTransactionParam(hexstring)
-          yield* ensureUnlocked(wallet)
-          const known = yield* findSpentOutputs(chain, pool, transaction, turns)
-          const given = yield* checkedInTurns(
-            turns,
-            readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")
-          )
-          const hashType = yield* checked(() => readHashType(sighashtype))
-          const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
-            const key = outpointKey(prevout)
-            return given.outputs.get(key) ?? known.get(key)
+      const signmessage = make({
+        name: "signmessage",
+        summary: "Signs a message with the private key of an address.",
+        params: {
+          address: string("The address; must be the address of a single key."),
+          message: string("The message.")
+        },
+        results: [{ schema: Result.string("The signature in base64") }],
+        examples: [[ADDRESS, "a message"]],
+        errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
+        handler: ({ address, message }, wallet) =>
+          Effect.gen(function*() {
+            yield* ensureUnlocked(wallet)
+            const parsed = decodeAddress(network, address)
+            if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
+            const { destination } = parsed
+            if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
+            const key = (yield* signerOf(wallet)).key(destination.hash)
+            return key === undefined ? yield* RpcError.wallet(NO_KEY) : signMessage(message, key)
           })
-          const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
-          const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
-          return yield* signedJson(
-            yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType)),
-            coins
-          )
-        })
-    })
+      })
 
-    const walletprocesspsbt = make({
-      name: "walletprocesspsbt",
-      summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
-      params: {
-        psbt: string("The PSBT in base64."),
-        sign: withDefault(boolean("Whether to sign."), true),
-        sighashtype: SIGHASH_PARAM,
-        bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
-        finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
-      },
-      results: [{
-        schema: Schema.Struct({
-          psbt: Result.string("The PSBT in base64"),
-          complete: Result.boolean("Whether every input is completely signed"),
-          hex: Schema.optional(Result.hex("The transaction, if complete"))
-        })
-      }],
-      examples: [[PSBT]],
-      errors: [
-        "-22 TX decode failed <why>",
-        "-8 '<x>' is not a valid sighash parameter.",
-        "-22 Specified sighash value does not match value stored in PSBT",
-        `-13 ${LOCKED}`
-      ],
-      handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
-        Effect.gen(function*() {
-          const decoded = yield* decodePsbtParam(psbt, turns)
-          const hashType = yield* checked(() => readHashType(sighashtype))
-          if (sign) yield* ensureUnlocked(wallet)
-          const filled = withOwnTransactions(wallet, decoded)
-          const knowledge = publicKnowledge(wallet, scriptsOf(filled))
-          const all = sign ? joined(yield* signerOf(wallet), knowledge) : knowledge
-          const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
-          const signed = yield* inTurns(turns, signPsbtSteps(filled, provider, { hashType, finalize }))
-          const mismatched = signed.statuses.some((status, n) => {
-            const input = filled.inputs[n]
-            return status === "mismatch" && input !== undefined && !isFinalInput(input)
+      const signrawtransactionwithwallet = make({
+        name: "signrawtransactionwithwallet",
+        group: "Raw transactions",
+        summary: "Signs the inputs of a transaction with the keys of the wallet.",
+        params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
+        results: [{ schema: SIGNED_TRANSACTION }],
+        examples: [[TRANSACTION]],
+        errors: [
+          "-22 TX decode failed. Make sure the tx has at least one input.",
+          `-13 ${LOCKED}`,
+          "-8 '<x>' is not a valid sighash parameter."
+        ],
+        handler: ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
+          Effect.gen(function*() {
+            const transaction = yield* decodeTransactionParam(hexstring)
+            yield* ensureUnlocked(wallet)
+            const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
+            const given = yield* checkedInTurns(
+              turns,
+              readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")
+            )
+            const hashType = yield* checked(() => readHashType(sighashtype))
+            const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
+              const key = outpointKey(prevout)
+              return given.outputs.get(key) ?? known.get(key)
+            })
+            const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
+            const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
+            return yield* signedJson(
+              yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType)),
+              coins
+            )
           })
-          if (mismatched) {
-            return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
-          }
-          const { complete } = signed
-          const text = yield* encodedPsbt(signed.psbt, turns)
-          if (!complete) return { psbt: text, complete }
-          const { psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(signed.psbt))
-          return { psbt: text, complete, hex: toHex(extractTransaction(finished).bytes) }
-        })
-    })
+      })
 
-    return [signmessage, signrawtransactionwithwallet, walletprocesspsbt]
-  }
-)
+      const walletprocesspsbt = make({
+        name: "walletprocesspsbt",
+        summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
+        params: {
+          psbt: string("The PSBT in base64."),
+          sign: withDefault(boolean("Whether to sign."), true),
+          sighashtype: SIGHASH_PARAM,
+          bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
+          finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
+        },
+        results: [{
+          schema: Schema.Struct({
+            psbt: Result.string("The PSBT in base64"),
+            complete: Result.boolean("Whether every input is completely signed"),
+            hex: Schema.optional(Result.hex("The transaction, if complete"))
+          })
+        }],
+        examples: [[PSBT]],
+        errors: [
+          "-22 TX decode failed <why>",
+          "-8 '<x>' is not a valid sighash parameter.",
+          "-22 Specified sighash value does not match value stored in PSBT",
+          `-13 ${LOCKED}`
+        ],
+        handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
+          Effect.gen(function*() {
+            const decoded = yield* decodePsbtParam(psbt, turns)
+            const hashType = yield* checked(() => readHashType(sighashtype))
+            if (sign) yield* ensureUnlocked(wallet)
+            const filled = withOwnTransactions(wallet, decoded)
+            const knowledge = publicKnowledge(wallet, scriptsOf(filled))
+            const all = sign ? joined(yield* signerOf(wallet), knowledge) : knowledge
+            const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
+            const signed = yield* inTurns(turns, signPsbtSteps(filled, provider, { hashType, finalize }))
+            const mismatched = signed.statuses.some((status, n) => {
+              const input = filled.inputs[n]
+              return status === "mismatch" && input !== undefined && !isFinalInput(input)
+            })
+            if (mismatched) {
+              return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
+            }
+            const { complete } = signed
+            const text = yield* encodedPsbt(signed.psbt, turns)
+            if (!complete) return { psbt: text, complete }
+            const { psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(signed.psbt))
+            return { psbt: text, complete, hex: toHex(extractTransaction(finished).bytes) }
+          })
+      })
+
+      return [signmessage, signrawtransactionwithwallet, walletprocesspsbt]
+    }
+  )

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Chain } from "../../../chain/Chain.ts"
+import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import type { Miner } from "../../../mempool/mining/Miner.ts"
@@ -25,7 +26,7 @@ import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 export const walletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Wallets | Chain | Mempool | Miner | PeerManager | SyncStatus | NodeOptions
+  Wallets | Chain | ChainCoins | Mempool | Miner | PeerManager | SyncStatus | NodeOptions
 > = Effect.gen(function*() {
   const { enabled } = yield* Wallets
   if (!enabled) return []

@@ -1,6 +1,5 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Chain } from "../../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
 import { FeeEstimator } from "../../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../../src/mempool/Mempool.ts"
@@ -17,6 +16,7 @@ import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../../src/wallet/Wallets.ts"
+import { servicesOf } from "../../../support/chain.ts"
 import { callsOn, fakeWallet, fakeWallets, ownScript } from "../../../support/fakeWallet.ts"
 import { MethodNode, methodNode } from "../../../support/methodNode.ts"
 import { peerManager } from "../../../support/peers.ts"
@@ -41,10 +41,12 @@ const PENDING = entryOf(
 const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   Effect.gen(function*() {
     const { chain, names, pool, status } = yield* MethodNode
-    const methods = (yield* Effect.all([nameMethods, infoMethods, relayMethods])).flat()
+    const methods = (yield* Effect.provide(
+      Effect.all([nameMethods, infoMethods, relayMethods]),
+      servicesOf(chain)
+    )).flat()
     return { chain, names, pool, status, on: (wallet?: string) => callsOn(methods, wallet) }
   }).pipe(
-    Effect.provideServiceEffect(Chain, Effect.map(MethodNode, ({ chain }) => chain)),
     Effect.provideServiceEffect(NameDb, Effect.map(MethodNode, ({ names }) => names)),
     Effect.provideServiceEffect(SyncStatus, Effect.map(MethodNode, ({ status }) => status)),
     Effect.provide(DataHealth.layer),

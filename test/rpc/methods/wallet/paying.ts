@@ -1,5 +1,6 @@
 import { Effect, Either, Layer, Stream } from "effect"
 import { Chain } from "../../../../src/chain/Chain.ts"
+import { ChainCoins } from "../../../../src/chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../../../src/chain/index/headerInfo.ts"
 import type { Follower } from "../../../../src/chain/write/Follower.ts"
 import { paramsOf } from "../../../../src/consensus/params.ts"
@@ -143,12 +144,10 @@ export const TIP: HeaderInfo = {
 /** A chain without coins, at that height; the pool has the coins of the test. */
 export const chain = Layer.mock(Chain, {
   params: paramsOf(networks.regtest),
-  repairs: [],
   tree: noTree,
   tip: Effect.succeed(TIP),
-  toldTip: Effect.succeed(TIP),
-  coin: () => Effect.succeed({ coin: undefined, tip: TIP })
-})
+  toldTip: Effect.succeed(TIP)
+}).pipe(Layer.merge(Layer.mock(ChainCoins, { coin: () => Effect.succeed({ coin: undefined, tip: TIP }) })))
 
 /** A follower without effect. */
 export const noFollower: Follower = {

@@ -1,0 +1,80 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { attempt } from "./attempt.ts"
+import { type ChainParts, findHeader } from "./ChainParts.ts"
+import type { BlockNotFound } from "./errors.ts"
+import { checkLastBlocks } from "./repair/checkLastBlocks.ts"
+import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
+import type { VerifyOptions, VerifyReport } from "./repair/verifyChain.ts"
+import type { Timings } from "./state/timings.ts"
+import type { Follower } from "./write/Follower.ts"
+
+/** Operates the chain: the operator's decisions about blocks, the followers, checks, and what is stored. */
+export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl, {
+  /** Marks a block and its descendants as invalid, and moves to the best chain without them. */
+  readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /** Withdraws `invalidate` or a refusal. */
+  readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /**
+   * Gives up the branch that waits for a missing block, until that block arrives, and moves to the best chain without
+   * it. Returns false if no branch waits, or if the tip is invalid, so the chain cannot stay.
+   */
+  readonly giveUpBranch: Effect.Effect<boolean, StorageFailure>
+  /** Brings a follower to the tip and keeps it there. */
+  readonly register: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  /** Removes a follower. When this ends, no step of the follower is running. An unregistered follower is ignored. */
+  readonly unregister: (follower: Follower) => Effect.Effect<void>
+  /**
+   * Verifies the last blocks of the best chain, which does not change meanwhile. Damaged blocks count as missing. If
+   * the coins do not match the blocks, `failure` fails as well.
+   */
+  readonly verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>
+  /**
+   * Checks stored blocks and undo data against their checksums, from a number in the tree on, within limits of time and
+   * bytes. Returns the number of the next block, `undefined` at the end.
+   */
+  readonly checkStored: (from: number, limits: CheckLimits) => Effect.Effect<number | undefined, StorageFailure>
+  readonly sizeOnDisk: Effect.Effect<number>
+  /** Bytes of the database of coins, claims and headers. */
+  readonly chainstateSize: Effect.Effect<number, StorageFailure>
+  readonly repairs: ReadonlyArray<string>
+  readonly timings: Effect.Effect<Timings>
+  /** Fails if the chain could not be stored. The node should end with this error. */
+  readonly failure: Effect.Effect<never, StorageFailure>
+  readonly flush: Effect.Effect<void, StorageFailure>
+}>() {}
+
+export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
+  const { decisions, state, stores, writer } = parts
+  const { activate, exclusively, flush, flushAfter } = writer
+
+  const moved = Effect.zipRight(activate(false), flushAfter(false))
+
+  const decide = (invalid: boolean) => (hash: Bytes) =>
+    Effect.flatMap(findHeader(state, hash), (id) =>
+      exclusively(
+        attempt(() => {
+          if (invalid) state.invalidate(id)
+          else state.reconsider(id)
+          decisions.note(state, id, invalid)
+        }).pipe(Effect.zipRight(moved))
+      ))
+
+  return {
+    invalidate: decide(true),
+    reconsider: decide(false),
+    giveUpBranch: exclusively(Effect.tap(attempt(() => state.giveUpBranch()), () => moved)),
+    register: (follower) => exclusively(writer.enlist(follower)),
+    unregister: (follower) => writer.undisturbed(writer.dismiss(follower)),
+    verify: (wanted) => checkLastBlocks(parts, wanted),
+    checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),
+    sizeOnDisk: Effect.sync(() => stores.blockFilesSize()),
+    chainstateSize: attempt(() => stores.databaseSize()),
+    repairs: stores.repairs(),
+    timings: Effect.sync(() => state.timings()),
+    failure: writer.failure,
+    flush: exclusively(flush)
+  }
+}

@@ -1,0 +1,141 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import type { Reject } from "../consensus/Reject.ts"
+import type { Block, BlockHeader } from "../protocol/block.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { type HeaderId, headerId } from "../protocol/keys.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { attempt } from "./attempt.ts"
+import type { ChainParts } from "./ChainParts.ts"
+import type { ImportFailed } from "./errors.ts"
+import type { ImportReport } from "./import/importBlocks.ts"
+import { NO_HEADER } from "./index/HeaderTree.ts"
+import type { Accepted, ChainState } from "./state/ChainState.ts"
+import { type BatchVerdicts, scriptReject } from "./write/ChainWriter.ts"
+import { cursorOf } from "./write/followers.ts"
+import { recordRefused } from "./write/recordChain.ts"
+
+export type Submission =
+  /** The block is in the best chain now. */
+  | { readonly type: "connected" }
+  /** The block was stored before and is not invalid. */
+  | { readonly type: "duplicate" }
+  /** The block is stored. It is not on the best chain, so its transactions are not validated. */
+  | { readonly type: "inconclusive" }
+  | { readonly type: "rejected"; readonly reject: Reject }
+
+export interface HeadersAccepted {
+  /** The number in the tree of the last header that is known now; `NO_HEADER` if the first one is refused. */
+  readonly last: HeaderId
+  readonly added: number
+  /** Why the header after `last` is refused. */
+  readonly reject: Reject | undefined
+}
+
+export interface Delivery {
+  /** For each block in order: why it was refused before it was stored, or `undefined`. */
+  readonly refused: ReadonlyArray<Reject | undefined>
+  /** The verdicts on blocks of this or an earlier delivery: refused with the reason, or connected. */
+  readonly judged: ReadonlyArray<{ readonly hash: Bytes; readonly reject: Reject | undefined }>
+}
+
+/** Takes headers and blocks: validates them, stores them, and moves to the best chain. */
+export class ChainSink extends Context.Tag("svcd/ChainSink")<ChainSink, {
+  /** Offers headers in chain order, up to the first refusal. Does not wait for the writer of the chain. */
+  readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<HeadersAccepted>
+  /**
+   * Offers blocks from peers: stores them, then moves to the best chain. The order is free if the headers are known.
+   * Use `bulk` while many blocks follow: then flushes depend on size and time, and followers are notified in batches.
+   */
+  readonly deliver: (blocks: ReadonlyArray<Block>, bulk: boolean) => Effect.Effect<Delivery, StorageFailure>
+  readonly submit: (block: Block) => Effect.Effect<Submission, StorageFailure>
+  /**
+   * Validates a block as a new tip without its proof of work, and stores nothing. A block that does not build on the
+   * tip is refused with `inconclusive-not-best-prevblk`.
+   */
+  readonly judge: (block: Block) => Effect.Effect<Reject | undefined, StorageFailure>
+  /** Imports block files, one path after the other. If a file ends early, continues with the blocks found. */
+  readonly importFrom: (
+    paths: ReadonlyArray<string>
+  ) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
+}>() {}
+
+/** Headers between two turns of the event loop: about five milliseconds of proofs. */
+const HEADERS_A_TURN = 64
+
+// Each header is one step that leaves the tree consistent, also between the steps of the writer.
+const acceptHeaders = (state: ChainState, headers: ReadonlyArray<BlockHeader>): Effect.Effect<HeadersAccepted> =>
+  Effect.gen(function*() {
+    let last = NO_HEADER
+    let added = 0
+    for (let from = 0; from < headers.length; from += HEADERS_A_TURN) {
+      if (from > 0) yield* turnOfEventLoop
+      for (const header of headers.slice(from, from + HEADERS_A_TURN)) {
+        const accepted = state.acceptHeader(header)
+        if (accepted.type === "rejected") {
+          recordRefused("header")
+          return { last, added, reject: accepted.reject }
+        }
+        if (accepted.type === "new") added++
+        last = headerId(accepted.id)
+      }
+    }
+    return { last, added, reject: undefined }
+  })
+
+const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Submission, StorageFailure> =>
+  writer.exclusively(Effect.gen(function*() {
+    const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
+    const verdicts: BatchVerdicts = yield* writer.activate(false)
+    yield* writer.flushAfter(false)
+    if (accepted.type === "rejected") {
+      recordRefused("block")
+      return accepted
+    }
+    if (accepted.type === "known") return { type: "duplicate" }
+    if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
+    const reject = verdicts.get(accepted.id)
+    return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+  }))
+
+const deliver = (
+  { state, writer }: ChainParts,
+  blocks: ReadonlyArray<Block>,
+  bulk: boolean
+): Effect.Effect<Delivery, StorageFailure> =>
+  writer.exclusively(Effect.gen(function*() {
+    const refused = new Array<Reject | undefined>()
+    for (const block of blocks) {
+      const accepted = yield* attempt(() => state.acceptBlock(block))
+      if (accepted.type === "rejected") recordRefused("block")
+      refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
+    }
+    const verdicts: BatchVerdicts = yield* writer.activate(bulk)
+    yield* writer.flushAfter(bulk)
+    const judged = [...verdicts].map(([id, reject]) => ({ hash: cursorOf(state, id).hash, reject }))
+    return { refused, judged }
+  }))
+
+const judge = (
+  { pool, state, writer }: ChainParts,
+  block: Block
+): Effect.Effect<Reject | undefined, StorageFailure> =>
+  writer.undisturbed(
+    Effect.gen(function*() {
+      const judged = yield* attempt(() => state.judge(block))
+      // The writer's lock also protects the pool: there is no other batch.
+      const batch = pool.begin()
+      batch.add(0, judged.scripts, judged.flags)
+      const failed = yield* batch.finish
+      return failed === undefined ? judged.reject : scriptReject(failed)
+    }).pipe(Effect.uninterruptible)
+  )
+
+export const make = (parts: ChainParts): Context.Tag.Service<ChainSink> => ({
+  acceptHeaders: (headers) => acceptHeaders(parts.state, headers),
+  deliver: (blocks, bulk) => deliver(parts, blocks, bulk),
+  submit: (block) => submit(parts, block),
+  judge: (block) => judge(parts, block),
+  importFrom: (paths) => parts.imports.run({ paths, own: false })
+})

@@ -1,0 +1,47 @@
+import * as Effect from "effect/Effect"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { attempt } from "../attempt.ts"
+import type { ImportFailed } from "../errors.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { ChainWriter } from "../write/ChainWriter.ts"
+import { type ImportReport, importSources } from "./importBlocks.ts"
+import type { ImportContext, ImportProgress } from "./ImportRun.ts"
+
+export type ImportSources = Pick<ImportContext, "paths" | "own" | "from">
+
+/** Imports block files into a chain. */
+export interface ChainImport {
+  readonly run: (sources: ImportSources) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
+  /** The progress of the current import. */
+  readonly progress: () => ImportProgress | undefined
+}
+
+export interface ChainImportParts {
+  readonly state: ChainState
+  readonly writer: ChainWriter
+  readonly temporaryDirectory: string
+}
+
+export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): ChainImport => {
+  const { activate, catchUp, exclusively, flush, flushAfter } = writer
+  let importing: ImportProgress | undefined
+  return {
+    progress: () => importing,
+    run: (sources) =>
+      importSources({
+        ...sources,
+        state,
+        temporaryDirectory,
+        batch: (work) =>
+          exclusively(
+            attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
+          ),
+        flush: exclusively(Effect.zipRight(catchUp, flush)),
+        report: (progress) => Effect.sync(() => void (importing = progress))
+      }).pipe(
+        // Also if the import ends early: the followers reach the chain's tip.
+        Effect.ensuring(Effect.ignore(exclusively(catchUp))),
+        Effect.ensuring(Effect.sync(() => void (importing = undefined)))
+      )
+  }
+}

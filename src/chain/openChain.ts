@@ -1,0 +1,136 @@
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { guarded } from "../storage/Database.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { attempt } from "./attempt.ts"
+import type { ChainParts } from "./ChainParts.ts"
+import * as ChainImport from "./import/ChainImport.ts"
+import type { ImportReport } from "./import/importBlocks.ts"
+import { removeUnpacked } from "./import/importSource.ts"
+import { Decisions } from "./index/Decisions.ts"
+import { checkPages, removeDamagedChainState } from "./repair/chainDamage.ts"
+import { checkAtStart } from "./repair/checkLastBlocks.ts"
+import { DEFAULT_CHECK, type VerifyOptions } from "./repair/verifyChain.ts"
+import { ChainState, type ChainStateOptions } from "./state/ChainState.ts"
+import { ChainStores, type ChainStoresOptions } from "./state/ChainStores.ts"
+import * as ChainWriter from "./write/ChainWriter.ts"
+import * as VerifyPool from "./write/VerifyPool.ts"
+
+export interface ChainOptions extends Omit<ChainStateOptions, "now">, Omit<ChainStoresOptions, "onDamage"> {
+  /** Worker threads for scripts, in addition to the main thread. */
+  readonly verifyThreads: number
+  /** Unix time in seconds; by default Effect's clock. */
+  readonly now?: () => number
+  readonly check?: Pick<VerifyOptions, "level" | "blocks">
+  readonly temporaryDirectory: string
+}
+
+const openParts = (options: ChainOptions): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { temporaryDirectory } = options
+    const clock = yield* Effect.clock
+    const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
+    const met = yield* Queue.sliding<StorageFailure>(1)
+    const { state, stores } = yield* Effect.acquireRelease(
+      attempt(() => {
+        const stores = new ChainStores({ ...options, onDamage: (damage) => void met.unsafeOffer(damage) })
+        return { stores, state: new ChainState(stores, { ...options, now }) }
+      }),
+      ({ state }) => Effect.sync(() => state.close())
+    )
+    const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
+    const pool = yield* VerifyPool.make(options.verifyThreads)
+    const writer = yield* ChainWriter.make(state, pool)
+    const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(writer.exclusively(damage))
+    yield* checkPages(options, stores, endBy)
+    // Also if only a read of a caller found the damage: the database may return wrong data to other callers.
+    yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
+    // Waits for the current writer: a batch in progress is settled first, while its worker threads still exist.
+    yield* Effect.addFinalizer(() =>
+      Effect.catchAll(
+        writer.exclusively(writer.flush),
+        (failure) => Effect.logError("chain state could not be saved at shutdown", { reason: failure.message })
+      )
+    )
+    const imports = ChainImport.make({ state, writer, temporaryDirectory })
+    return { stores, state, pool, writer, decisions, imports }
+  })
+
+/** Reads the node's own block files again, in place. */
+const reread = (
+  { imports }: ChainParts,
+  sources: Omit<ChainImport.ImportSources, "own">
+): Effect.Effect<ImportReport, StorageFailure> =>
+  Effect.catchTag(
+    imports.run({ ...sources, own: true }),
+    "ImportFailed",
+    ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
+  )
+
+/** Block files without an index: the folder chainstate was deleted. The blocks are read again in place. */
+const rebuild = (parts: ChainParts, strayFiles: ReadonlyArray<string>): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { imports, stores, writer } = parts
+    yield* Effect.logWarning("chain state missing: rebuilding it from the stored blocks", {
+      files: strayFiles.length
+    })
+    const progress = Effect.suspend(() => {
+      const importing = imports.progress()
+      return Effect.logInfo("rebuilding the chain state", { phase: importing?.phase, height: importing?.height })
+    })
+    const said = yield* Effect.fork(Effect.repeat(progress, Schedule.spaced("10 seconds")))
+    yield* reread(parts, { paths: strayFiles }).pipe(Effect.ensuring(Fiber.interrupt(said)))
+    yield* writer.exclusively(attempt(() => stores.storeGenesis()).pipe(Effect.zipRight(writer.flush)))
+  })
+
+/** Blocks that were written, and possibly acknowledged, but not in the index yet at a power cut. */
+const readTails = (parts: ChainParts, tails: ReadonlyMap<string, number>): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { decisions, state, stores } = parts
+    yield* attempt(() => decisions.lift(state))
+    const { stored } = yield* reread(parts, { paths: [...tails.keys()], from: tails })
+    if (stored > 0) stores.noteRepair(`${stored} blocks after the end of the block index were read again`)
+    yield* attempt(() => stores.cutTails())
+  })
+
+/** Blocks that were stored but not connected when the node ended. A damaged one can be fetched again. */
+const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.Effect<void, StorageFailure> =>
+  writer.undisturbed(
+    Effect.gen(function*() {
+      const verdicts: ChainWriter.BatchVerdicts = yield* writer.activate(true)
+      yield* writer.catchUp
+      // Stores a refusal at once: a start after a crash must not validate the block again.
+      if ([...verdicts.values()].some((reject) => reject !== undefined)) yield* writer.flush
+    })
+  ).pipe(
+    Effect.catchIf(
+      (failure) => failure._tag === "StorageCorrupted" && failure.file.startsWith(blocksDirectory),
+      (damage) => Effect.logError(damage.message)
+    )
+  )
+
+/** Opens a chain: repairs or rebuilds what a crash left, checks the last blocks, and connects all stored blocks. */
+export const openChain = (
+  options: ChainOptions
+): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { blocksDirectory, temporaryDirectory } = options
+    yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
+    const rebuilt = yield* removeDamagedChainState(options)
+    const parts = yield* openParts(options)
+    const { decisions, state, stores } = parts
+    const strayFiles = stores.strayFiles()
+    if (strayFiles.length > 0) yield* rebuild(parts, strayFiles)
+    const tails = stores.tailStarts()
+    if (tails.size > 0) yield* readTails(parts, tails)
+    // A chain state that was just rebuilt from the blocks needs no check.
+    if (rebuilt === undefined) yield* checkAtStart(parts, options.check ?? DEFAULT_CHECK)
+    // Restores the operator's decisions about the best chain.
+    for (const said of yield* attempt(() => decisions.apply(state))) yield* Effect.logWarning(said)
+    yield* connectStored(parts, blocksDirectory)
+    return parts
+  })

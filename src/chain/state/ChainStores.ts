@@ -1,0 +1,148 @@
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { decodeBlock } from "../../protocol/block.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { BlockFiles } from "../../storage/BlockFiles.ts"
+import { StorageCorrupted, StorageUnavailable } from "../../storage/errors.ts"
+import { recordChecksum } from "../../storage/recordChecksum.ts"
+import { BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { requestRebuild } from "../repair/rebuild.ts"
+import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
+import { ActiveChain } from "./ActiveChain.ts"
+import { ChainDatabase } from "./ChainDatabase.ts"
+import { encodeUndo, type Undo } from "./coinCodec.ts"
+
+export interface ChainStoresOptions {
+  readonly params: ConsensusParams
+  readonly blocksDirectory: string
+  readonly chainstateDirectory: string
+  readonly pageSize: number
+  /** Called synchronously when damage of chainstate.db is found. The next start rebuilds it. */
+  readonly onDamage?: (damage: StorageCorrupted) => void
+}
+
+const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
+
+/** Block files, database and header tree: opened, loaded, and made consistent after a crash. */
+export class ChainStores {
+  readonly index = new BlockIndex()
+  readonly active = new ActiveChain(this.index)
+  readonly files: BlockFiles
+  readonly database: ChainDatabase
+  private readonly said: Array<string> = []
+  private readonly options: ChainStoresOptions
+  private readonly tails: ReadonlyArray<Tail>
+
+  /** Throws `StorageFailure`. */
+  constructor(options: ChainStoresOptions) {
+    this.options = options
+    this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
+    try {
+      this.database = new ChainDatabase(
+        options.chainstateDirectory,
+        options.pageSize,
+        (damage) => {
+          requestRebuild(options.chainstateDirectory, damage.found)
+          options.onDamage?.(damage)
+        }
+      )
+    } catch (cause) {
+      this.files.close()
+      throw cause
+    }
+    try {
+      const stored = this.database.state()
+      if (stored === undefined) this.begin()
+      else this.load(stored.headerCount, stored.bestHash)
+      const mended = stored === undefined ? { said: [], tails: [] } : repairFiles(this.index, this.files)
+      this.said.push(...mended.said)
+      this.tails = mended.tails
+      if (this.strayFiles().length === 0) this.storeGenesis()
+    } catch (cause) {
+      this.close()
+      throw cause
+    }
+  }
+
+  private begin(): void {
+    const genesis = decodeBlock(this.options.params.network.genesisBlock)
+    this.active.become(this.index.add(genesis.header, NONE))
+    this.index.addStatus(0, Status.VALID)
+    for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
+    this.index.setUndo(0, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
+    // Existing block files are kept: they may have a chain whose index was deleted.
+    if (this.strayFiles().length === 0) this.storeGenesis()
+  }
+
+  private load(headerCount: number, bestHash: Bytes): void {
+    try {
+      this.index.load(this.database.pages(), headerCount)
+    } catch (cause) {
+      if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) throw cause
+      throw this.database.corrupted(`the block index does not load (${String(cause)})`)
+    }
+    const genesis = this.index.find(this.options.params.network.genesisHash)
+    const tip = this.index.find(bestHash)
+    if (genesis !== 0 || tip === NONE) throw this.database.corrupted("the best block is not in the block index")
+    this.active.become(tip)
+  }
+
+  /** Stores the genesis block if it is missing. This also ends a rebuild: see `strayFiles`. */
+  storeGenesis(): void {
+    if (this.index.has(0, Status.HAVE_DATA)) return
+    const genesis = decodeBlock(this.options.params.network.genesisBlock)
+    const place = this.files.appendBlock(genesis.bytes)
+    this.index.setData(0, place, genesis.transactions.length, recordChecksum(genesis.bytes))
+  }
+
+  /**
+   * The block files, if they are not indexed, or not completely: the index was deleted and has to be rebuilt. Genesis
+   * is indexed last, so that an interrupted rebuild is resumed.
+   */
+  strayFiles(): ReadonlyArray<string> {
+    if (this.index.has(0, Status.HAVE_DATA)) return []
+    const numbers = this.files.numbers("blk")
+    if (!numbers.some((file) => this.files.sizeOf("blk", file) > 0)) return []
+    return numbers.map((file) => this.files.path("blk", file))
+  }
+
+  /** The start of the part after the last indexed record, by block file, at the start of the node. */
+  tailStarts(): ReadonlyMap<string, number> {
+    return new Map(this.tails.map(({ file, from }) => [this.files.path("blk", file), from]))
+  }
+
+  /** Cuts these parts off after their last block, once their blocks are indexed. */
+  cutTails(): void {
+    this.said.push(...cutTails(this.index, this.files, this.tails))
+  }
+
+  /** What was repaired at the start, for the operator. */
+  repairs(): ReadonlyArray<string> {
+    return this.said
+  }
+
+  noteRepair(said: string): void {
+    this.said.push(said)
+  }
+
+  /** Bytes of the block files. */
+  blockFilesSize(): number {
+    return this.files.sizeOnDisk
+  }
+
+  /** Bytes of the database of coins, claims and headers. Throws `StorageFailure`. */
+  databaseSize(): number {
+    return this.database.size()
+  }
+
+  /** The error of a chain state that has to be rebuilt from the blocks. The next start does this. */
+  beyondRepair(found: string): StorageCorrupted {
+    requestRebuild(this.options.chainstateDirectory, found)
+    const remedy = "Start the node again: it rebuilds the chain state from the stored blocks"
+    return new StorageCorrupted({ file: this.database.file, found, remedy })
+  }
+
+  close(): void {
+    this.files.close()
+    this.database.close()
+  }
+}

@@ -1,0 +1,283 @@
+import { checkBlock, checkBlockBody, checkBlockContext } from "../../consensus/block.ts"
+import { connectBlock, undoBlock } from "../../consensus/connectBlock.ts"
+import { blockFlags } from "../../consensus/flags.ts"
+import { nameEffects } from "../../consensus/names.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type Reject, reject } from "../../consensus/Reject.ts"
+import type { BlockDelta, NameEffect, ScriptCheck } from "../../consensus/view.ts"
+import type { Block, BlockHeader } from "../../protocol/block.ts"
+import { equal } from "../../protocol/bytes.ts"
+import type { BlockFiles } from "../../storage/BlockFiles.ts"
+import { StorageCorrupted } from "../../storage/errors.ts"
+import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { scriptsAssumed } from "../index/scriptsAssumed.ts"
+import type { ActiveChain } from "./ActiveChain.ts"
+import { encodeUndo } from "./coinCodec.ts"
+import type { CoinStore } from "./CoinStore.ts"
+import type { Forks } from "./Forks.ts"
+import type { StoredBlocks } from "./StoredBlocks.ts"
+import type { Timings } from "./timings.ts"
+
+/** A connected block whose scripts are not verified yet. */
+interface Prepared {
+  readonly id: number
+  readonly block: Block
+  readonly delta: BlockDelta
+}
+
+/** A batch of connected blocks with unverified scripts, and the error that ended it, if any. */
+export interface PreparedBatch {
+  readonly blocks: ReadonlyArray<Prepared>
+  readonly refused: { readonly id: number; readonly reject: Reject } | undefined
+  readonly thrown: { readonly id: number; readonly cause: unknown } | undefined
+}
+
+/** The result of validating a block without connecting it. `reject` applies if all its scripts are valid. */
+export interface Judged {
+  readonly reject: Reject | undefined
+  readonly scripts: ReadonlyArray<ScriptCheck>
+  readonly flags: number
+}
+
+export interface Settled {
+  readonly connected: ReadonlyArray<Connected>
+  readonly refused: PreparedBatch["refused"]
+  /** The error of a damaged block, which counts as missing from now on. */
+  readonly damaged: StorageCorrupted | undefined
+}
+
+export interface Connected {
+  readonly id: number
+  readonly block: Block
+  readonly effects: ReadonlyArray<NameEffect>
+}
+
+/** How many blocks a batch may have: it ends at the first limit that it reaches. */
+export interface BatchLimits {
+  readonly blocks: number
+  readonly inputs: number
+  readonly bytes: number
+}
+
+/** Receives the script checks of a block, by its index in the batch. */
+export type CheckScripts = (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
+
+export interface ConnectorParts {
+  readonly params: ConsensusParams
+  readonly index: BlockIndex
+  readonly active: ActiveChain
+  readonly forks: Forks
+  readonly coins: CoinStore
+  readonly files: BlockFiles
+  readonly stored: StoredBlocks
+  readonly timings: Timings
+  /** Checks a header against its predecessor. */
+  readonly checkPlace: (header: BlockHeader) => Reject | undefined
+}
+
+/** The reference node's reason for a proposal that does not build on the tip (BIP 23). */
+const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
+
+/** The changes of coins that disconnect a block. */
+const inverse = ({ coins, removed }: BlockDelta) =>
+  new Map([...coins.keys()].map((outpoint) => [outpoint, removed.get(outpoint)] as const))
+
+/**
+ * Connects blocks to the best chain, in batches, and disconnects them. A batch has two steps: `prepare` connects its
+ * blocks without their scripts, `settle` keeps them up to the first invalid script.
+ */
+export class Connector {
+  private readonly params: ConsensusParams
+  private readonly index: BlockIndex
+  private readonly active: ActiveChain
+  private readonly forks: Forks
+  private readonly coins: CoinStore
+  private readonly files: BlockFiles
+  private readonly stored: StoredBlocks
+  private readonly timings: Timings
+  private readonly checkPlace: ConnectorParts["checkPlace"]
+
+  constructor(parts: ConnectorParts) {
+    this.params = parts.params
+    this.index = parts.index
+    this.active = parts.active
+    this.forks = parts.forks
+    this.coins = parts.coins
+    this.files = parts.files
+    this.stored = parts.stored
+    this.timings = parts.timings
+    this.checkPlace = parts.checkPlace
+  }
+
+  /**
+   * Connects blocks on the way from the tip to `target`, without their scripts. Each block's script checks are passed
+   * to `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle`
+   * ends the batch with the result of the checks.
+   */
+  prepare(target: number, limits: BatchLimits, check: CheckScripts): PreparedBatch {
+    const blocks: Array<Prepared> = []
+    const end = Math.min(this.index.height(target), this.active.height + limits.blocks)
+    let bytes = 0
+    for (let inputs = 0; this.active.height < end && inputs < limits.inputs && bytes < limits.bytes;) {
+      const id = this.index.ancestor(target, this.active.height + 1)
+      try {
+        const block = this.stored.block(id)
+        const flags = blockFlags(this.active.height + 1, this.params)
+        const result = this.connectOnTrust(id, block, flags)
+        if ("reject" in result) {
+          check(blocks.length, result.scripts, flags)
+          return { blocks, refused: { id, reject: result.reject }, thrown: undefined }
+        }
+        const { delta } = result
+        check(blocks.length, delta.scripts, flags)
+        this.coins.apply(delta.coins, delta.claims)
+        this.active.pushOnTrust(id)
+        blocks.push({ id, block, delta })
+        bytes += block.size
+        for (const { coins } of delta.scripts) inputs += coins.length
+      } catch (cause) {
+        // The blocks before it are valid and have to be settled first.
+        return { blocks, refused: undefined, thrown: { id, cause } }
+      }
+    }
+    return { blocks, refused: undefined, thrown: undefined }
+  }
+
+  private connectOnTrust(id: number, block: Block, flags: number) {
+    const started = performance.now()
+    const prev = this.index.parent(id)
+    const result = connectBlock({
+      block,
+      height: this.index.height(id),
+      params: this.params,
+      flags,
+      view: this.coins,
+      medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
+      medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
+      checkScripts: !scriptsAssumed(this.index, id, this.forks.bestHeader, this.params)
+    })
+    this.timings.connect += performance.now() - started
+    return result
+  }
+
+  /**
+   * Validates a block on top of the tip, without proof of work and without storing it. Returns its script checks for
+   * the caller. Source: upstream `validation.cpp`, `TestBlockValidity`.
+   */
+  judge(block: Block): Judged {
+    const { tip } = this.active
+    const refuse = (reject: Reject): Judged => ({ reject, scripts: [], flags: 0 })
+    if (!equal(block.header.prevHash, this.index.hash(tip))) return refuse(NOT_ON_TIP)
+    const place = {
+      height: this.active.height + 1,
+      medianTimePast: this.index.medianTimePast(tip),
+      params: this.params
+    }
+    const broken = checkBlockBody(block) ?? this.checkPlace(block) ?? checkBlockContext(block, place)
+    if (broken !== undefined) return refuse(broken)
+    const flags = blockFlags(place.height, this.params)
+    const result = connectBlock({
+      ...place,
+      block,
+      flags,
+      // The block is not connected, so its coins are not kept in memory.
+      view: this.coins.passing,
+      medianTimePastAt: (height) => this.index.medianTimePast(this.active.at(height)),
+      checkScripts: true
+    })
+    return "reject" in result
+      ? { ...result, flags }
+      : { reject: undefined, scripts: result.delta.scripts, flags }
+  }
+
+  /**
+   * Ends a batch. The blocks before `failure` stay, the others are disconnected. `failure` is the index of a block in
+   * the batch, or of the refused block after it, and the reason. Throws the error that ended the batch, except for a
+   * damaged block, which counts as missing from now on.
+   */
+  settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
+    const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
+    this.takeBack({ blocks: batch.blocks.slice(good.length) })
+    const started = performance.now()
+    for (const [i, { block, delta, id }] of good.entries()) {
+      try {
+        if (!this.index.has(id, Status.HAVE_UNDO)) {
+          this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
+        }
+      } catch (cause) {
+        // A block without undo data could never be disconnected.
+        this.takeBack({ blocks: good.slice(i) })
+        throw cause
+      }
+      this.index.addStatus(id, Status.VALID)
+      this.active.settleOne()
+    }
+    this.timings.append += performance.now() - started
+    const bad = failure === undefined ? undefined : batch.blocks[failure.block] ?? batch.refused
+    const refused = bad === undefined || failure === undefined
+      ? batch.refused
+      : { id: bad.id, reject: failure.reject }
+    const damaged = refused === undefined ? this.missing(batch.thrown) : this.changedOnDisk(refused.id)
+    if (refused !== undefined && damaged === undefined) this.forks.markFailed(refused.id)
+    this.forks.prune()
+    return {
+      connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })),
+      refused: damaged === undefined ? refused : undefined,
+      damaged
+    }
+  }
+
+  takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
+    for (const { delta } of [...blocks].reverse()) {
+      this.active.popOnTrust()
+      this.coins.apply(inverse(delta), delta.claimsBefore)
+    }
+  }
+
+  /**
+   * Checks a refused block again. It passed all checks that need no coins when it was stored. If it fails them now, its
+   * bytes changed on disk, in a witness or proof that neither hash nor merkle root covers: then the block counts as
+   * damaged, not as invalid.
+   */
+  private changedOnDisk(id: number): StorageCorrupted | undefined {
+    const block = this.stored.block(id)
+    const reject = checkBlock(block, this.params) ?? checkBlockContext(block, {
+      height: this.index.height(id),
+      medianTimePast: this.index.medianTimePast(this.index.parent(id)),
+      params: this.params
+    })
+    if (reject === undefined) return undefined
+    const damage = this.stored.damagedBlock(id, reject.reason)
+    this.forks.findCandidates()
+    return damage
+  }
+
+  private missing(thrown: PreparedBatch["thrown"]): StorageCorrupted | undefined {
+    if (thrown === undefined) return undefined
+    const { cause, id } = thrown
+    if (!this.isDamage(id, cause)) throw cause
+    this.forks.findCandidates()
+    return cause
+  }
+
+  /** Whether the damaged bytes of this block caused an error. Genesis is excluded: its bytes are built in. */
+  private isDamage(id: number, cause: unknown): cause is StorageCorrupted {
+    return id !== 0 && cause instanceof StorageCorrupted &&
+      cause.file === this.files.path("blk", this.index.dataPlace(id).file)
+  }
+
+  /** Disconnects the last block. Returns its number. */
+  disconnectTip(): number {
+    const id = this.active.tip
+    const block = this.stored.block(id)
+    const undone = undoBlock(block, this.stored.undo(id))
+    this.coins.apply(undone.coins, undone.claims)
+    this.active.pop()
+    return id
+  }
+
+  connected(id: number): Connected {
+    const block = this.stored.block(id)
+    return { id, block, effects: nameEffects(block, this.index.height(id), this.params) }
+  }
+}

@@ -2,8 +2,8 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type * as Effect from "effect/Effect"
 import { type Option, optionNamesOf, type OptionTable } from "../../config/options.ts"
-import { completionScript as ofShell } from "../tool/completions.ts"
-import { CLI_COMMANDS, CLI_FLAGS, type Shell, SHELLS } from "./flags.ts"
+import { shellScript } from "../tool/completions.ts"
+import { CLI_COMMANDS, CLI_FLAGS, CLI_SHELLS, type CliShell } from "./flags.ts"
 import { METHODS } from "./methodNames.ts"
 import { NAME } from "./outcome.ts"
 
@@ -17,7 +17,7 @@ const isSwitch = (option: Option): boolean => option.toml === "boolean"
 /** The values of a flag, if they are known. */
 const CHOICES: Readonly<Record<string, ReadonlyArray<string>>> = {
   network: ["mainnet", "testnet", "regtest"],
-  completions: SHELLS
+  completions: CLI_SHELLS
 }
 
 const FILES: ReadonlySet<string> = new Set(["rpccookiefile"])
@@ -61,5 +61,5 @@ const program = (name: string) =>
     ])
   )
 
-export const completionScript = (shell: Shell): Effect.Effect<string> =>
-  ofShell({ name: NAME, shell: shell === "sh" ? "bash" : shell, command: program, bare: new Set(METHODS) })
+export const completionScript = (shell: CliShell): Effect.Effect<string> =>
+  shellScript({ name: NAME, shell: shell === "sh" ? "bash" : shell, command: program, bare: new Set(METHODS) })

@@ -33,7 +33,7 @@ export interface MailHandlers<E> {
 }
 
 /** The program with these handlers for its sub-commands. */
-export const commandOf = <E>({ lookup, register, serve, update }: MailHandlers<E>) => (name: string) =>
+export const mailCommand = <E>({ lookup, register, serve, update }: MailHandlers<E>) => (name: string) =>
   Command.make(name).pipe(
     Command.withSubcommands([
       Command.make("register", REGISTER, register).pipe(

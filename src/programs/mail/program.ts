@@ -3,9 +3,9 @@ import type * as Layer from "effect/Layer"
 import type { OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
 import type { UsageError } from "../../config/UsageError.ts"
-import type { Outcome } from "../tool/outcome.ts"
+import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
-import { commandOf, type MailHandlers } from "./commands.ts"
+import { mailCommand, type MailHandlers } from "./commands.ts"
 import { lookup, type LookupFailure } from "./lookup.ts"
 import { prepare } from "./prepare.ts"
 import type { ServeFailure } from "./serve.ts"
@@ -49,7 +49,7 @@ const NOTES =
 svcd does.`
 
 /** Runs the program. Every failure is an outcome; an interruption shuts `serve` down cleanly. */
-export const run = (input: MailToolInput): Effect.Effect<Outcome> =>
+export const run = (input: MailToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,
     version: input.version,
@@ -57,5 +57,5 @@ export const run = (input: MailToolInput): Effect.Effect<Outcome> =>
     about: ABOUT,
     notes: NOTES,
     repeatsWords: true,
-    command: (name, printer) => commandOf(handlersOf(input, printer))(name)
+    command: (name, printer) => mailCommand(handlersOf(input, printer))(name)
   })

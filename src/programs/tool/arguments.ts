@@ -72,12 +72,6 @@ type Given = ReadonlyMap<string, ReadonlyArray<string>>
 
 const isOn = (given: Given, name: string): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
-const builtIn = (given: Given, name: string | undefined): ReadonlyArray<string> | undefined => {
-  if (isOn(given, "help")) return ["--help", ...name === undefined ? [] : [name, "--help"]]
-  if (isOn(given, "version")) return ["--version"]
-  return undefined
-}
-
 const commandProblem = (name: string | undefined, { commands, repeatsWords }: Syntax): string => {
   const names = [...commands.keys()]
   if (name === undefined) return `a sub-command is missing: ${names.join(", ")}`
@@ -86,35 +80,59 @@ const commandProblem = (name: string | undefined, { commands, repeatsWords }: Sy
   return `${repeatsWords ? quoted(name) : "that"} is not a sub-command; ${hint}`
 }
 
-/** The texts of a flag as the library reads them: a switch with its value, of other flags the last one. */
-const spelled = (name: string, texts: ReadonlyArray<string>, form: Form): ReadonlyArray<string> => {
-  const used = form.repeatable ? texts : texts.slice(-1)
-  return used.flatMap((text) => [`--${name}`, form.toml === "boolean" ? `${["1", "true"].includes(text)}` : text])
+/** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
+const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
+
+interface GivenFlag {
+  readonly name: string
+  readonly texts: ReadonlyArray<string>
+  readonly form: Form
 }
+
+/** What is wrong with a flag that the library would take. */
+const textProblem = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> => {
+  // The library drops an empty text of a flag that may be repeated.
+  if (form.repeatable && texts.includes("")) return [`--${name}: must not be empty`]
+  const strange = form.toml === "boolean" ? texts.find((text) => !Object.hasOwn(SWITCHED, text)) : undefined
+  return strange === undefined ? [] : [`--${name}: ${quoted(strange)} is not one of 0, 1, true, false`]
+}
+
+/** A flag as the library reads it; of one that it takes once, the last text. */
+const spelled = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> =>
+  (form.repeatable ? texts : texts.slice(-1)).flatMap((text) => [
+    `--${name}`,
+    form.toml === "boolean" ? SWITCHED[text] ?? text : text
+  ])
+
+const accepted = (...words: ReadonlyArray<string>): Arguments => ({ words, problems: [] })
+const refused = (...problems: ReadonlyArray<string>): Arguments => ({ words: [], problems })
+
+const completions = (shell: string): Arguments =>
+  SHELLS.some((each) => each === shell)
+    ? accepted("--completions", shell)
+    : refused(`--completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`)
 
 export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Arguments => {
   const { commands } = syntax
   const flags: Forms = Object.assign({}, ...commands.values(), BUILT_IN)
   const { given, problems, words: [name, ...more] } = readWords(argv, flags)
-  const refuse = (...found: ReadonlyArray<string>): Arguments => ({ words: [], problems: found })
-
-  const known = name !== undefined && commands.has(name) ? name : undefined
-  const alone = builtIn(given, known)
-  if (alone !== undefined) return { words: alone, problems: [] }
-  if (problems.length > 0) return refuse(...problems)
-  const shell = given.get("completions")?.at(-1)
-  if (shell !== undefined) {
-    return SHELLS.some((each) => each === shell)
-      ? { words: ["--completions", shell], problems: [] }
-      : refuse(`--completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`)
-  }
   const own = name === undefined ? undefined : commands.get(name)
-  if (name === undefined || own === undefined) return refuse(commandProblem(name, syntax))
+
+  if (isOn(given, "help")) {
+    return accepted("--help", ...name === undefined || own === undefined ? [] : [name, "--help"])
+  }
+  if (isOn(given, "version")) return accepted("--version")
+  if (problems.length > 0) return refused(...problems)
+  const shell = given.get("completions")?.at(-1)
+  if (shell !== undefined) return completions(shell)
+  if (name === undefined || own === undefined) return refused(commandProblem(name, syntax))
+
   const strange = [...given.keys()].filter((flag) => !Object.hasOwn(own, flag))
-  if (strange.length > 0) return refuse(...strange.map((flag) => `--${flag}: is not a flag of ${name}`))
-  // The library drops an empty text of a flag that may be repeated.
-  const empty = [...given].filter(([flag, texts]) => own[flag]?.repeatable === true && texts.includes(""))
-  if (empty.length > 0) return refuse(...empty.map(([flag]) => `--${flag}: must not be empty`))
-  const behind = [...given].flatMap(([flag, texts]) => own[flag] === undefined ? [] : spelled(flag, texts, own[flag]))
-  return { words: [name, ...behind, ...more], problems: [] }
+  if (strange.length > 0) return refused(...strange.map((flag) => `--${flag}: is not a flag of ${name}`))
+  const ownGiven = Object.entries(own).flatMap(([flag, form]): ReadonlyArray<GivenFlag> => {
+    const texts = given.get(flag)
+    return texts === undefined ? [] : [{ name: flag, texts, form }]
+  })
+  const wrong = ownGiven.flatMap(textProblem)
+  return wrong.length > 0 ? refused(...wrong) : accepted(name, ...ownGiven.flatMap(spelled), ...more)
 }

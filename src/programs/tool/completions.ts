@@ -1,7 +1,6 @@
 import type * as Command from "@effect/cli/Command"
 import * as Descriptor from "@effect/cli/CommandDescriptor"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
 import { type Forms, formsOf, type Shell } from "./arguments.ts"
 
 /** Scripts with which a shell completes flags and sub-commands. @effect/cli writes them; some of it needs correction. */
@@ -20,6 +19,7 @@ interface Script {
   readonly standIn: string
   readonly forms: Forms
   readonly bare: ReadonlySet<string>
+  readonly commands: ReadonlyArray<string>
 }
 
 /** Flags of the library that no program of the project has. */
@@ -45,11 +45,19 @@ const withBashChoices = (text: string, forms: Forms): string =>
     text
   )
 
+/** A sub-command is a word of the command line, which the library writes as part of a function's name. */
+const withBashCommands = ({ commands, standIn, text }: Script): string =>
+  commands.reduce(
+    (script, name) => script.replace(`${standIn},${name.replaceAll("-", "__")})`, `${standIn},${name})`),
+    text
+  )
+
 /**
- * Corrects a script for bash: a choice has a word for each value, no value follows a switch, and no flag is offered
- * that the program does not have.
+ * Corrects a script for bash: names with hyphens, a word for each value of a choice, no value behind a switch, and no
+ * flag that the program does not have.
  */
-const mendBash = ({ bare, forms, standIn, text }: Script): string => {
+const mendBash = (script: Script): string => {
+  const { bare, forms, standIn } = script
   const switches = Object.entries(forms).filter(([, { toml }]) => toml === "boolean").map(([name]) => name)
   const behindSwitch = new RegExp(
     ` +--(?:${[...switches, "help", "wizard", "version"].join("|")})\\)\\n` +
@@ -57,7 +65,7 @@ const mendBash = ({ bare, forms, standIn, text }: Script): string => {
     "g"
   )
   let block = ""
-  return withBashChoices(text, forms)
+  return withBashChoices(withBashCommands(script), forms)
     .replace(behindSwitch, "")
     .replace(
       /compgen -W "([a-z]+(?:,[a-z]+)+)"/g,
@@ -89,12 +97,13 @@ const mendLines = ({ forms, text }: Script): string =>
     .filter((line) => !/^ *'--(?:log-level|wizard)\[| -l (?:log-level|wizard)(?: |$)/.test(line))
     .join("\n")
 
-export const completionScript = <E, A>(completed: Completed<E, A>): Effect.Effect<string> => {
+export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<string> => {
   const { bare = new Set<string>(), name, shell } = completed
   // The library misreads hyphens in names of programs in parts of its scripts.
   const standIn = name.replaceAll("-", "_")
   const { descriptor } = completed.command(standIn)
-  const usages = [descriptor, ...Descriptor.getSubcommands(descriptor).pipe(HashMap.values)].map(Descriptor.getUsage)
+  const commands = [...Descriptor.getSubcommands(descriptor)]
+  const usages = [Descriptor.getUsage(descriptor), ...commands.map(([, command]) => Descriptor.getUsage(command))]
   const forms: Forms = Object.assign({}, ...usages.map((usage) => formsOf(usage)))
   const scriptOf = (lines: ReadonlyArray<string>): Script => ({
     text: `${lines.join("\n")}\n`.replaceAll(
@@ -103,7 +112,8 @@ export const completionScript = <E, A>(completed: Completed<E, A>): Effect.Effec
     ),
     standIn,
     forms,
-    bare
+    bare,
+    commands: commands.map(([command]) => command)
   })
   switch (shell) {
     case "zsh":

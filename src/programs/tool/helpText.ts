@@ -62,6 +62,8 @@ const entries = (doc: HelpDoc.HelpDoc): ReadonlyArray<Entry> => {
   }
 }
 
+export const describesFlags = (doc: HelpDoc.HelpDoc): boolean => entries(doc).length > 0
+
 interface Words {
   readonly words: ReadonlyArray<string>
   readonly required: ReadonlyArray<string>
@@ -107,7 +109,7 @@ const section = (title: string, list: ReadonlyArray<Entry>): ReadonlyArray<strin
   list.length === 0 ? [] : [title, ...list.map(entry), ""]
 
 /** The help of a program. */
-export interface Page {
+export interface ProgramPage {
   readonly name: string
   /** What the program is for. */
   readonly about: string
@@ -119,7 +121,7 @@ export interface Page {
 const SPELLING = "-flag value, -flag=value, --flag value and --flag=value mean the same."
 const STATUS = "Exit status: 0; 1 if it cannot be done; 2 for a mistake in arguments or configuration."
 
-export const pageText = ({ about, commands, name, notes }: Page): string =>
+export const pageText = ({ about, commands, name, notes }: ProgramPage): string =>
   [
     `Usage: ${name} <sub-command> [flags]`,
     "",

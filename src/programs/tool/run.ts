@@ -7,14 +7,13 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { UsageError } from "../../config/UsageError.ts"
 import { formsOf, readArguments } from "./arguments.ts"
-import { completionScript } from "./completions.ts"
-import { commandText, pageText, paragraphs } from "./helpText.ts"
-import { failure, type Outcome, usage } from "./outcome.ts"
+import { shellScript } from "./completions.ts"
+import { commandText, describesFlags, pageText, paragraphs } from "./helpText.ts"
+import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf } from "./outcome.ts"
 
 /**
  * Runs a program that is described by a command of @effect/cli with sub-commands: that library parses and validates,
@@ -62,71 +61,78 @@ const commandsOf = <A>(root: Descriptor.Command<A>) => {
   })
 }
 
-interface Printed {
-  stdout: string
-  stderr: string
+/** What the built-in flags print. */
+const builtInText = <E extends Failure, A>(
+  option: BuiltInOptions.BuiltInOptions,
+  { about, command, name, notes, version }: Tool<E, A>,
+  commands: ReturnType<typeof commandsOf>
+): Effect.Effect<string> => {
+  switch (option._tag) {
+    case "ShowHelp": {
+      const { helpDoc, usage } = option
+      // The library's document about the whole program has no flags.
+      const text = describesFlags(helpDoc) ? commandText(usage, helpDoc) : pageText({ name, about, notes, commands })
+      return Effect.succeed(text)
+    }
+    case "ShowVersion":
+      return Effect.succeed(`${name} ${version}\n`)
+    case "ShowCompletions":
+      return shellScript({ name, shell: option.shellType, command: (as) => command(as, SILENT) })
+    case "SetLogLevel":
+    case "ShowWizard":
+      return Effect.dieMessage(`${name} has no such flag: ${option._tag}`)
+  }
 }
 
-const finished = <E extends { readonly _tag: string; readonly message: string }>(
-  name: string,
-  printed: Printed,
-  exit: Exit.Exit<void, E | UsageError>
-): Outcome =>
-  Exit.match(exit, {
-    onSuccess: () => ({ code: 0, ...printed }),
-    onFailure: (cause) =>
-      Option.match(Cause.failureOption(cause), {
-        onNone: () => failure(name, UNEXPECTED),
-        onSome: (error) => error instanceof UsageError ? usage(name, error) : failure(name, error)
-      })
-  })
+/** Surplus words are not repeated: they may be the rest of a password. */
+const surplus = (command: string): UsageError =>
+  new UsageError({ problems: [`${command}: there are too many arguments; a text with spaces has to be in quotes`] })
 
-/** Runs a program. Every failure is an outcome; an interruption ends the sub-command. */
-export const run = <E extends { readonly _tag: string; readonly message: string }, A>(
-  tool: Tool<E, A>
-): Effect.Effect<Outcome> => {
-  const { about, name, notes, version } = tool
-  const printed: Printed = { stdout: "", stderr: "" }
-  const command = tool.command(name, {
-    result: (text) => void (printed.stdout += text),
-    remark: (text) => void (printed.stderr += text)
-  })
+interface Failure {
+  readonly _tag: string
+  readonly message: string
+}
+
+/** Lets the library parse the arguments, and does what they ask for. */
+const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): Effect.Effect<void, E | UsageError> => {
+  const command = tool.command(tool.name, printer)
   const commands = commandsOf(command.descriptor)
-  const syntax = { commands: new Map(commands.map((each) => [each.name, formsOf(each.usage)])), ...tool }
-  const { problems, words } = readArguments(tool.argv, syntax)
-  if (problems.length > 0) return Effect.succeed(usage(name, new UsageError({ problems })))
-
-  const help = ({ helpDoc, usage }: BuiltInOptions.ShowHelp): string =>
-    words.length > 1 ? commandText(usage, helpDoc) : pageText({ name, about, notes, commands })
-
-  const builtIn = (option: BuiltInOptions.BuiltInOptions): Effect.Effect<string> => {
-    switch (option._tag) {
-      case "ShowHelp":
-        return Effect.succeed(help(option))
-      case "ShowVersion":
-        return Effect.succeed(`${name} ${version}\n`)
-      case "ShowCompletions":
-        return completionScript({ name, shell: option.shellType, command: (as) => tool.command(as, SILENT) })
-      case "SetLogLevel":
-      case "ShowWizard":
-        return Effect.dieMessage(`${name} has no such flag: ${option._tag}`)
-    }
-  }
-
-  return Descriptor.parse(command.descriptor, [name, ...words], config).pipe(
+  const { problems, words } = readArguments(tool.argv, {
+    commands: new Map(commands.map(({ name, usage }) => [name, formsOf(usage)])),
+    repeatsWords: tool.repeatsWords
+  })
+  if (problems.length > 0) return new UsageError({ problems })
+  return Descriptor.parse(command.descriptor, [tool.name, ...words], config).pipe(
     Effect.provide(parserLayer),
-    Effect.mapError((error) => new UsageError({ problems: paragraphs(error.error) })),
+    Effect.mapError(({ error }) => new UsageError({ problems: paragraphs(error) })),
     Effect.flatMap((directive): Effect.Effect<void, E | UsageError> => {
       if (directive._tag === "BuiltIn") {
-        return Effect.map(builtIn(directive.option), (text) => void (printed.stdout += text))
+        return Effect.map(builtInText(directive.option, tool, commands), printer.result)
       }
-      // Surplus words are not repeated: they may be the rest of a password.
-      const surplus = `${words[0] ?? ""}: there are too many arguments; a text with spaces has to be in quotes`
       return directive.leftover.length > 0
-        ? new UsageError({ problems: [surplus] })
+        ? surplus(words[0] ?? tool.name)
         : command.transform(command.handler(directive.value), directive.value)
-    }),
-    Effect.exit,
-    Effect.map((exit) => finished(name, printed, exit))
+    })
   )
 }
+
+/** Runs a program. Every failure is an outcome; an interruption ends the sub-command. */
+export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<ProgramOutcome> =>
+  Effect.suspend(() => {
+    const printed = { stdout: "", stderr: "" }
+    const printer = {
+      result: (text: string): void => void (printed.stdout += text),
+      remark: (text: string): void => void (printed.stderr += text)
+    }
+    return carriedOut(tool, printer).pipe(
+      Effect.matchCause({
+        onSuccess: () => ({ code: 0, ...printed }),
+        onFailure: (cause) =>
+          Option.match(Cause.failureOption(cause), {
+            onNone: () => failureOutcomeOf(tool.name, UNEXPECTED),
+            onSome: (error) =>
+              error instanceof UsageError ? usageOutcomeOf(tool.name, error) : failureOutcomeOf(tool.name, error)
+          })
+      })
+    )
+  })

@@ -28,7 +28,7 @@ export interface CommandContext {
 }
 
 /** A secret from the command line; `undefined` if the terminal is to be asked for it. */
-export type Secret = Redacted.Redacted<string> | undefined
+export type GivenSecret = Redacted.Redacted<string> | undefined
 
 const WALLET_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/
 
@@ -45,7 +45,7 @@ const directory = ({ connection }: CommandContext) =>
 interface Question {
   /** The flag that answers it too. */
   readonly flag: string
-  readonly given: Secret
+  readonly given: GivenSecret
   /** What is asked for. */
   readonly text: string
 }
@@ -64,7 +64,7 @@ export const givenSecret = (
 /** Reads a new passphrase; a typed one is asked for twice. */
 export const newPassphrase = (
   context: CommandContext,
-  given: Secret
+  given: GivenSecret
 ): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
     const text = "the passphrase to encrypt the wallet with"
@@ -102,7 +102,7 @@ export const opened = (context: CommandContext) =>
 interface NewWallet {
   readonly path: string
   readonly document: WalletDocument
-  readonly password: Secret
+  readonly password: GivenSecret
 }
 
 /** Writes a new wallet, encrypted from the first byte on if a passphrase is given. */
@@ -122,7 +122,7 @@ export const written = (context: CommandContext, { document, password, path }: N
 const NOTHING_WRONG = { problem: undefined } as const
 
 /** The secrets of a wallet, for as long as the scope is open. */
-export const unlocked = (context: CommandContext, file: WalletFile.WalletFile, given: Secret) =>
+export const unlocked = (context: CommandContext, file: WalletFile.WalletFile, given: GivenSecret) =>
   Effect.gen(function*() {
     const { encryption: sealing } = file.document
     const masterKey = sealing === undefined

@@ -19,11 +19,11 @@ import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
+  type GivenSecret,
   givenSecret,
   newPassphrase,
   opened,
   refuseExisting,
-  type Secret,
   unlocked,
   walletPath,
   written,
@@ -43,7 +43,7 @@ const WRITE_DOWN =
   "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
 
 interface Password {
-  readonly password: Secret
+  readonly password: GivenSecret
 }
 
 export const createCommand = (
@@ -62,9 +62,9 @@ export const createCommand = (
   })
 
 interface Recovered extends Password {
-  readonly mnemonic: Secret
+  readonly mnemonic: GivenSecret
   /** What was chosen along with the words. */
-  readonly passphrase: Secret
+  readonly passphrase: GivenSecret
 }
 
 export const recover = (context: CommandContext, { mnemonic: words, passphrase, password }: Recovered) =>

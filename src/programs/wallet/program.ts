@@ -12,7 +12,7 @@ import * as Kind from "../../config/kinds.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import { argvOf, daemonFlags, defaultedFlag, optionalFlag, switchFlag, type Texts } from "../tool/flags.ts"
-import type { Outcome } from "../tool/outcome.ts"
+import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
 import type { CommandContext } from "./access.ts"
 import * as Commands from "./commands.ts"
@@ -160,7 +160,7 @@ needed and not given is asked for at the terminal, where there is one. Other use
 program while it starts.`
 
 /** Runs the program. Every failure is an outcome. */
-export const run = (input: WalletToolInput): Effect.Effect<Outcome> =>
+export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
   runTool({
     name: NAME,
     version: input.version,

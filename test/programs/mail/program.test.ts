@@ -6,7 +6,7 @@ import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
 import { NameExpired, NameNotFound } from "../../../src/names/errors.ts"
 import { run } from "../../../src/programs/mail/program.ts"
 import type { NamesConnection } from "../../../src/programs/mail/settings.ts"
-import type { Outcome } from "../../../src/programs/tool/outcome.ts"
+import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import { inputOf } from "../../config/input.ts"
 
 const unused = () => Effect.dieMessage("a lookup only resolves")
@@ -70,13 +70,13 @@ const tool = (argv: ReadonlyArray<string>, { env, files, names = () => clientOf(
     names
   })
 
-const done = ({ code, stderr, stdout }: Outcome): string => {
+const done = ({ code, stderr, stdout }: ProgramOutcome): string => {
   assert.strictEqual(code, 0, stderr)
   assert.strictEqual(stderr, "")
   return stdout
 }
 
-const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: ProgramOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
 import { DEFAULT_LIMITS } from "../../../src/mail/relay/RelayConfig.ts"
-import { commandOf } from "../../../src/programs/mail/commands.ts"
+import { mailCommand } from "../../../src/programs/mail/commands.ts"
 import { type MailSettings, mailSettings, type ServeFlags } from "../../../src/programs/mail/settings.ts"
 import { run } from "../../../src/programs/tool/run.ts"
 import { inputOf } from "../../config/input.ts"
@@ -25,7 +25,7 @@ const settings = (
     about: "",
     notes: "",
     repeatsWords: true,
-    command: commandOf({ register: unused, update: unused, lookup: unused, serve })
+    command: mailCommand({ register: unused, update: unused, lookup: unused, serve })
   }))
   const [found] = seen
   if (found === undefined) throw new Error(outcome.stderr)

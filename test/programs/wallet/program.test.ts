@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { takeLock } from "../../../src/config/DirectoryLock.ts"
-import type { Outcome } from "../../../src/programs/tool/outcome.ts"
+import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import { run } from "../../../src/programs/wallet/program.ts"
 import type { Prompt } from "../../../src/programs/wallet/prompt.ts"
 import { inputOf } from "../../config/input.ts"
@@ -28,8 +28,8 @@ const tool = (argv: ReadonlyArray<string>, prompt = NO_TERMINAL, env: Readonly<R
 interface Place {
   readonly file: string
   readonly dataDir: string
-  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
-  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
+  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<ProgramOutcome>
+  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<ProgramOutcome>
 }
 
 const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
@@ -46,12 +46,12 @@ const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
     })
   )
 
-const done = (outcome: Outcome): Outcome => {
+const done = (outcome: ProgramOutcome): ProgramOutcome => {
   assert.strictEqual(outcome.code, 0, outcome.stderr)
   return outcome
 }
 
-const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: ProgramOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")

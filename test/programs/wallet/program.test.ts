@@ -282,6 +282,22 @@ describe("svcd-wallet", () => {
     60_000
   )
 
+  it.live(
+    "keeps every character of a passphrase",
+    () =>
+      inPlace(({ call }) =>
+        Effect.gen(function*() {
+          done(yield* call("create", "--password= two spaces "))
+          const { stderr } = yield* call("export", "--phrase", "--yes", "--password=two spaces")
+          assert.match(stderr, /the passphrase is wrong/)
+          done(yield* call("export", "--phrase", "--yes", "--password", " two spaces "))
+          // A value may look like a flag of the program behind an equals sign.
+          refused(yield* call("export", "--phrase", "--yes", "--password=--yes"), 1, /the passphrase is wrong/)
+        })
+      ),
+    60_000
+  )
+
   it.effect("refuses the directory of a running node, and of another network", () =>
     inPlace(({ call, dataDir, file }) =>
       Effect.gen(function*() {

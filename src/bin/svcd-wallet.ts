@@ -10,6 +10,9 @@ process.umask(0o077)
 
 const input = { ...processInput(), version, prompt: makePrompt(process) }
 
+// The arguments that the system shows may contain words, keys or a passphrase.
+process.title = "svcd-wallet"
+
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
   // The reader may close the pipe as soon as it has enough.
   process.stdout.on("error", () => {})

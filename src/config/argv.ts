@@ -1,5 +1,5 @@
 import { quoted } from "../base/safeText.ts"
-import { type Option, optionNamesOf, type OptionTable } from "./options.ts"
+import type { Option } from "./options.ts"
 import { nearest } from "./suggest.ts"
 
 /**
@@ -18,6 +18,11 @@ export interface CommandLine<Name extends string> {
 /** The handling of arguments that are not flags: an error, or the end of the flags and the start of the rest. */
 export type Positional = "refuse" | "end"
 
+/** What the reader has to know about a flag. */
+export type FlagForm = Pick<Option, "flag" | "placeholder" | "toml">
+
+type FlagForms = Readonly<Record<string, FlagForm>>
+
 interface Flag {
   readonly name: string
   readonly value: string | undefined
@@ -28,7 +33,9 @@ const splitFlag = (argument: string): Flag | undefined => {
   return parts?.[1] === undefined ? undefined : { name: parts[1], value: parts[2]?.slice(1) }
 }
 
-const isSwitch = (option: Option): boolean => option.toml === "boolean"
+const isSwitch = (option: FlagForm): boolean => option.toml === "boolean"
+
+const namesOf = <O extends FlagForms>(options: O): ReadonlyArray<keyof O & string> => Object.keys(options)
 
 class ArgvReader<Name extends string> {
   readonly given = new Map<Name, Array<string>>()
@@ -36,16 +43,16 @@ class ArgvReader<Name extends string> {
   readonly problems: Array<string> = []
   private at = 0
   private readonly argv: ReadonlyArray<string>
-  private readonly options: Readonly<Record<Name, Option>>
+  private readonly options: Readonly<Record<Name, FlagForm>>
   private readonly names: ReadonlyMap<string, Name>
   private readonly positional: Positional
 
-  constructor(argv: ReadonlyArray<string>, options: Readonly<Record<Name, Option>>, positional: Positional) {
+  constructor(argv: ReadonlyArray<string>, options: Readonly<Record<Name, FlagForm>>, positional: Positional) {
     this.argv = argv
     this.options = options
     this.positional = positional
     const names = new Map<string, Name>(
-      optionNamesOf(options).filter((name) => options[name].flag).map((name) => [name, name])
+      namesOf(options).filter((name) => options[name].flag).map((name) => [name, name])
     )
     const help = names.get("help")
     if (help !== undefined) names.set("h", help)
@@ -118,7 +125,7 @@ class ArgvReader<Name extends string> {
 }
 
 /** Parses the arguments of a program, without those of Node itself, by a table of options. */
-export const readArgv = <O extends OptionTable>(
+export const readArgv = <O extends FlagForms>(
   argv: ReadonlyArray<string>,
   options: O,
   positional: Positional = "refuse"
@@ -132,7 +139,7 @@ export interface Words<Name extends string> {
 }
 
 /** Parses the arguments of a program with sub-commands: flags may be before, between and after the words. */
-export const readWords = <O extends OptionTable>(argv: ReadonlyArray<string>, options: O): Words<keyof O & string> => {
+export const readWords = <O extends FlagForms>(argv: ReadonlyArray<string>, options: O): Words<keyof O & string> => {
   const given = new Map<keyof O & string, ReadonlyArray<string>>()
   const words: Array<string> = []
   const problems: Array<string> = []

@@ -17,25 +17,43 @@ const wrap = (text: string, width: number): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-const defaultText = (option: Option): string | undefined => {
+/** The default of an option as the help shows it. */
+export const defaultText = (option: Option): string | undefined => {
   if (option.defaultNote !== undefined) return option.defaultNote
   if (option.repeatable || option.default === "") return undefined
   if (option.toml === "boolean") return option.default === "1" ? "on" : undefined
   return option.default
 }
 
-export const entry = (name: string, option: Option, dashes = "-"): string => {
-  const head = `  ${dashes}${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`
-  const shown = defaultText(option)
+interface Described {
+  readonly description: string
+  /** The default as the help shows it. */
+  readonly shown?: string | undefined
+  readonly env?: string | undefined
+}
+
+/** A description with default and environment variable. */
+export const describedOption = ({ description, env, shown }: Described): string => {
   const notes = [
     ...(shown === undefined ? [] : [`default: ${shown}`]),
-    ...(option.env === undefined ? [] : [`environment: ${option.env}`])
+    ...(env === undefined ? [] : [`environment: ${env}`])
   ]
-  const words = `${option.description}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`
-  const [first = "", ...rest] = wrap(words, WIDTH - COLUMN).map((line) => " ".repeat(COLUMN) + line)
-  const lines = head.length < COLUMN - 1 ? [head + first.slice(head.length)] : [head, first]
+  return `${description}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`
+}
+
+/** One entry of a help: `head` on the left, the text in a column on the right. */
+export const entry = ({ head, text }: { readonly head: string; readonly text: string }): string => {
+  const [first = "", ...rest] = wrap(text, WIDTH - COLUMN).map((line) => " ".repeat(COLUMN) + line)
+  const start = `  ${head}`
+  const lines = start.length < COLUMN - 1 ? [start + first.slice(start.length)] : [start, first]
   return [...lines, ...rest].join("\n")
 }
+
+const flagEntry = (name: string, option: Option): string =>
+  entry({
+    head: `-${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`,
+    text: describedOption({ ...option, shown: defaultText(option) })
+  })
 
 const fileOnly = (): string => {
   const keys = optionNamesOf(OPTIONS).filter((name) => !OPTIONS[name].flag)
@@ -46,7 +64,7 @@ const fileOnly = (): string => {
 export const optionsHelp = (): string => {
   const groups = GROUPS.map((group) => {
     const names = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].group === group && OPTIONS[name].flag)
-    return `${group}\n${names.map((name) => entry(name, OPTIONS[name])).join("\n")}\n`
+    return `${group}\n${names.map((name) => flagEntry(name, OPTIONS[name])).join("\n")}\n`
   })
   return [
     "Usage: svcd [flags]",

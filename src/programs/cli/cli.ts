@@ -8,7 +8,7 @@ import { type BadArgument, byName, byPosition } from "../../rpc/method/conversio
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
-import { CLI_HELP, type CliCommandLine, countOf, isShell, readCliCommandLine, SHELLS } from "./flags.ts"
+import { CLI_HELP, CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine } from "./flags.ts"
 import { resultText } from "./jsonText.ts"
 import type { NamesCommandOptions } from "./names.ts"
 import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
@@ -42,7 +42,7 @@ const completions = (shell: string): Effect.Effect<CliOutcome> =>
       Effect.flatMap(({ completionScript }) => completionScript(shell)),
       Effect.map(success)
     )
-    : Effect.succeed(usageOutcome([`-completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`]))
+    : Effect.succeed(usageOutcome([`-completions: ${quoted(shell)} is not one of ${CLI_SHELLS.join(", ")}`]))
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 

@@ -1,6 +1,7 @@
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import { type Option, OPTIONS, type OptionTable } from "../../config/options.ts"
+import { SHELLS } from "../tool/arguments.ts"
 import { NAME } from "./outcome.ts"
 
 /** The flags of svcd-cli, and those of its own commands. */
@@ -54,10 +55,10 @@ export type CommandName = keyof typeof CLI_COMMANDS
 export const isCliCommand = (word: string | undefined): word is CommandName =>
   word !== undefined && Object.hasOwn(CLI_COMMANDS, word)
 
-export const SHELLS = ["bash", "zsh", "fish", "sh"] as const
-export type Shell = (typeof SHELLS)[number]
+export const CLI_SHELLS = [...SHELLS, "sh"] as const
+export type CliShell = (typeof CLI_SHELLS)[number]
 
-export const isShell = (word: string): word is Shell => SHELLS.some((shell) => shell === word)
+export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shell) => shell === word)
 
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]

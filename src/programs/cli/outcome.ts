@@ -1,17 +1,13 @@
 import type * as Effect from "effect/Effect"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
+import type { ProgramOutcome } from "../tool/outcome.ts"
 
 /** The input of svcd-cli, and its outcome. */
 
 export const NAME = "svcd-cli"
 
-/** What the program prints, and its exit status. */
-export interface CliOutcome {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
+export type CliOutcome = ProgramOutcome
 
 export interface Screen {
   readonly terminal: boolean

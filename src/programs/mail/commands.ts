@@ -1,64 +1,52 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import type * as Effect from "effect/Effect"
-import { CONNECTION_OPTIONS } from "../../config/connection.ts"
-import type { Option, OptionTable } from "../../config/options.ts"
-import { LOG_OPTIONS, LOOKUP_OPTIONS, NAMESPACE_OPTIONS, SERVE_OPTIONS, type Texts, VALUE_OPTIONS } from "./options.ts"
+import { daemonFlags, switchFlag } from "../tool/flags.ts"
+import { CONNECTION_FLAGS, LOG_OPTIONS, NAMESPACE_FLAG, SERVE_FLAGS, VALUE_FLAGS } from "./options.ts"
 
-/** The sub-commands of `svcd-mail`, with the flags that each takes and needs. Their texts are validated later. */
+/** The sub-commands of `svcd-mail`, with their arguments and flags. */
+
+const named = {
+  label: Args.text({ name: "label" }).pipe(
+    Args.withDescription("what stands before the @ of an address, and behind the namespace in the name")
+  ),
+  namespace: NAMESPACE_FLAG,
+  connection: CONNECTION_FLAGS
+}
+
+const REGISTER = { ...VALUE_FLAGS, ...named }
+const LOOKUP = { json: switchFlag("json", { description: "print one line of JSON" }), ...named }
+const SERVE = {
+  ...SERVE_FLAGS,
+  namespace: NAMESPACE_FLAG,
+  connection: CONNECTION_FLAGS,
+  log: daemonFlags(LOG_OPTIONS)
+}
+
+type Flags<C extends Command.Command.Config> = Command.Command.ParseConfig<C>
 
 export interface MailHandlers<E> {
-  readonly register: (label: string, texts: Texts) => Effect.Effect<void, E>
-  readonly update: (label: string, texts: Texts) => Effect.Effect<void, E>
-  readonly lookup: (label: string, texts: Texts) => Effect.Effect<void, E>
-  readonly serve: (texts: Texts) => Effect.Effect<void, E>
+  readonly register: (flags: Flags<typeof REGISTER>) => Effect.Effect<void, E>
+  readonly update: (flags: Flags<typeof REGISTER>) => Effect.Effect<void, E>
+  readonly lookup: (flags: Flags<typeof LOOKUP>) => Effect.Effect<void, E>
+  readonly serve: (flags: Flags<typeof SERVE>) => Effect.Effect<void, E>
 }
-
-/** The flags that a sub-command takes, by the names of the sub-commands. */
-export const TAKEN: Readonly<Record<string, OptionTable>> = {
-  register: { ...VALUE_OPTIONS, ...NAMESPACE_OPTIONS, ...CONNECTION_OPTIONS },
-  update: { ...VALUE_OPTIONS, ...NAMESPACE_OPTIONS, ...CONNECTION_OPTIONS },
-  lookup: { ...LOOKUP_OPTIONS, ...NAMESPACE_OPTIONS, ...CONNECTION_OPTIONS },
-  serve: { ...SERVE_OPTIONS, ...NAMESPACE_OPTIONS, ...CONNECTION_OPTIONS, ...LOG_OPTIONS }
-}
-
-/** The texts of one flag. */
-type Words = Options.Options<ReadonlyArray<string>>
-
-const wordsOf = (name: string, option: Option, required: boolean): Words => {
-  const described = <A>(options: Options.Options<A>): Options.Options<A> =>
-    Options.withDescription(options, option.description)
-  if (option.toml === "boolean") {
-    return described(Options.boolean(name)).pipe(Options.map((on) => on ? ["1"] : []))
-  }
-  const text = described(Options.text(name))
-  return required ? Options.map(text, (word) => [word]) : Options.repeated(text)
-}
-
-/** The flags of a sub-command; those in `required` have to be given. */
-const flagsOf = (command: string, required?: string): Options.Options<Texts> =>
-  Options.all(Object.fromEntries(
-    Object.entries(TAKEN[command] ?? {}).map(([name, option]) => [name, wordsOf(name, option, name === required)])
-  )).pipe(Options.map((words) => new Map(Object.entries(words).filter(([, texts]) => texts.length > 0))))
-
-const label = Args.text({ name: "label" })
 
 /** The program with these handlers for its sub-commands. */
-export const program = <E>({ lookup, register, serve, update }: MailHandlers<E>) =>
-  Command.make("svcd-mail").pipe(
+export const mailCommand = <E>({ lookup, register, serve, update }: MailHandlers<E>) => (name: string) =>
+  Command.make(name).pipe(
     Command.withSubcommands([
-      Command.make(
-        "register",
-        { label, texts: flagsOf("register", "forward") },
-        ({ label, texts }) => register(label, texts)
+      Command.make("register", REGISTER, register).pipe(
+        Command.withDescription("print the value of a new name, and the calls that register it")
       ),
-      Command.make(
-        "update",
-        { label, texts: flagsOf("update", "forward") },
-        ({ label, texts }) => update(label, texts)
+      Command.make("update", REGISTER, update).pipe(
+        Command.withDescription(
+          "print a new value for a name, and the call that sets it in place of everything that it says now"
+        )
       ),
-      Command.make("lookup", { label, texts: flagsOf("lookup") }, ({ label, texts }) => lookup(label, texts)),
-      Command.make("serve", { texts: flagsOf("serve", "upstream") }, ({ texts }) => serve(texts))
+      Command.make("lookup", LOOKUP, lookup).pipe(Command.withDescription("print where mail for a label goes")),
+      Command.make("serve", SERVE, serve).pipe(
+        Command.withDescription("take mail for labels, and hand it to a mail server with the addresses of their owners")
+      )
     ])
   )

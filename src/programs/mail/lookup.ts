@@ -6,9 +6,9 @@ import type { OpenFailure, ReadFailure } from "../../client/errors.ts"
 import { NameClient, type NameRecord } from "../../client/NameClient.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import { type MailValue, readValue } from "../../mail/forwarding.ts"
-import { isOn, type Texts } from "./options.ts"
-import { nameOfLabel } from "./prepare.ts"
-import { connectionOf, type MailInput, mailNamespaceOf, type NamesConnection } from "./settings.ts"
+import type { Texts } from "../tool/flags.ts"
+import { type Named, nameOfLabel } from "./prepare.ts"
+import { connectionOf, type MailInput, type NamesConnection } from "./settings.ts"
 
 /** `svcd-mail lookup`: where the mail for a label goes. */
 
@@ -52,20 +52,25 @@ const resolved = (label: string, name: string) =>
     return { record, value }
   })
 
+interface Wanted extends Named {
+  /** Whether to print one line of JSON. */
+  readonly json: boolean
+  readonly connection: Texts
+}
+
 export const lookup = (
-  label: string,
-  texts: Texts,
+  wanted: Wanted,
   input: MailInput,
   names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
 ): Effect.Effect<LookedUp, LookupFailure> =>
   Effect.gen(function*() {
-    const namespace = yield* mailNamespaceOf(texts, input)
-    const name = yield* nameOfLabel(namespace, label)
-    const connection = yield* connectionOf(texts, input)
+    const { json, label } = wanted
+    const name = yield* nameOfLabel(wanted)
+    const connection = yield* connectionOf(wanted.connection, input)
     const { record, value } = yield* Effect.provide(resolved(label, name), names(connection))
     const { height, synced } = record.asOf
     return {
-      result: isOn(texts, "json") ? jsonOf(label, record, value) : textOf(record, value),
+      result: json ? jsonOf(label, record, value) : textOf(record, value),
       remarks: synced ? [] : [`the daemon is not in sync with the network; this is as of block ${height}`]
     }
   })

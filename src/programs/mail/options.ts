@@ -1,18 +1,18 @@
+import type * as Command from "@effect/cli/Command"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { isIPv4, isIPv6 } from "node:net"
 import { type Address, parseHostPort } from "../../base/addresses.ts"
 import { quoted } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import * as Kind from "../../config/kinds.ts"
-import { fieldsOf, type Option, optionNamesOf, OPTIONS, type OptionTable } from "../../config/options.ts"
-import { UsageError } from "../../config/UsageError.ts"
+import { OPTIONS } from "../../config/options.ts"
 import { parseMailAddress } from "../../mail/address.ts"
 import { DEFAULT_NAMESPACE, parseNamespace } from "../../mail/label.ts"
 import { DEFAULT_LIMITS } from "../../mail/relay/RelayConfig.ts"
+import { daemonFlags, defaultedFlag, optionalFlag, repeatedFlag, requiredFlag } from "../tool/flags.ts"
 
-/** The flags of `svcd-mail`, defined once: their texts are validated here, for all sub-commands. */
+/** The flags of `svcd-mail`, with the kinds that decode their texts. */
 
 /** A kind whose text `parse` reads; on the left it returns what is wrong. */
 const parsed = <A>(
@@ -53,182 +53,149 @@ const readDomain = (text: string): Either.Either<string, string> =>
 
 export const domain = parsed(Schema.String, "DOMAIN", readDomain, asText)
 
-interface Traits {
-  readonly default?: string
-  readonly defaultNote?: string
-  readonly env?: string
-  readonly secret?: true
+interface Count {
+  readonly description: string
+  readonly fallback: number
 }
 
-const shared = (description: string, traits: Traits) => ({
-  default: traits.default ?? "",
-  defaultNote: traits.defaultNote,
-  key: undefined,
-  flag: true,
-  env: traits.env,
-  secret: traits.secret === true,
-  group: "General" as const,
-  description
-})
-
-const flag = <A>(
-  kind: Kind.OptionKind<A>,
-  description: string,
-  traits: Traits = {}
-): Option<Schema.Schema<A, string>> => ({
-  ...shared(description, traits),
-  schema: kind.schema,
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: false
-})
-
-const list = <A>(
-  kind: Kind.OptionKind<A>,
-  description: string,
-  traits: Traits = {}
-): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
-  ...shared(description, traits),
-  schema: Schema.Array(kind.schema),
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: true
-})
-
-const count = (max: number): Kind.OptionKind<number> => Kind.integerKind({ min: 1, max })
+const countFlag = (name: string, max: number, { description, fallback }: Count) =>
+  defaultedFlag(name, Kind.integerKind({ min: 1, max }), { description, fallback: String(fallback) })
 
 const TLS = ["auto", "opportunistic", "required", "implicit"] as const
 
 const GIB = 1024 ** 3
 
 /** What `register` and `update` put into the value. `mail/forwarding.ts` validates all fields together. */
-export const VALUE_OPTIONS = {
-  forward: flag(Kind.textKind("EMAIL"), "where mail to the name goes"),
-  backup: list(Kind.textKind("EMAIL"), "where it goes if that address is refused permanently; may be repeated"),
-  pubkey: flag(Kind.textKind("BASE64"), "public key for encrypted mail to the owner")
+export const VALUE_FLAGS = {
+  forward: requiredFlag("forward", Kind.textKind("EMAIL"), { description: "where mail to the name goes" }),
+  backup: repeatedFlag("backup", Kind.textKind("EMAIL"), {
+    description: "where it goes if that address is refused permanently; may be repeated"
+  }),
+  pubkey: optionalFlag("pubkey", Kind.textKind("BASE64"), { description: "public key for encrypted mail to the owner" })
 }
 
-export const NAMESPACE_OPTIONS = {
-  namespace: flag(namespace, "what stands before the label in the name", { default: DEFAULT_NAMESPACE })
-}
+export const NAMESPACE_FLAG = defaultedFlag("namespace", namespace, {
+  description: "what stands before the label in the name",
+  fallback: DEFAULT_NAMESPACE
+})
 
-export const LOOKUP_OPTIONS = { json: { ...flag(Kind.onOffKind, "print one line of JSON"), default: "0" } }
+/** Of the daemon these flags say how to listen, here where to call. */
+export const CONNECTION_FLAGS = daemonFlags({
+  network: {
+    ...CONNECTION_OPTIONS.network,
+    description: "network that the daemon has to be on",
+    defaultNote: "whichever it is on"
+  },
+  datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
+  rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
+  rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
+  rpcpassword: {
+    ...CONNECTION_OPTIONS.rpcpassword,
+    description: "password for the daemon; better given by environment or file"
+  }
+})
 
 /** The log of `serve` is like the daemon's, whose file and environment apply to it too. */
 export const LOG_OPTIONS = {
-  datadir: OPTIONS.datadir,
   loglevel: OPTIONS.loglevel,
   logformat: OPTIONS.logformat,
   debugsubsystem: OPTIONS.debugsubsystem
 }
 
+/** Where the password of the upstream server may stand too. */
+export const PASSWORD_VARIABLE = "SVCD_MAIL_SMTP_PASSWORD"
+
+/** A path, whose place is resolved later. */
+const fileFlag = (name: string, { description, shown }: { readonly description: string; readonly shown?: string }) =>
+  optionalFlag(name, Kind.pathKind, { description, shown })
+
 /** Flags of `serve` only. */
-export const SERVE_OPTIONS = {
-  listen: flag(Kind.addressKind("optional"), "address to take mail on", { default: "127.0.0.1:2525" }),
-  upstream: flag(host, "server that mail is handed to"),
-  upstreamport: flag(Kind.integerKind({ min: 1, max: 65_535 }), "its port", { default: "25" }),
-  smtpuser: flag(Kind.optionalKind(Kind.textKind("NAME")), "user name at that server"),
-  smtppass: flag(Kind.optionalKind(Kind.secretKind), "password there; better given by environment or file", {
-    env: "SVCD_MAIL_SMTP_PASSWORD",
-    secret: true
+export const SERVE_FLAGS = {
+  listen: defaultedFlag("listen", Kind.addressKind("optional"), {
+    description: "address to take mail on",
+    fallback: "127.0.0.1:2525"
   }),
-  smtppassfile: flag(Kind.optionalKind(Kind.pathKind), "file whose first line is that password"),
-  upstreamtls: flag(Kind.choiceKind(TLS), "encryption of the connection to it", {
-    default: "auto",
-    defaultNote: "implicit for port 465, else opportunistic, or required where a password goes to another machine"
+  upstream: requiredFlag("upstream", host, { description: "server that mail is handed to" }),
+  upstreamport: defaultedFlag("upstreamport", Kind.integerKind({ min: 1, max: 65_535 }), {
+    description: "its port",
+    fallback: "25"
   }),
-  upstreamca: flag(Kind.optionalKind(Kind.pathKind), "PEM file with the certificates that its own is checked against", {
-    defaultNote: "those of Node"
+  smtpuser: optionalFlag("smtpuser", Kind.textKind("NAME"), { description: "user name at that server" }),
+  smtppass: optionalFlag("smtppass", Kind.secretKind, {
+    description: "password there; better given by environment or file",
+    env: PASSWORD_VARIABLE
   }),
-  domain: list(domain, "domain whose addresses are taken; may be repeated", { defaultNote: "bit" }),
-  hostname: flag(Kind.optionalKind(domain), "name of this server in greetings, trace headers and reports", {
-    defaultNote: "the system's"
+  smtppassfile: fileFlag("smtppassfile", { description: "file whose first line is that password" }),
+  upstreamtls: defaultedFlag("upstreamtls", Kind.choiceKind(TLS), {
+    description: "encryption of the connection to it",
+    fallback: "auto",
+    shown: "implicit for port 465, else opportunistic, or required where a password goes to another machine"
   }),
-  senderdomain: flag(Kind.optionalKind(domain), "domain of rewritten senders; bounces have to reach this relay there", {
-    defaultNote: "that of -hostname"
+  upstreamca: fileFlag("upstreamca", {
+    description: "PEM file with the certificates that its own is checked against",
+    shown: "those of Node"
   }),
-  postmaster: flag(Kind.optionalKind(email), "address that gets mail to postmaster", { defaultNote: "none" }),
-  tlscert: flag(Kind.optionalKind(Kind.pathKind), "PEM file with the certificate chain that is shown to senders"),
-  tlskey: flag(Kind.optionalKind(Kind.pathKind), "PEM file with its private key"),
-  spool: flag(Kind.optionalKind(Kind.pathKind), "directory for mail that is under way", {
-    defaultNote: "mail in the data directory"
+  domain: repeatedFlag("domain", domain, {
+    description: "domain whose addresses are taken; may be repeated",
+    shown: "bit"
   }),
-  maxsize: flag(count(GIB), "largest message, in bytes", { default: String(DEFAULT_LIMITS.messageSize) }),
-  maxrecipients: flag(count(10_000), "recipients of one message", { default: String(DEFAULT_LIMITS.recipients) }),
-  maxconnections: flag(count(100_000), "connections of senders", { default: String(DEFAULT_LIMITS.connections) }),
-  maxclientconnections: flag(count(100_000), "connections of one sender", {
-    default: String(DEFAULT_LIMITS.connectionsPerClient)
+  hostname: optionalFlag("hostname", domain, {
+    description: "name of this server in greetings, trace headers and reports",
+    shown: "the system's"
   }),
-  clientrate: flag(
-    Kind.integerKind({ min: -1, max: 1_000_000 }),
-    "messages a minute of one sender; -1 for no limit",
-    { default: String(DEFAULT_LIMITS.messagesPerMinute), defaultNote: "0, which is 120, and no limit on loopback" }
-  ),
-  maxspoolmessages: flag(count(10_000_000), "messages that may wait", {
-    default: String(DEFAULT_LIMITS.spoolMessages)
+  senderdomain: optionalFlag("senderdomain", domain, {
+    description: "domain of rewritten senders; bounces have to reach this relay there",
+    shown: "that of --hostname"
   }),
-  maxspoolsize: flag(count(1024 * GIB), "bytes of all of them", { default: String(DEFAULT_LIMITS.spoolBytes) }),
-  upstreamconnections: flag(count(1_000), "connections to the upstream server", {
-    default: String(DEFAULT_LIMITS.upstreamConnections)
+  postmaster: optionalFlag("postmaster", email, { description: "address that gets mail to postmaster", shown: "none" }),
+  tlscert: fileFlag("tlscert", { description: "PEM file with the certificate chain that is shown to senders" }),
+  tlskey: fileFlag("tlskey", { description: "PEM file with its private key" }),
+  spool: fileFlag("spool", {
+    description: "directory for mail that is under way",
+    shown: "mail in the data directory"
   }),
-  giveupafter: flag(count(720), "hours after which a message that could not be delivered is returned", {
-    default: "120"
+  maxsize: countFlag("maxsize", GIB, {
+    description: "largest message, in bytes",
+    fallback: DEFAULT_LIMITS.messageSize
   }),
-  metricsaddr: flag(Kind.optionalKind(Kind.addressKind("optional")), "address of the metrics endpoint", {
-    defaultNote: "no endpoint"
+  maxrecipients: countFlag("maxrecipients", 10_000, {
+    description: "recipients of one message",
+    fallback: DEFAULT_LIMITS.recipients
+  }),
+  maxconnections: countFlag("maxconnections", 100_000, {
+    description: "connections of senders",
+    fallback: DEFAULT_LIMITS.connections
+  }),
+  maxclientconnections: countFlag("maxclientconnections", 100_000, {
+    description: "connections of one sender",
+    fallback: DEFAULT_LIMITS.connectionsPerClient
+  }),
+  clientrate: defaultedFlag("clientrate", Kind.integerKind({ min: -1, max: 1_000_000 }), {
+    description: "messages a minute of one sender; -1 for no limit",
+    fallback: String(DEFAULT_LIMITS.messagesPerMinute),
+    shown: "0, which is 120, and no limit on loopback"
+  }),
+  maxspoolmessages: countFlag("maxspoolmessages", 10_000_000, {
+    description: "messages that may wait",
+    fallback: DEFAULT_LIMITS.spoolMessages
+  }),
+  maxspoolsize: countFlag("maxspoolsize", 1024 * GIB, {
+    description: "bytes of all of them",
+    fallback: DEFAULT_LIMITS.spoolBytes
+  }),
+  upstreamconnections: countFlag("upstreamconnections", 1_000, {
+    description: "connections to the upstream server",
+    fallback: DEFAULT_LIMITS.upstreamConnections
+  }),
+  giveupafter: countFlag("giveupafter", 720, {
+    description: "hours after which a message that could not be delivered is returned",
+    fallback: 120
+  }),
+  metricsaddr: optionalFlag("metricsaddr", Kind.addressKind("optional"), {
+    description: "address of the metrics endpoint",
+    shown: "no endpoint"
   })
 }
 
-/** The flags that lead to a daemon, in the spelling of `config/connection.ts`. */
-export const CONNECTION_FLAGS = optionNamesOf(CONNECTION_OPTIONS)
-
-export const GENERAL_OPTIONS = { version: OPTIONS.version, help: OPTIONS.help }
-
-export const MAIL_FLAGS = {
-  ...VALUE_OPTIONS,
-  ...NAMESPACE_OPTIONS,
-  ...LOOKUP_OPTIONS,
-  ...CONNECTION_OPTIONS,
-  ...LOG_OPTIONS,
-  ...SERVE_OPTIONS,
-  ...GENERAL_OPTIONS
-}
-
-export type MailFlagName = keyof typeof MAIL_FLAGS
-
-export type Texts = ReadonlyMap<string, ReadonlyArray<string>>
-
-export const isOn = (given: Texts, name: MailFlagName): boolean =>
-  ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
-
-/** The effective text or texts of an option: flag, then environment, then default. */
-const textsOf = (name: string, option: Option, given: Texts, env: Environment): string | ReadonlyArray<string> => {
-  const texts = given.get(name)
-  if (option.repeatable) return texts ?? []
-  const variable = option.env === undefined ? undefined : env[option.env]
-  return texts?.at(-1) ?? (variable === undefined || variable === "" ? option.default : variable)
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Validates the options of a table. Problems begin with the flag. */
-const judgeOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
-  return (given: Texts, env: Environment): Either.Either<A, UsageError> => {
-    const source = Object.entries(options).map(([name, option]) => [name, textsOf(name, option, given, env)] as const)
-    return Either.mapLeft(decode(Object.fromEntries(source)), (error) =>
-      new UsageError({
-        problems: ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path: [name] }) =>
-          `--${String(name)}: ${message}`
-        )
-      }))
-  }
-}
-
-const NamespaceValues = Schema.Struct(fieldsOf(NAMESPACE_OPTIONS))
-const ServeValues = Schema.Struct(fieldsOf(SERVE_OPTIONS))
-
-export type ServeValues = typeof ServeValues.Type
-
-export const judgeNamespace = judgeOf(NAMESPACE_OPTIONS, NamespaceValues)
-export const judgeServe = judgeOf(SERVE_OPTIONS, ServeValues)
+/** The flags of `serve`, validated one by one. */
+export type ServeValues = Command.Command.ParseConfig<typeof SERVE_FLAGS>

@@ -7,22 +7,15 @@ import { createSecureContext } from "node:tls"
 import type { Address } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
-import { fieldsOf, isOptionName, OPTIONS } from "../../config/options.ts"
+import { fieldsOf, OPTIONS } from "../../config/options.ts"
 import { gather, type SettingsInput } from "../../config/settings.ts"
 import { defaultOf } from "../../config/sources.ts"
 import { UsageError } from "../../config/UsageError.ts"
 import { decoderOf } from "../../config/values.ts"
 import { type RelayConfig, relayConfig, type UpstreamTls } from "../../mail/relay/RelayConfig.ts"
 import type { LogOptions } from "../../node/logging.ts"
-import {
-  CONNECTION_FLAGS,
-  domain,
-  judgeNamespace,
-  judgeServe,
-  LOG_OPTIONS,
-  type ServeValues,
-  type Texts
-} from "./options.ts"
+import { argvOf, type Texts } from "../tool/flags.ts"
+import { domain, LOG_OPTIONS, PASSWORD_VARIABLE, type ServeValues } from "./options.ts"
 
 /** The settings of `svcd-mail`, from flags, environment and files. */
 
@@ -55,28 +48,26 @@ export interface NamesConnection extends ConnectionSettings {
 /** The connection to the daemon: from shared flags, the daemon's environment and its file. */
 export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesConnection> =>
   Either.gen(function*() {
-    const argv = CONNECTION_FLAGS.flatMap((name) => (texts.get(name) ?? []).map((text) => `-${name}=${text}`))
-    const { connection } = yield* decodeConnection({ ...input, argv })
+    const { connection } = yield* decodeConnection({ ...input, argv: argvOf(texts) })
     const { source } = yield* gather(CONNECTION_OPTIONS, texts, input)
     return { ...connection, networkGiven: source.get("network")?.from !== defaultOf(OPTIONS.network).from }
   })
 
-export const mailNamespaceOf = (texts: Texts, { env }: SettingsInput): Judged<string> =>
-  Either.map(judgeNamespace(texts, env), ({ namespace }) => namespace)
-
 const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
 
-const logOf = (texts: Texts, input: SettingsInput): Judged<LogOptions> => {
-  const given = new Map([...texts].filter(([name]) => isOptionName(name) && Object.hasOwn(LOG_OPTIONS, name)))
-  return Either.map(
-    Either.flatMap(gather(LOG_OPTIONS, given, input), ({ source }) => decodeLog(source)),
+/** The log, from its flags and the daemon's environment and file; another flag says where that file is. */
+const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<LogOptions> =>
+  Either.map(
+    Either.flatMap(
+      gather({ ...LOG_OPTIONS, datadir: OPTIONS.datadir }, new Map([...connection, ...log]), input),
+      ({ source }) => decodeLog(source)
+    ),
     ({ debugsubsystem, logformat, loglevel }) => ({
       format: logformat,
       level: loglevel,
       debugSubsystems: debugsubsystem
     })
   )
-}
 
 const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
   path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
@@ -123,25 +114,30 @@ const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefi
     return ca
   })
 
+/** The password at the upstream server, unless it is in a file. An empty variable counts as unset. */
+const passwordOf = ({ smtppass }: ServeValues, { env }: SettingsInput): Redacted.Redacted<string> | undefined => {
+  const variable = env[PASSWORD_VARIABLE]
+  return smtppass ?? (variable === undefined || variable === "" ? undefined : Redacted.make(variable))
+}
+
 const credentialsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["credentials"]> =>
   Either.gen(function*() {
     const text = yield* optionalFile("smtppassfile", values.smtppassfile, input)
     const [firstLine] = text?.split(/\r?\n/, 1) ?? []
     if (firstLine === "") return yield* wrong("--smtppassfile: its first line is empty")
-    const password = firstLine === undefined ? values.smtppass : Redacted.make(firstLine)
+    const password = firstLine === undefined ? passwordOf(values, input) : Redacted.make(firstLine)
     return values.smtpuser === undefined || password === undefined ? undefined : { user: values.smtpuser, password }
   })
 
 /** Contradictions between values that are each valid. */
-const contradictions = (values: ServeValues, texts: Texts): ReadonlyArray<string> => {
+const contradictions = (values: ServeValues, input: SettingsInput): ReadonlyArray<string> => {
   const { smtppass, smtppassfile, smtpuser, tlscert, tlskey } = values
-  const problems = [
+  const hasPassword = passwordOf(values, input) !== undefined || smtppassfile !== undefined
+  return [
     ...halfGiven("tlscert", tlscert !== undefined, "tlskey", tlskey !== undefined),
-    ...halfGiven("smtpuser", smtpuser !== undefined, "smtppass", smtppass !== undefined || smtppassfile !== undefined)
+    ...halfGiven("smtpuser", smtpuser !== undefined, "smtppass", hasPassword),
+    ...smtppass !== undefined && smtppassfile !== undefined ? ["--smtppass: is given beside --smtppassfile"] : []
   ]
-  return texts.has("smtppass") && smtppassfile !== undefined
-    ? [...problems, "--smtppass: is given beside --smtppassfile"]
-    : problems
 }
 
 /** The port for TLS from the first byte (RFC 8314). */
@@ -185,19 +181,24 @@ const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged
     })
   })
 
-export const mailSettings = (texts: Texts, input: MailInput): Judged<MailSettings> =>
+/** The flags of `serve`. */
+export interface ServeFlags extends ServeValues {
+  readonly namespace: string
+  readonly connection: Texts
+  readonly log: Texts
+}
+
+export const mailSettings = (flags: ServeFlags, input: MailInput): Judged<MailSettings> =>
   Either.gen(function*() {
-    const values = yield* judgeServe(texts, input.env)
-    const problems = contradictions(values, texts)
+    const problems = contradictions(flags, input)
     if (problems.length > 0) return yield* wrong(...problems)
-    const namespace = yield* mailNamespaceOf(texts, input)
-    const connection = yield* connectionOf(texts, input)
-    const log = yield* logOf(texts, input)
+    const connection = yield* connectionOf(flags.connection, input)
+    const log = yield* logOf(flags, input)
     return {
       connection,
-      namespace,
-      relay: yield* relayOf(values, connection.dataDir, input),
-      metrics: values.metricsaddr,
+      namespace: flags.namespace,
+      relay: yield* relayOf(flags, connection.dataDir, input),
+      metrics: flags.metricsaddr,
       log
     }
   })

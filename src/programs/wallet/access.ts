@@ -1,4 +1,3 @@
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { dirname, join } from "node:path"
@@ -6,6 +5,7 @@ import { makeDirectoryDurably } from "../../base/atomicFile.ts"
 import { quoted, shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import * as DataDirectory from "../../config/DataDirectory.ts"
+import { UsageError } from "../../config/UsageError.ts"
 import { StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../../wallet/errors.ts"
 import { encryption } from "../../wallet/keys/makeDocument.ts"
@@ -18,59 +18,61 @@ import type { Prompt } from "./prompt.ts"
 
 /** How `svcd-wallet` opens a wallet: its file, the lock of the data directory, passphrases. */
 
-/** Missing or wrong arguments. Ends the program with status 2. */
-export class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly problem: string }> {
-  override get message(): string {
-    return this.problem
-  }
-}
+export const wrong = (problem: string): UsageError => new UsageError({ problems: [problem] })
 
 export interface CommandContext {
   readonly connection: ConnectionSettings
   readonly prompt: Prompt
   /** `undefined` for the default wallet. */
   readonly wallet: string | undefined
-  readonly flag: (name: string) => string | undefined
-  readonly isOn: (name: string) => boolean
-  /** The words behind the sub-command. */
-  readonly argument: string | undefined
 }
+
+/** A secret from the command line; `undefined` if the terminal is to be asked for it. */
+export type GivenSecret = Redacted.Redacted<string> | undefined
 
 const WALLET_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/
 
-export const walletPath = ({ connection, wallet }: CommandContext): Effect.Effect<string, WrongArguments> => {
+export const walletPath = ({ connection, wallet }: CommandContext): Effect.Effect<string, UsageError> => {
   if (wallet === undefined) return Effect.succeed(join(connection.dataDir, "wallet.json"))
   return WALLET_NAME.test(wallet)
     ? Effect.succeed(join(connection.dataDir, "wallets", `${wallet}.json`))
-    : Effect.fail(new WrongArguments({ problem: `-wallet: ${quoted(wallet)} is not the name of a wallet` }))
+    : wrong(`--wallet: ${quoted(wallet)} is not the name of a wallet`)
 }
 
 const directory = ({ connection }: CommandContext) =>
   DataDirectory.make({ path: connection.dataDir, network: connection.network })
 
+interface Question {
+  /** The flag that answers it too. */
+  readonly flag: string
+  readonly given: GivenSecret
+  /** What is asked for. */
+  readonly text: string
+}
+
 /** Reads a secret from a flag, else from the terminal. Never waits without a terminal. */
 export const givenSecret = (
-  { flag, prompt }: CommandContext,
-  name: string,
-  question: string
-): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
+  { prompt }: CommandContext,
+  { flag, given, text }: Question
+): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
-    const given = flag(name) ?? (yield* prompt.secret(`${question}: `))
-    if (given !== undefined) return Redacted.make(given)
-    return yield* new WrongArguments({ problem: `--${name} is missing: ${question}` })
+    if (given !== undefined) return given
+    const typed = yield* prompt.secret(`${text}: `)
+    return typed === undefined ? yield* wrong(`--${flag} is missing: ${text}`) : Redacted.make(typed)
   })
 
 /** Reads a new passphrase; a typed one is asked for twice. */
-export const newPassphrase = (context: CommandContext): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
+export const newPassphrase = (
+  context: CommandContext,
+  given: GivenSecret
+): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
-    const first = yield* givenSecret(context, "password", "the passphrase to encrypt the wallet with")
-    if (Redacted.value(first) === "") {
-      return yield* new WrongArguments({ problem: "--password: the passphrase is empty" })
-    }
-    if (context.flag("password") !== undefined) return first
+    const text = "the passphrase to encrypt the wallet with"
+    const first = yield* givenSecret(context, { flag: "password", given, text })
+    if (Redacted.value(first) === "") return yield* wrong("--password: the passphrase is empty")
+    if (given !== undefined) return first
     const second = yield* context.prompt.secret("the same once more: ")
-    if (second === Redacted.value(first)) return first
-    return yield* new WrongArguments({ problem: "the two passphrases are not the same" })
+    return second === Redacted.value(first) ? first : yield* wrong("the two passphrases are not the same")
   })
 
 const missing = (path: string): InvalidWalletRequest =>
@@ -97,13 +99,16 @@ export const opened = (context: CommandContext) =>
     return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
   })
 
+interface NewWallet {
+  readonly path: string
+  readonly document: WalletDocument
+  readonly password: GivenSecret
+}
+
 /** Writes a new wallet, encrypted from the first byte on if a passphrase is given. */
-export const written = (context: CommandContext, path: string, document: WalletDocument) =>
+export const written = (context: CommandContext, { document, password, path }: NewWallet) =>
   Effect.gen(function*() {
-    const password = context.flag("password")
-    const sealed = password === undefined
-      ? document
-      : (yield* encryption(document, Redacted.make(password)))(document)
+    const sealed = password === undefined ? document : (yield* encryption(document, password))(document)
     yield* directory(context)
     // Checked again: under the lock no other program can make one.
     yield* refuseExisting(path)
@@ -117,13 +122,13 @@ export const written = (context: CommandContext, path: string, document: WalletD
 const NOTHING_WRONG = { problem: undefined } as const
 
 /** The secrets of a wallet, for as long as the scope is open. */
-export const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =>
+export const unlocked = (context: CommandContext, file: WalletFile.WalletFile, given: GivenSecret) =>
   Effect.gen(function*() {
     const { encryption: sealing } = file.document
     const masterKey = sealing === undefined
       ? undefined
       : yield* Effect.flatMap(
-        givenSecret(context, "password", "the passphrase of the wallet"),
+        givenSecret(context, { flag: "password", given, text: "the passphrase of the wallet" }),
         (passphrase) => openMasterKey(sealing, passphrase)
       )
     const secrets = yield* Effect.acquireRelease(

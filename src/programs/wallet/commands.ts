@@ -3,7 +3,8 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { existsSync } from "node:fs"
 import { unixTime } from "../../base/clock.ts"
-import { quoted, shownPath } from "../../base/safeText.ts"
+import { shownPath } from "../../base/safeText.ts"
+import type { UsageError } from "../../config/UsageError.ts"
 import { paramsOf } from "../../consensus/params.ts"
 import { formatAmount } from "../../protocol/amount.ts"
 import { equal } from "../../protocol/bytes.ts"
@@ -18,6 +19,7 @@ import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
+  type GivenSecret,
   givenSecret,
   newPassphrase,
   opened,
@@ -25,7 +27,7 @@ import {
   unlocked,
   walletPath,
   written,
-  WrongArguments
+  wrong
 } from "./access.ts"
 import { storedBalance } from "./balance.ts"
 
@@ -37,81 +39,82 @@ export interface Said {
   readonly remarks: ReadonlyArray<string>
 }
 
-/** Most characters of a label. */
-const MAX_LABEL = 1_000
-
-/** The requested label, which must not be empty. */
-const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments> =>
-  Effect.suspend(() => {
-    const label = flag("label") ?? ""
-    return label.length > MAX_LABEL
-      ? new WrongArguments({ problem: `--label: it is longer than ${MAX_LABEL} characters` })
-      : Effect.succeed(label)
-  })
-
 const WRITE_DOWN =
   "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
 
-export const createCommand = (context: CommandContext) =>
+interface Password {
+  readonly password: GivenSecret
+}
+
+export const createCommand = (
+  context: CommandContext,
+  { password, words }: Password & { readonly words: "12" | "24" }
+) =>
   Effect.gen(function*() {
-    const words = context.flag("words") ?? "24"
-    if (words !== "12" && words !== "24") {
-      return yield* new WrongArguments({ problem: `--words: ${quoted(words)} is not 12 or 24` })
-    }
     const path = yield* walletPath(context)
     yield* refuseExisting(path)
     const mnemonic = createMnemonic(words === "12" ? 12 : 24)
     const createdAt = yield* unixTime
     const { network } = context.connection
-    yield* written(context, path, yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt }))
+    const document = yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt })
+    yield* written(context, { path, document, password })
     return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
   })
 
-export const recover = (context: CommandContext) =>
+interface Recovered extends Password {
+  readonly mnemonic: GivenSecret
+  /** What was chosen along with the words. */
+  readonly passphrase: GivenSecret
+}
+
+export const recover = (context: CommandContext, { mnemonic: words, passphrase, password }: Recovered) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
     yield* refuseExisting(path)
-    const given = yield* givenSecret(context, "mnemonic", "the words of the wallet")
+    const given = yield* givenSecret(context, { flag: "mnemonic", given: words, text: "the words of the wallet" })
     const mnemonic = yield* Either.mapLeft(
       parseMnemonic(Redacted.value(given)),
-      ({ reason }) => new WrongArguments({ problem: `--mnemonic: ${reason}` })
+      ({ reason }) => wrong(`--mnemonic: ${reason}`)
     )
     const document = yield* seededDocument({
       network: context.connection.network,
       mnemonic,
-      passphrase: Redacted.make(context.flag("passphrase") ?? ""),
+      passphrase: passphrase ?? Redacted.make(""),
       createdAt: yield* unixTime,
       birthday: 0
     })
-    yield* written(context, path, { ...document, rescanFrom: 0 })
+    yield* written(context, { path, document: { ...document, rescanFrom: 0 }, password })
     const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
     return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
   })
 
-export const importKey = (context: CommandContext) =>
+interface Imported extends Password {
+  /** `undefined` if the terminal is to be asked for it. */
+  readonly privateKey: string | undefined
+  readonly label: string
+}
+
+export const importKey = (context: CommandContext, { label, password, privateKey }: Imported) =>
   Effect.gen(function*() {
     const { network: name } = context.connection
-    const label = yield* labelOf(context)
     const network = networks[name]
     const path = yield* walletPath(context)
-    const text = context.argument ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
-    if (text === undefined) {
-      return yield* new WrongArguments({ problem: "the private key is missing: svcd-wallet import-key PRIVATE_KEY" })
-    }
+    const text = privateKey ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
+    if (text === undefined) return yield* wrong("the private key is missing: svcd-wallet import-key PRIVATE_KEY")
     const key = yield* Either.mapLeft(
       parsePrivateKey(network, text),
-      ({ reason }) => new WrongArguments({ problem: `import-key: ${reason}` })
+      ({ reason }) => wrong(`import-key: ${reason}`)
     )
     const made = !existsSync(path)
     const time = yield* unixTime
     const file = made
-      ? yield* written(
-        context,
+      ? yield* written(context, {
         path,
-        yield* newDocument({ network: name, now: time, privateKeys: true, blank: false })
-      )
+        document: yield* newDocument({ network: name, now: time, privateKeys: true, blank: false }),
+        password
+      })
       : (yield* opened(context)).file
-    const { sealingKey } = yield* unlocked(context, file)
+    const { sealingKey } = yield* unlocked(context, file, password)
     const { change, entry } = yield* prepareImport(file.document, {
       descriptor: keyDescriptor(network, key),
       label,
@@ -140,7 +143,7 @@ export const importKey = (context: CommandContext) =>
     }
   })
 
-export const encrypt = (context: CommandContext) =>
+export const encrypt = (context: CommandContext, { password }: Password) =>
   Effect.gen(function*() {
     const { file } = yield* opened(context)
     if (file.document.encryption !== undefined) {
@@ -149,7 +152,7 @@ export const encrypt = (context: CommandContext) =>
         reason: "the wallet is encrypted already; its passphrase is changed by walletpassphrasechange of a running node"
       })
     }
-    const passphrase = yield* newPassphrase(context)
+    const passphrase = yield* newPassphrase(context, password)
     yield* file.update(yield* encryption(file.document, passphrase))
     return {
       result: ["The wallet is encrypted."],
@@ -160,18 +163,15 @@ export const encrypt = (context: CommandContext) =>
     }
   })
 
-const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+interface NewAddress {
+  readonly type: AddressType
+  readonly label: string
+}
 
-export const addressCommand = (context: CommandContext) =>
+export const addressCommand = (context: CommandContext, { label, type }: NewAddress) =>
   Effect.gen(function*() {
-    const wanted = context.flag("type") ?? "legacy"
-    const type = TYPES.find((each) => each === wanted)
-    if (type === undefined) {
-      return yield* new WrongArguments({ problem: `--type: ${quoted(wanted)} is none of ${TYPES.join(", ")}` })
-    }
     const problem = typeProblem(paramsOf(networks[context.connection.network]), type)
     if (problem !== undefined) return yield* problem
-    const label = yield* labelOf(context)
     const { file } = yield* opened(context)
     const ring = yield* KeyRing.make(file.document, 1)
     const { change, own } = yield* ring.next(type, false)
@@ -207,22 +207,26 @@ export const balance = (context: CommandContext) =>
   })
 
 /** Asks whether secrets may be shown. */
-const confirmed = ({ isOn, prompt }: CommandContext): Effect.Effect<void, WrongArguments> =>
+const confirmed = ({ prompt }: CommandContext): Effect.Effect<void, UsageError> =>
   Effect.gen(function*() {
-    if (isOn("yes")) return
     const answer = yield* prompt.line("Any reader of what follows can take all coins and names. Show it? Type yes: ")
     if (answer?.trim().toLowerCase() === "yes") return
-    return yield* new WrongArguments({
-      problem: "any reader of the secrets can take all coins and names; give --yes to have them shown"
-    })
+    return yield* wrong("any reader of the secrets can take all coins and names; give --yes to have them shown")
   })
 
-export const exportWallet = (context: CommandContext) =>
+interface Exported extends Password {
+  /** Whether to show the words, or else the descriptors with private keys. */
+  readonly phrase: boolean
+  readonly private: boolean
+  /** Whether they are shown without a question. */
+  readonly yes: boolean
+}
+
+export const exportWallet = (context: CommandContext, { password, phrase, private: keys, yes }: Exported) =>
   Effect.gen(function*() {
     const { file } = yield* opened(context)
-    const [phrase, keys] = [context.isOn("phrase"), context.isOn("private")]
-    if (phrase || keys) yield* confirmed(context)
-    const secrets = phrase || keys ? yield* unlocked(context, file) : undefined
+    if ((phrase || keys) && !yes) yield* confirmed(context)
+    const secrets = phrase || keys ? yield* unlocked(context, file, password) : undefined
     if (phrase) {
       const words = secrets?.mnemonic
       if (words === undefined) {

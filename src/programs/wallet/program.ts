@@ -1,20 +1,20 @@
-import * as Cause from "effect/Cause"
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { escapeUnsafe } from "../../base/safeText.ts"
-import { readWords, type Words } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
-import type { DataDirectoryError } from "../../config/DataDirectory.ts"
-import { OPTIONS } from "../../config/options.ts"
+import * as Kind from "../../config/kinds.ts"
 import type { SettingsInput } from "../../config/settings.ts"
-import { nearest } from "../../config/suggest.ts"
-import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
-import type { InvalidWalletRequest, KeysLocked, WalletDamaged, WrongPassphrase } from "../../wallet/errors.ts"
-import type { CommandContext, WrongArguments } from "./access.ts"
+import type { UsageError } from "../../config/UsageError.ts"
+import { argvOf, daemonFlags, defaultedFlag, optionalFlag, switchFlag, type Texts } from "../tool/flags.ts"
+import type { ProgramOutcome } from "../tool/outcome.ts"
+import { type Printer, run as runTool } from "../tool/run.ts"
+import type { CommandContext } from "./access.ts"
 import * as Commands from "./commands.ts"
 import type { Prompt } from "./prompt.ts"
 
@@ -22,133 +22,44 @@ import type { Prompt } from "./prompt.ts"
 
 const NAME = "svcd-wallet"
 
-/** What the program prints, and its exit status. */
-export interface WalletOutcome {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export interface WalletToolInput extends SettingsInput {
   readonly version: string
   readonly prompt: Prompt
 }
 
-const switchOption = { ...OPTIONS.version, env: undefined, key: undefined }
-const textOption = { ...OPTIONS.rpcuser, env: undefined, key: undefined, placeholder: "TEXT" }
+const secretFlag = (name: string, placeholder: "PASSPHRASE" | "PHRASE") => (description: string) =>
+  optionalFlag(name, { ...Kind.secretKind, placeholder }, { description })
 
-const FLAGS = {
-  network: CONNECTION_OPTIONS.network,
-  datadir: CONNECTION_OPTIONS.datadir,
-  wallet: { ...textOption, placeholder: "NAME" },
-  mnemonic: { ...textOption, placeholder: "PHRASE" },
-  passphrase: { ...textOption, placeholder: "PASSPHRASE" },
-  password: { ...textOption, placeholder: "PASSPHRASE" },
-  words: { ...textOption, placeholder: "12|24" },
-  label: textOption,
-  type: textOption,
-  phrase: switchOption,
-  private: switchOption,
-  yes: switchOption,
-  version: OPTIONS.version,
-  help: OPTIONS.help
+/** Most characters of a label. */
+const MAX_LABEL = 1_000
+
+const labelKind: Kind.OptionKind<string> = {
+  ...Kind.textKind("TEXT"),
+  schema: Kind.fromText(
+    Schema.String,
+    (text) => text.length > MAX_LABEL ? Either.left(`it is longer than ${MAX_LABEL} characters`) : Either.right(text),
+    (label) => label
+  )
 }
 
-type FlagName = keyof typeof FLAGS
-
-const COMMON: ReadonlyArray<FlagName> = ["network", "datadir", "wallet", "version", "help"]
-
-type CommandFailure =
-  | WrongArguments
-  | DataDirectoryError
-  | InvalidWalletRequest
-  | StorageFailure
-  | WalletDamaged
-  | KeysLocked
-  | WrongPassphrase
-
-interface Command {
-  readonly run: (context: CommandContext) => Effect.Effect<Commands.Said, CommandFailure, Scope.Scope>
-  /** Its flags beside the common ones. */
-  readonly flags: ReadonlyArray<FlagName>
-  readonly argument: boolean
+/** Where the wallet is. All sub-commands take these flags. */
+const place = {
+  wallet: optionalFlag("wallet", Kind.textKind("NAME"), { description: "a named wallet in place of the default one" }),
+  connection: daemonFlags({
+    network: { ...CONNECTION_OPTIONS.network, description: "network of the wallet" },
+    datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" }
+  })
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  "create": { run: Commands.createCommand, flags: ["words", "password"], argument: false },
-  "recover": { run: Commands.recover, flags: ["mnemonic", "passphrase", "password"], argument: false },
-  "import-key": { run: Commands.importKey, flags: ["label", "password"], argument: true },
-  "encrypt": { run: Commands.encrypt, flags: ["password"], argument: false },
-  "address": { run: Commands.addressCommand, flags: ["type", "label"], argument: false },
-  "balance": { run: Commands.balance, flags: [], argument: false },
-  "export": { run: Commands.exportWallet, flags: ["phrase", "private", "yes", "password"], argument: false }
+interface Place {
+  readonly wallet: string | undefined
+  readonly connection: Texts
 }
 
-export const WALLET_HELP = `Usage: ${NAME} [flags] <sub-command> [flags]
-
-Looks after the wallet of a data directory while no node runs on it.
-
-Sub-commands
-  create [--words 12|24] [--password PASSPHRASE]
-      make a new wallet, and print its words: once, so write them down
-  recover --mnemonic PHRASE [--passphrase PASSPHRASE] [--password PASSPHRASE]
-      make the wallet from its words; --passphrase is what was chosen along with them, if anything
-  import-key PRIVATE_KEY [--label TEXT] [--password PASSPHRASE]
-      put a private key into the wallet, in wallet import format
-  encrypt --password PASSPHRASE
-      encrypt the private keys of the wallet with a passphrase
-  address [--type legacy|p2sh-segwit|bech32|bech32m] [--label TEXT]
-      print a new address of the wallet
-  balance
-      print what the wallet has in the blocks that svcd has stored
-  export [--phrase|--private] [--yes] [--password PASSPHRASE]
-      print the descriptors of the wallet, which show its addresses and history but cannot spend; or its words;
-      or the descriptors with private keys
-
-Flags
-  -network NAME         network of the wallet (environment: SVCD_NETWORK)
-  -datadir PATH         data directory; svcd.conf in it is read (environment: SVCD_DATA_DIR)
-  -wallet NAME          a named wallet in place of the default one
-  -version              print the version and exit
-  -help                 print this text and exit
-
---password is the passphrase of the wallet, for those that are encrypted or to be encrypted. A secret that is
-needed and not given is asked for at the terminal, where there is one. Other users can see the arguments of a
-program while it runs.
-
-Exit status: 0; 1 if it cannot be done; 2 for a mistake in the arguments or the configuration.
-`
-
-const success = (stdout: string): WalletOutcome => ({ code: 0, stdout, stderr: "" })
-
-const failure = (code: number, text: string): WalletOutcome => ({
-  code,
-  stdout: "",
-  stderr: text.split("\n").map((line) => `${NAME}: ${line}\n`).join("")
-})
-
-type Arguments = Words<FlagName>
-
-/** What is wrong with words and flags together. Repeats only the name of a sub-command: other words may be secrets. */
-const problemsOf = (
-  { given, problems, words: [name, ...more] }: Arguments,
-  command: Command | undefined
-): ReadonlyArray<string> => {
-  if (problems.length > 0) return problems
-  const names = Object.keys(COMMANDS)
-  if (name === undefined) return [`a sub-command is missing: ${names.join(", ")}; see ${NAME} --help`]
-  if (command === undefined) {
-    const meant = nearest(name, names)
-    const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`
-    return [`that is not a sub-command; ${hint}`]
-  }
-  const strange = [...given.keys()].filter((flag) => !COMMON.includes(flag) && !command.flags.includes(flag))
-  if (strange.length > 0) return strange.map((flag) => `--${flag}: is not a flag of ${name}`)
-  if (more.length > (command.argument ? 1 : 0)) {
-    return [`${name}: there are too many arguments; a text with spaces has to be in quotes`]
-  }
-  return []
-}
+const password = secretFlag("password", "PASSPHRASE")
+const sealing = password("passphrase to encrypt the wallet with")
+const unlocking = password("passphrase of the wallet, if it is encrypted")
+const label = defaultedFlag("label", labelKind, { description: "label of the address", fallback: "" })
 
 /** Warnings go where messages go. */
 const quietLogger = Logger.replace(
@@ -160,47 +71,102 @@ const quietLogger = Logger.replace(
   })
 )
 
-const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
+const contextOf = ({ connection, wallet }: Place, input: WalletToolInput): Either.Either<CommandContext, UsageError> =>
+  Either.map(decodeConnection({ ...input, argv: argvOf(connection) }), (decoded) => ({
+    connection: decoded.connection,
+    prompt: input.prompt,
+    wallet
+  }))
 
-const finish = (exit: Exit.Exit<Commands.Said, CommandFailure>): WalletOutcome =>
-  Exit.match(exit, {
-    onSuccess: ({ remarks, result }) => ({ code: 0, stdout: lines(result), stderr: lines(remarks) }),
-    onFailure: (cause) => {
-      const error = Cause.failureOption(cause)
-      if (error._tag === "None") return failure(1, "an error of the program itself, please report it")
-      return failure(error.value._tag === "WrongArguments" ? USAGE_EXIT_CODE : 1, error.value.message)
-    }
-  })
+type Work<F, E> = (context: CommandContext, flags: F) => Effect.Effect<Commands.Said, E, Scope.Scope>
+
+const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) => {
+  const handlerOf = <F, E>(work: Work<F, E>) => (flags: F & Place): Effect.Effect<void, E | UsageError> =>
+    Effect.flatMap(contextOf(flags, input), (context) => work(context, flags)).pipe(
+      Effect.map(({ remarks, result }) => {
+        for (const line of result) printer.result(`${line}\n`)
+        for (const line of remarks) printer.remark(`${line}\n`)
+      }),
+      Effect.scoped,
+      Effect.provide(quietLogger)
+    )
+
+  const create = Command.make("create", {
+    words: defaultedFlag("words", Kind.choiceKind(["12", "24"]), {
+      description: "how many words the wallet has",
+      fallback: "24"
+    }),
+    password: sealing,
+    ...place
+  }, handlerOf(Commands.createCommand)).pipe(
+    Command.withDescription("make a new wallet, and print its words: once, so write them down")
+  )
+
+  const recover = Command.make("recover", {
+    mnemonic: secretFlag("mnemonic", "PHRASE")("the words of the wallet"),
+    passphrase: secretFlag("passphrase", "PASSPHRASE")("what was chosen along with the words, if anything"),
+    password: sealing,
+    ...place
+  }, handlerOf(Commands.recover)).pipe(Command.withDescription("make the wallet from its words"))
+
+  const importKey = Command.make("import-key", {
+    privateKey: Args.text({ name: "private-key" }).pipe(
+      Args.withDescription("in wallet import format"),
+      Args.optional,
+      Args.map(Option.getOrUndefined)
+    ),
+    label,
+    password: unlocking,
+    ...place
+  }, handlerOf(Commands.importKey)).pipe(Command.withDescription("put a private key into the wallet"))
+
+  const encrypt = Command.make("encrypt", { password: sealing, ...place }, handlerOf(Commands.encrypt)).pipe(
+    Command.withDescription("encrypt the private keys of the wallet with a passphrase")
+  )
+
+  const address = Command.make("address", {
+    type: defaultedFlag("type", Kind.choiceKind(["legacy", "p2sh-segwit", "bech32", "bech32m"]), {
+      description: "form of the address",
+      fallback: "legacy"
+    }),
+    label,
+    ...place
+  }, handlerOf(Commands.addressCommand)).pipe(Command.withDescription("print a new address of the wallet"))
+
+  const balance = Command.make("balance", place, handlerOf(Commands.balance)).pipe(
+    Command.withDescription("print what the wallet has in the blocks that svcd has stored")
+  )
+
+  const exporting = Command.make("export", {
+    phrase: switchFlag("phrase", { description: "the words in place of the descriptors" }),
+    private: switchFlag("private", { description: "the descriptors with private keys" }),
+    yes: switchFlag("yes", { description: "do not ask whether secrets may be shown" }),
+    password: unlocking,
+    ...place
+  }, handlerOf(Commands.exportWallet)).pipe(
+    Command.withDescription(
+      "print the descriptors of the wallet, which show its addresses and history but cannot spend"
+    )
+  )
+
+  return Command.make(name).pipe(
+    Command.withSubcommands([create, recover, importKey, encrypt, address, balance, exporting])
+  )
+}
+
+const NOTES =
+  `--password is the passphrase of the wallet, for those that are encrypted or to be encrypted. A secret that is
+needed and not given is asked for at the terminal, where there is one. Other users can see the arguments of a
+program while it starts.`
 
 /** Runs the program. Every failure is an outcome. */
-export const run = (input: WalletToolInput): Effect.Effect<WalletOutcome> =>
-  Effect.suspend(() => {
-    const read = readWords(input.argv, FLAGS)
-    const isOn = (name: FlagName): boolean => ["1", "true"].includes(read.given.get(name)?.at(-1) ?? "0")
-    if (isOn("help")) return Effect.succeed(success(WALLET_HELP))
-    if (isOn("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
-    const [name = "", argument] = read.words
-    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-    const problems = problemsOf(read, command)
-    if (problems.length > 0 || command === undefined) return Effect.succeed(usage(new UsageError({ problems })))
-    const argv = (["network", "datadir"] as const).flatMap((flag) =>
-      (read.given.get(flag) ?? []).map((text) => `-${flag}=${text}`)
-    )
-    const decoded = decodeConnection({ ...input, argv })
-    if (Either.isLeft(decoded)) return Effect.succeed(usage(decoded.left))
-    const texts: ReadonlyMap<string, ReadonlyArray<string>> = read.given
-    return command.run({
-      connection: decoded.right.connection,
-      prompt: input.prompt,
-      wallet: read.given.get("wallet")?.at(-1),
-      flag: (flag) => texts.get(flag)?.at(-1),
-      isOn: (flag) => ["1", "true"].includes(texts.get(flag)?.at(-1) ?? "0"),
-      argument
-    }).pipe(Effect.scoped, Effect.exit, Effect.map(finish), Effect.provide(quietLogger))
+export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
+  runTool({
+    name: NAME,
+    version: input.version,
+    argv: input.argv,
+    about: "Looks after the wallet of a data directory while no node runs on it.",
+    notes: NOTES,
+    repeatsWords: false,
+    command: (name, printer) => commandOf(input, printer)(name)
   })
-
-const usage = (error: UsageError): WalletOutcome => ({
-  code: USAGE_EXIT_CODE,
-  stdout: "",
-  stderr: lines(error.report(NAME))
-})

@@ -1,36 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawnSync } from "node:child_process"
-import { existsSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { completionScript } from "../../../src/programs/cli/completions.ts"
 import { CLI_COMMANDS, CLI_FLAGS } from "../../../src/programs/cli/flags.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
-import { withDirectory } from "../../support/temporary.ts"
-
-const BASH = "/bin/bash"
-
-/** The completions that bash offers for the last of some words. */
-const offers = (script: string, lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<ReadonlyArray<string>> =>
-  withDirectory((directory) => {
-    const file = join(directory, "completions")
-    writeFileSync(file, script)
-    const tries = lines.map((words) => {
-      const quoted = words.map((word) => `'${word}'`).join(" ")
-      const last = words.length - 1
-      return `COMP_WORDS=(${quoted}); COMP_CWORD=${last}; COMPREPLY=()
-        $handler svcd-cli "\${COMP_WORDS[${last}]}" "\${COMP_WORDS[${last - 1}]}"; echo "\${COMPREPLY[*]}"`
-    })
-    const program = `source '${file}'
-      handler=$(complete -p svcd-cli | sed 's/.* -F \\([^ ]*\\) .*/\\1/')
-      ${tries.join("\n")}`
-    const { status, stderr, stdout } = spawnSync(BASH, ["-c", program], { encoding: "utf8", cwd: directory })
-    assert.strictEqual(status, 0, stderr)
-    return stdout.split("\n").slice(0, -1).map((line) => line.split(" ").filter((word) => word !== ""))
-  })
+import { hasBash, offers } from "../../support/bashCompletions.ts"
 
 describe("completionScript", () => {
-  it.effect.skipIf(!existsSync(BASH))(
+  it.effect.skipIf(!hasBash)(
     "completes flags, their words, commands and methods in bash",
     () =>
       Effect.gen(function*() {

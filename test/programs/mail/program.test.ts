@@ -4,8 +4,9 @@ import { execFileSync } from "node:child_process"
 import { DaemonUnreachable, InvalidConfig, type OpenFailure } from "../../../src/client/errors.ts"
 import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
 import { NameExpired, NameNotFound } from "../../../src/names/errors.ts"
-import { type MailOutcome, run } from "../../../src/programs/mail/program.ts"
+import { run } from "../../../src/programs/mail/program.ts"
 import type { NamesConnection } from "../../../src/programs/mail/settings.ts"
+import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
 import { inputOf } from "../../config/input.ts"
 
 const unused = () => Effect.dieMessage("a lookup only resolves")
@@ -69,13 +70,13 @@ const tool = (argv: ReadonlyArray<string>, { env, files, names = () => clientOf(
     names
   })
 
-const done = ({ code, stderr, stdout }: MailOutcome): string => {
+const done = ({ code, stderr, stdout }: ProgramOutcome): string => {
   assert.strictEqual(code, 0, stderr)
   assert.strictEqual(stderr, "")
   return stdout
 }
 
-const refused = ({ code, stderr, stdout }: MailOutcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: ProgramOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")
@@ -87,17 +88,33 @@ const refused = ({ code, stderr, stdout }: MailOutcome, expected: number, words:
 const words = (line: string): ReadonlyArray<string> => line.split(" ")
 
 describe("the arguments of svcd-mail", () => {
-  it.effect.each(["--help", "-h", "serve -help", "nonsense --help", "register --forward --help --help"])(
-    "help for %s",
-    (line) =>
-      Effect.map(tool(words(line)), (outcome) => {
-        const text = done(outcome)
-        for (const word of ["register", "update", "lookup", "serve", "--upstreamport", "-rpcaddr"]) {
-          assert.include(text, word)
-        }
-        for (const part of text.split("\n")) assert.isAtMost(part.length, 120, part)
-      })
-  )
+  it.effect.each<readonly [string, RegExp, ReadonlyArray<string>]>([
+    ["--help", /^Usage: svcd-mail <sub-command> \[flags\]\n/, [
+      "register",
+      "update",
+      "lookup",
+      "serve --upstream HOST"
+    ]],
+    ["-h", /^Usage: svcd-mail </, ["--version", "--completions", "Exit status: 0; 1 "]],
+    ["nonsense --help", /^Usage: svcd-mail </, ["register"]],
+    ["serve -help", /^Usage: svcd-mail serve --upstream HOST \[flags\]\n/, [
+      "--upstreamport N      its port (default: 25)",
+      "--rpcaddr HOST:PORT   address of the daemon (default: 127.0.0.1:8336)",
+      "--loglevel",
+      "environment: SVCD_MAIL_SMTP_PASSWORD"
+    ]],
+    ["register --forward --help --help", /^Usage: svcd-mail register <label> --forward EMAIL \[flags\]\n/, [
+      "--backup EMAIL",
+      "(default: id/)"
+    ]]
+  ])("help for %s", ([line, usage, parts]) =>
+    Effect.map(tool(words(line)), (outcome) => {
+      const text = done(outcome)
+      assert.match(text, usage)
+      for (const part of parts) assert.include(text.replaceAll(/\n {20,}/g, " "), part)
+      for (const part of text.split("\n")) assert.isAtMost(part.length, 120, part)
+      assert.notMatch(text, /user-defined|This (?:setting|option)|\u001b|wizard|log-level/)
+    }))
 
   it.effect("prints its version despite other errors", () =>
     Effect.map(tool(["serve", "--listen", "nowhere", "-version"]), (outcome) => {
@@ -119,7 +136,7 @@ describe("the arguments of svcd-mail", () => {
     ["register al!ce --forward a@example.org", /"al!ce" is not a label/],
     [`register ${"a".repeat(65)} --forward a@example.org`, /too long for a label/],
     ["register alice --forward a@example.org --frobnicate", /--frobnicate: unknown flag/],
-    ["register alice --forward a@example.org --forwart b@example.org", /did you mean -forward\?/],
+    ["register alice --forward a@example.org --forwart b@example.org", /unknown flag; did you mean -forward\?/],
     ["register alice --forward a@example.org --json", /--json: is not a flag of register/],
     ["register alice --forward a@example.org --namespace A", /--namespace: "A" is not a namespace/],
     ["register alice --forward a@example.org -network moonnet", /-network: "moonnet"/],

@@ -1,19 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Either, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import { DEFAULT_LIMITS } from "../../../src/mail/relay/RelayConfig.ts"
-import { readArguments } from "../../../src/programs/mail/arguments.ts"
-import { mailSettings } from "../../../src/programs/mail/settings.ts"
+import { mailCommand } from "../../../src/programs/mail/commands.ts"
+import { type MailSettings, mailSettings, type ServeFlags } from "../../../src/programs/mail/settings.ts"
+import { run } from "../../../src/programs/tool/run.ts"
 import { inputOf } from "../../config/input.ts"
 
+const unused = () => Effect.dieMessage("only serve is run")
+
+/** The settings of `serve` with these flags, from the command that @effect/cli parses. */
 const settings = (
   line: string,
   sources: NonNullable<Parameters<typeof inputOf>[1]> = {},
   hostname = "Relay.example.org"
-) =>
-  Either.getOrThrowWith(
-    mailSettings(readArguments(`serve ${line}`.trim().split(" ")).given, { ...inputOf([], sources), hostname }),
-    (error) => new Error(error.message)
-  )
+): MailSettings => {
+  const seen: Array<MailSettings> = []
+  const argv = `serve ${line}`.trim().split(" ")
+  const serve = (flags: ServeFlags) =>
+    Effect.map(mailSettings(flags, { ...inputOf([], sources), hostname }), (found) => void seen.push(found))
+  const outcome = Effect.runSync(run({
+    name: "svcd-mail",
+    version: "9.9.9",
+    argv,
+    about: "",
+    notes: "",
+    repeatsWords: true,
+    command: mailCommand({ register: unused, update: unused, lookup: unused, serve })
+  }))
+  const [found] = seen
+  if (found === undefined) throw new Error(outcome.stderr)
+  return found
+}
 
 describe("the settings of svcd-mail serve", () => {
   it("have defaults for all but the upstream server", () => {

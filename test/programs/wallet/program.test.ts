@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { takeLock } from "../../../src/config/DirectoryLock.ts"
-import { run, WALLET_HELP, type WalletOutcome } from "../../../src/programs/wallet/program.ts"
+import type { ProgramOutcome } from "../../../src/programs/tool/outcome.ts"
+import { run } from "../../../src/programs/wallet/program.ts"
 import type { Prompt } from "../../../src/programs/wallet/prompt.ts"
 import { inputOf } from "../../config/input.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
@@ -27,8 +28,8 @@ const tool = (argv: ReadonlyArray<string>, prompt = NO_TERMINAL, env: Readonly<R
 interface Place {
   readonly file: string
   readonly dataDir: string
-  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<WalletOutcome>
-  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<WalletOutcome>
+  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<ProgramOutcome>
+  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<ProgramOutcome>
 }
 
 const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
@@ -45,12 +46,12 @@ const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
     })
   )
 
-const done = (outcome: WalletOutcome): WalletOutcome => {
+const done = (outcome: ProgramOutcome): ProgramOutcome => {
   assert.strictEqual(outcome.code, 0, outcome.stderr)
   return outcome
 }
 
-const refused = ({ code, stderr, stdout }: WalletOutcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: ProgramOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")
@@ -58,13 +59,29 @@ const refused = ({ code, stderr, stdout }: WalletOutcome, expected: number, word
 }
 
 describe("the arguments of svcd-wallet", () => {
-  it.effect.each([["--help"], ["-h"], ["recover", "-help"], ["nonsense", "--help"]])(
+  it.effect.each([["--help"], ["-h"], ["nonsense", "--help"], ["--frob", "-help"]])(
     "help for %s %s",
     (argv) =>
-      Effect.map(tool(argv.filter((word) => word !== undefined)), (outcome) => {
-        assert.deepStrictEqual(outcome, { code: 0, stdout: WALLET_HELP, stderr: "" })
+      Effect.map(tool(argv), (outcome) => {
+        const { stdout } = done(outcome)
+        assert.match(stdout, /^Usage: svcd-wallet <sub-command> \[flags\]\n/)
+        assert.strictEqual(outcome.stderr, "")
+        for (const word of ["create", "recover", "import-key", "encrypt", "address", "balance", "export"]) {
+          assert.match(stdout, new RegExp(`^  ${word} `, "m"))
+        }
+        for (const part of stdout.split("\n")) assert.isAtMost(part.length, 120, part)
       })
   )
+
+  it.effect("have a help for each sub-command", () =>
+    Effect.map(tool(["-network", "regtest", "recover", "-help"]), (outcome) => {
+      const { stdout } = done(outcome)
+      assert.match(stdout, /^Usage: svcd-wallet recover \[flags\]\n/)
+      for (const flag of ["--mnemonic PHRASE", "--password PASSPHRASE", "--network mainnet|testnet|regtest"]) {
+        assert.include(stdout, `\n  ${flag}`)
+      }
+      assert.notInclude(stdout, "--words")
+    }))
 
   it.effect("prints its version", () =>
     Effect.map(tool(["-version"]), (outcome) => {
@@ -86,7 +103,7 @@ describe("the arguments of svcd-wallet", () => {
             [["import-key"], /the private key is missing/],
             [["import-key", WIF, WIF], /too many arguments/],
             [["address", "--mnemonic", PHRASE], /--mnemonic: is not a flag of address/],
-            [["create", "--words", "15"], /"15" is not 12 or 24/],
+            [["create", "--words", "15"], /--words: "15" is not one of 12, 24/],
             [["create", "--frob"], /--frob: unknown flag/],
             [["create", "-network", "moonnet"], /moonnet/],
             [["create", "-wallet", "../x"], /is not the name of a wallet/]
@@ -123,7 +140,7 @@ describe("svcd-wallet", () => {
           "2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2\n"
         )
         assert.notStrictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
-        refused(yield* call("address", "--type", "bech33"), 2, /none of legacy/)
+        refused(yield* call("address", "--type", "bech33"), 2, /--type: "bech33" is not one of legacy, p2sh-segwit/)
         assert.match(done(yield* call("address", "--type", "bech32m")).stdout, /^ncrt1p/)
         const long = "x".repeat(1_000)
         done(yield* call("address", "--label", long))
@@ -260,6 +277,22 @@ describe("svcd-wallet", () => {
           const text = readFileSync(join(dataDir, "wallets", "other one.json"), "utf8")
           assert.notInclude(text, "\"plain\"")
           assert.isFalse(existsSync(join(dataDir, "wallet.json")))
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "keeps every character of a passphrase",
+    () =>
+      inPlace(({ call }) =>
+        Effect.gen(function*() {
+          done(yield* call("create", "--password= two spaces "))
+          const { stderr } = yield* call("export", "--phrase", "--yes", "--password=two spaces")
+          assert.match(stderr, /the passphrase is wrong/)
+          done(yield* call("export", "--phrase", "--yes", "--password", " two spaces "))
+          // A value may look like a flag of the program behind an equals sign.
+          refused(yield* call("export", "--phrase", "--yes", "--password=--yes"), 1, /the passphrase is wrong/)
         })
       ),
     60_000

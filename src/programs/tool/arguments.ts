@@ -1,0 +1,138 @@
+import type * as Usage from "@effect/cli/Usage"
+import * as Option from "effect/Option"
+import { quoted } from "../../base/safeText.ts"
+import { type FlagForm, readWords } from "../../config/argv.ts"
+import { nearest } from "../../config/suggest.ts"
+
+/**
+ * The arguments of a tool in the one spelling that @effect/cli 0.77 reads: the sub-command, flags with two dashes and
+ * their values as words of their own, other words. All programs of the project also take `-flag value` and
+ * `--flag=value`, before, between and behind the words. That library reads `-network` as the flags n, e, t and so on,
+ * and takes a flag that it does not know for an argument.
+ */
+
+interface Form extends FlagForm {
+  readonly repeatable: boolean
+}
+
+export type Forms = Readonly<Record<string, Form>>
+
+const switchForm: Form = { flag: true, toml: "boolean", placeholder: "", repeatable: false }
+
+/** The flags in the library's own description of a command. */
+export const formsOf = (usage: Usage.Usage, repeatable = false): Forms => {
+  switch (usage._tag) {
+    case "Empty":
+    case "Mixed":
+      return {}
+    case "Named": {
+      const [name = ""] = usage.names
+      if (!name.startsWith("--")) return {}
+      const form: Form = Option.match(usage.acceptedValues, {
+        onNone: () => switchForm,
+        onSome: (placeholder) => ({ flag: true, toml: "string", placeholder, repeatable })
+      })
+      return { [name.slice(2)]: form }
+    }
+    case "Optional":
+      return formsOf(usage.usage, repeatable)
+    case "Repeated":
+      return formsOf(usage.usage, true)
+    case "Alternation":
+    case "Concat":
+      return { ...formsOf(usage.left, repeatable), ...formsOf(usage.right, repeatable) }
+  }
+}
+
+export const SHELLS = ["bash", "zsh", "fish"] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** The library's own flags, as far as the tools have them. */
+export const BUILT_IN = {
+  help: switchForm,
+  version: switchForm,
+  completions: { flag: true, toml: "string", placeholder: SHELLS.join("|"), repeatable: false }
+} satisfies Forms
+
+export interface Syntax {
+  /** The flags of each sub-command. */
+  readonly commands: ReadonlyMap<string, Forms>
+  /** Whether a message may repeat the first word if it is no sub-command. It may be a secret in the wrong place. */
+  readonly repeatsWords: boolean
+}
+
+export interface Arguments {
+  /** For the library, behind the name of the program. */
+  readonly words: ReadonlyArray<string>
+  /** Complaints that the library does not have, or not with the flag that was meant. */
+  readonly problems: ReadonlyArray<string>
+}
+
+type Given = ReadonlyMap<string, ReadonlyArray<string>>
+
+const isOn = (given: Given, name: string): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
+
+const commandProblem = (name: string | undefined, { commands, repeatsWords }: Syntax): string => {
+  const names = [...commands.keys()]
+  if (name === undefined) return `a sub-command is missing: ${names.join(", ")}`
+  const meant = nearest(name, names)
+  const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`
+  return `${repeatsWords ? quoted(name) : "that"} is not a sub-command; ${hint}`
+}
+
+/** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
+const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
+
+interface GivenFlag {
+  readonly name: string
+  readonly texts: ReadonlyArray<string>
+  readonly form: Form
+}
+
+/** What is wrong with a flag that the library would take. */
+const textProblem = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> => {
+  // The library drops an empty text of a flag that may be repeated.
+  if (form.repeatable && texts.includes("")) return [`--${name}: must not be empty`]
+  const strange = form.toml === "boolean" ? texts.find((text) => !Object.hasOwn(SWITCHED, text)) : undefined
+  return strange === undefined ? [] : [`--${name}: ${quoted(strange)} is not one of 0, 1, true, false`]
+}
+
+/** A flag as the library reads it; of one that it takes once, the last text. */
+const spelled = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> =>
+  (form.repeatable ? texts : texts.slice(-1)).flatMap((text) => [
+    `--${name}`,
+    form.toml === "boolean" ? SWITCHED[text] ?? text : text
+  ])
+
+const accepted = (...words: ReadonlyArray<string>): Arguments => ({ words, problems: [] })
+const refused = (...problems: ReadonlyArray<string>): Arguments => ({ words: [], problems })
+
+const completions = (shell: string): Arguments =>
+  SHELLS.some((each) => each === shell)
+    ? accepted("--completions", shell)
+    : refused(`--completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`)
+
+export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Arguments => {
+  const { commands } = syntax
+  const flags: Forms = Object.assign({}, ...commands.values(), BUILT_IN)
+  const { given, problems, words: [name, ...more] } = readWords(argv, flags)
+  const own = name === undefined ? undefined : commands.get(name)
+
+  if (isOn(given, "help")) {
+    return accepted("--help", ...name === undefined || own === undefined ? [] : [name, "--help"])
+  }
+  if (isOn(given, "version")) return accepted("--version")
+  if (problems.length > 0) return refused(...problems)
+  const shell = given.get("completions")?.at(-1)
+  if (shell !== undefined) return completions(shell)
+  if (name === undefined || own === undefined) return refused(commandProblem(name, syntax))
+
+  const strange = [...given.keys()].filter((flag) => !Object.hasOwn(own, flag))
+  if (strange.length > 0) return refused(...strange.map((flag) => `--${flag}: is not a flag of ${name}`))
+  const ownGiven = Object.entries(own).flatMap(([flag, form]): ReadonlyArray<GivenFlag> => {
+    const texts = given.get(flag)
+    return texts === undefined ? [] : [{ name: flag, texts, form }]
+  })
+  const wrong = ownGiven.flatMap(textProblem)
+  return wrong.length > 0 ? refused(...wrong) : accepted(name, ...ownGiven.flatMap(spelled), ...more)
+}

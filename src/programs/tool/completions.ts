@@ -1,0 +1,126 @@
+import type * as Command from "@effect/cli/Command"
+import * as Descriptor from "@effect/cli/CommandDescriptor"
+import * as Effect from "effect/Effect"
+import { type Forms, formsOf, type Shell } from "./arguments.ts"
+
+/** Scripts with which a shell completes flags and sub-commands. @effect/cli writes them; some of it needs correction. */
+
+export interface Completed<E, A> {
+  readonly name: string
+  readonly shell: Shell
+  /** The command to complete, under the given name. */
+  readonly command: (name: string) => Command.Command<string, never, E, A>
+  /** Sub-commands behind which no flag is offered. */
+  readonly bare?: ReadonlySet<string>
+}
+
+interface Script {
+  readonly text: string
+  readonly standIn: string
+  readonly forms: Forms
+  readonly bare: ReadonlySet<string>
+  readonly commands: ReadonlyArray<string>
+}
+
+/** Flags of the library that no program of the project has. */
+const STRANGERS = ["--log-level", "--wizard"]
+const COMMAND_STRANGERS = [...STRANGERS, "--completions", "--version"]
+
+const without = (words: string, strangers: ReadonlyArray<string>): string =>
+  words.split(" ").filter((word) => !strangers.includes(word)).join(" ")
+
+/** The words of flags that take one of some words: their placeholder lists them. */
+const choicesOf = (forms: Forms): ReadonlyArray<readonly [name: string, words: string]> =>
+  Object.entries(forms).flatMap(([name, { placeholder }]) =>
+    /^[\w-]+(?:\|[\w-]+)+$/.test(placeholder) ? [[name, placeholder.replaceAll("|", " ")] as const] : []
+  )
+
+const withBashChoices = (text: string, forms: Forms): string =>
+  choicesOf(forms).reduce(
+    (script, [name, words]) =>
+      script.replace(
+        new RegExp(`( --${name}\\)\\n +COMPREPLY=\\( )\\$\\(compgen -f "\\$\\{cur\\}"\\)`, "g"),
+        (_, start: string) => `${start}$(compgen -W "${words}" -- "\${cur}")`
+      ),
+    text
+  )
+
+/** A sub-command is a word of the command line, which the library writes as part of a function's name. */
+const withBashCommands = ({ commands, standIn, text }: Script): string =>
+  commands.reduce(
+    (script, name) => script.replace(`${standIn},${name.replaceAll("-", "__")})`, `${standIn},${name})`),
+    text
+  )
+
+/**
+ * Corrects a script for bash: names with hyphens, a word for each value of a choice, no value behind a switch, and no
+ * flag that the program does not have.
+ */
+const mendBash = (script: Script): string => {
+  const { bare, forms, standIn } = script
+  const switches = Object.entries(forms).filter(([, { toml }]) => toml === "boolean").map(([name]) => name)
+  const behindSwitch = new RegExp(
+    ` +--(?:${[...switches, "help", "wizard", "version"].join("|")})\\)\\n` +
+      ` +COMPREPLY=\\( "\\$\\{cur\\}" \\)\\n +return 0\\n +;;\\n`,
+    "g"
+  )
+  let block = ""
+  return withBashChoices(withBashCommands(script), forms)
+    .replace(behindSwitch, "")
+    .replace(
+      /compgen -W "([a-z]+(?:,[a-z]+)+)"/g,
+      (_, choices: string) => `compgen -W "${choices.replaceAll(",", " ")}"`
+    )
+    .split("\n")
+    .map((line) => {
+      block = /^ {8}([a-z_.]+)\)$/.exec(line)?.[1] ?? block
+      return line.replace(/^( +opts=")(.*)"$/, (whole, start: string, words: string) => {
+        if (words === "") return whole
+        if (block === standIn) return `${start}${without(words, STRANGERS)}"`
+        return bare.has(block.slice(standIn.length + 2)) ? `${start}"` : `${start}${without(words, COMMAND_STRANGERS)}"`
+      })
+    })
+    .join("\n")
+    .replace(/ -o nosort /, " ")
+}
+
+/** Corrects a script for zsh or fish: choices, and the flags that the program does not have. */
+const mendLines = ({ forms, text }: Script): string =>
+  choicesOf(forms).reduce(
+    (script, [name, words]) =>
+      script
+        .replaceAll(new RegExp(`^( *'--${name}\\[.*\\])' \\\\$`, "gm"), `$1:CHOICE:(${words})' \\`)
+        .replaceAll(new RegExp(`( -l ${name} -r -f)(?= -d )`, "g"), `$1 -a "${words}"`),
+    text
+  )
+    .split("\n")
+    .filter((line) => !/^ *'--(?:log-level|wizard)\[| -l (?:log-level|wizard)(?: |$)/.test(line))
+    .join("\n")
+
+export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<string> => {
+  const { bare = new Set<string>(), name, shell } = completed
+  // The library misreads hyphens in names of programs in parts of its scripts.
+  const standIn = name.replaceAll("-", "_")
+  const { descriptor } = completed.command(standIn)
+  const commands = [...Descriptor.getSubcommands(descriptor)]
+  const usages = [Descriptor.getUsage(descriptor), ...commands.map(([, command]) => Descriptor.getUsage(command))]
+  const forms: Forms = Object.assign({}, ...usages.map((usage) => formsOf(usage)))
+  const scriptOf = (lines: ReadonlyArray<string>): Script => ({
+    text: `${lines.join("\n")}\n`.replaceAll(
+      new RegExp(`(compdef |complete -c |complete .* )${standIn}\\b`, "g"),
+      `$1${name}`
+    ),
+    standIn,
+    forms,
+    bare,
+    commands: commands.map(([command]) => command)
+  })
+  switch (shell) {
+    case "zsh":
+      return Effect.map(Descriptor.getZshCompletions(descriptor, standIn), (lines) => mendLines(scriptOf(lines)))
+    case "fish":
+      return Effect.map(Descriptor.getFishCompletions(descriptor, standIn), (lines) => mendLines(scriptOf(lines)))
+    case "bash":
+      return Effect.map(Descriptor.getBashCompletions(descriptor, standIn), (lines) => mendBash(scriptOf(lines)))
+  }
+}

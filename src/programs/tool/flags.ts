@@ -1,0 +1,90 @@
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import * as ValidationError from "@effect/cli/ValidationError"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { defaultText, describedOption } from "../../config/help.ts"
+import type { OptionKind } from "../../config/kinds.ts"
+import type { OptionTable } from "../../config/options.ts"
+
+/** The flags of svcd-mail and svcd-wallet: options of @effect/cli whose texts the kinds of the configuration decode. */
+
+interface Traits {
+  readonly description: string
+  /** What holds without the flag, as the help shows it. */
+  readonly shown?: string | undefined
+  readonly env?: string | undefined
+}
+
+/** The problem begins with the flag. It shows no secret: the kind of secrets accepts every text. */
+const decoded = <A>(name: string, kind: OptionKind<A>) => {
+  const decode = Schema.decodeEither(kind.schema)
+  return (text: string): Either.Either<A, ValidationError.ValidationError> =>
+    Either.mapLeft(decode(text), (error) => {
+      const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
+      return ValidationError.invalidValue(HelpDoc.p(`--${name}: ${first?.message ?? "is not valid"}`))
+    })
+}
+
+const textOf = (name: string, { placeholder }: { readonly placeholder: string }, traits: Traits) =>
+  Options.text(name).pipe(Options.withPseudoName(placeholder), Options.withDescription(describedOption(traits)))
+
+/** A flag that has to be given. */
+export const requiredFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A> =>
+  Options.mapEffect(textOf(name, kind, traits), decoded(name, kind))
+
+/** A flag that may be missing. */
+export const optionalFlag = <A>(name: string, kind: OptionKind<A>, traits: Traits): Options.Options<A | undefined> => {
+  const decode = decoded(name, kind)
+  return textOf(name, kind, traits).pipe(
+    Options.optional,
+    Options.mapEffect((text) => Option.isNone(text) ? Either.right(undefined) : decode(text.value))
+  )
+}
+
+/** A flag whose text is `fallback` if it is missing. */
+export const defaultedFlag = <A>(
+  name: string,
+  kind: OptionKind<A>,
+  { fallback, ...traits }: Traits & { readonly fallback: string }
+): Options.Options<A> =>
+  textOf(name, kind, { ...fallback === "" ? {} : { shown: fallback }, ...traits }).pipe(
+    Options.withDefault(fallback),
+    Options.mapEffect(decoded(name, kind))
+  )
+
+/** A flag that may be repeated. */
+export const repeatedFlag = <A>(
+  name: string,
+  kind: OptionKind<A>,
+  traits: Traits
+): Options.Options<ReadonlyArray<A>> =>
+  textOf(name, kind, traits).pipe(
+    Options.repeated,
+    Options.mapEffect((texts) => Either.all(texts.map(decoded(name, kind))))
+  )
+
+export const switchFlag = (name: string, { description }: Traits): Options.Options<boolean> =>
+  Options.withDescription(Options.boolean(name), description)
+
+/** The texts of flags by name. */
+export type Texts = ReadonlyMap<string, ReadonlyArray<string>>
+
+/** Flags of the daemon. Their texts are validated later, together with its environment and its configuration file. */
+export const daemonFlags = (table: OptionTable): Options.Options<Texts> =>
+  Options.all(
+    Object.entries(table).map(([name, option]) =>
+      textOf(name, option, { description: option.description, shown: defaultText(option), env: option.env }).pipe(
+        Options.optional,
+        Options.map((text): ReadonlyArray<readonly [string, ReadonlyArray<string>]> =>
+          Option.isNone(text) ? [] : [[name, [text.value]]]
+        )
+      )
+    )
+  ).pipe(Options.map((entries) => new Map(entries.flat())))
+
+/** The flags as `decodeConnection` reads them. */
+export const argvOf = (texts: Texts): ReadonlyArray<string> =>
+  [...texts].flatMap(([name, [text]]) => text === undefined ? [] : [`-${name}=${text}`])

@@ -1,0 +1,23 @@
+import { USAGE_EXIT_CODE, type UsageError } from "../../config/UsageError.ts"
+
+/** What a program prints, and its exit status. */
+export interface ProgramOutcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
+
+export const usageOutcomeOf = (program: string, error: UsageError): ProgramOutcome => ({
+  code: USAGE_EXIT_CODE,
+  stdout: "",
+  stderr: lines(error.report(program))
+})
+
+/** A failure that is no mistake in arguments or configuration. */
+export const failureOutcomeOf = (program: string, { message }: { readonly message: string }): ProgramOutcome => ({
+  code: 1,
+  stdout: "",
+  stderr: lines(message.split("\n").map((line) => `${program}: ${line}`))
+})

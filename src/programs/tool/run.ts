@@ -1,0 +1,138 @@
+import type * as BuiltInOptions from "@effect/cli/BuiltInOptions"
+import * as CliConfig from "@effect/cli/CliConfig"
+import type * as Command from "@effect/cli/Command"
+import * as Descriptor from "@effect/cli/CommandDescriptor"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { UsageError } from "../../config/UsageError.ts"
+import { formsOf, readArguments } from "./arguments.ts"
+import { shellScript } from "./completions.ts"
+import { commandText, describesFlags, pageText, paragraphs } from "./helpText.ts"
+import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf } from "./outcome.ts"
+
+/**
+ * Runs a program that is described by a command of @effect/cli with sub-commands: that library parses and validates,
+ * describes the help and writes the scripts for shells. Here are the spelling of flags, the layout of the help, and the
+ * exit status.
+ */
+
+/** Adds to what the program prints when it ends well: results to standard output, remarks to standard error. */
+export interface Printer {
+  readonly result: (text: string) => void
+  readonly remark: (text: string) => void
+}
+
+export interface Tool<E, A> {
+  readonly name: string
+  readonly version: string
+  readonly argv: ReadonlyArray<string>
+  readonly about: string
+  readonly notes: string
+  /** Whether a message may repeat a word that is no sub-command: it may be a secret in the wrong place. */
+  readonly repeatsWords: boolean
+  /** The command, under the given name: scripts for shells need another. */
+  readonly command: (name: string, printer: Printer) => Command.Command<string, never, E, A>
+}
+
+/** The help names the built-in flags itself, and `readArguments` the flag that was meant. */
+const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false, autoCorrectLimit: 0 })
+
+/** What the library's parser may ask for. The tools' flags need neither files nor a terminal. */
+const parserLayer = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)
+
+const SILENT: Printer = { result: () => {}, remark: () => {} }
+
+const UNEXPECTED = { message: "an error of the program itself, please report it" }
+
+/** The sub-commands in the order of their description. */
+const commandsOf = <A>(root: Descriptor.Command<A>) => {
+  const commands = new Map(Descriptor.getSubcommands(root))
+  return paragraphs(Descriptor.getHelp(root, config)).flatMap((line) => {
+    const [name = ""] = line.split(" ", 1)
+    const command = commands.get(name)
+    return command === undefined
+      ? []
+      : [{ name, usage: Descriptor.getUsage(command), doc: Descriptor.getHelp(command, config) }]
+  })
+}
+
+/** What the built-in flags print. */
+const builtInText = <E extends Failure, A>(
+  option: BuiltInOptions.BuiltInOptions,
+  { about, command, name, notes, version }: Tool<E, A>,
+  commands: ReturnType<typeof commandsOf>
+): Effect.Effect<string> => {
+  switch (option._tag) {
+    case "ShowHelp": {
+      const { helpDoc, usage } = option
+      // The library's document about the whole program has no flags.
+      const text = describesFlags(helpDoc) ? commandText(usage, helpDoc) : pageText({ name, about, notes, commands })
+      return Effect.succeed(text)
+    }
+    case "ShowVersion":
+      return Effect.succeed(`${name} ${version}\n`)
+    case "ShowCompletions":
+      return shellScript({ name, shell: option.shellType, command: (as) => command(as, SILENT) })
+    case "SetLogLevel":
+    case "ShowWizard":
+      return Effect.dieMessage(`${name} has no such flag: ${option._tag}`)
+  }
+}
+
+/** Surplus words are not repeated: they may be the rest of a password. */
+const surplus = (command: string): UsageError =>
+  new UsageError({ problems: [`${command}: there are too many arguments; a text with spaces has to be in quotes`] })
+
+interface Failure {
+  readonly _tag: string
+  readonly message: string
+}
+
+/** Lets the library parse the arguments, and does what they ask for. */
+const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): Effect.Effect<void, E | UsageError> => {
+  const command = tool.command(tool.name, printer)
+  const commands = commandsOf(command.descriptor)
+  const { problems, words } = readArguments(tool.argv, {
+    commands: new Map(commands.map(({ name, usage }) => [name, formsOf(usage)])),
+    repeatsWords: tool.repeatsWords
+  })
+  if (problems.length > 0) return new UsageError({ problems })
+  return Descriptor.parse(command.descriptor, [tool.name, ...words], config).pipe(
+    Effect.provide(parserLayer),
+    Effect.mapError(({ error }) => new UsageError({ problems: paragraphs(error) })),
+    Effect.flatMap((directive): Effect.Effect<void, E | UsageError> => {
+      if (directive._tag === "BuiltIn") {
+        return Effect.map(builtInText(directive.option, tool, commands), printer.result)
+      }
+      return directive.leftover.length > 0
+        ? surplus(words[0] ?? tool.name)
+        : command.transform(command.handler(directive.value), directive.value)
+    })
+  )
+}
+
+/** Runs a program. Every failure is an outcome; an interruption ends the sub-command. */
+export const run = <E extends Failure, A>(tool: Tool<E, A>): Effect.Effect<ProgramOutcome> =>
+  Effect.suspend(() => {
+    const printed = { stdout: "", stderr: "" }
+    const printer = {
+      result: (text: string): void => void (printed.stdout += text),
+      remark: (text: string): void => void (printed.stderr += text)
+    }
+    return carriedOut(tool, printer).pipe(
+      Effect.matchCause({
+        onSuccess: () => ({ code: 0, ...printed }),
+        onFailure: (cause) =>
+          Option.match(Cause.failureOption(cause), {
+            onNone: () => failureOutcomeOf(tool.name, UNEXPECTED),
+            onSome: (error) =>
+              error instanceof UsageError ? usageOutcomeOf(tool.name, error) : failureOutcomeOf(tool.name, error)
+          })
+      })
+    )
+  })

@@ -6,6 +6,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { withLoneSpan } from "../base/spans.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Reject } from "../consensus/Reject.ts"
@@ -227,7 +228,7 @@ const make = (
       })
 
     const submit = (block: Block): Effect.Effect<Submission, StorageFailure> =>
-      exclusively(Effect.gen(function*() {
+      exclusively<Submission, StorageFailure>(Effect.gen(function*() {
         const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
         const verdicts: ChainWriter.BatchVerdicts = yield* activate(false)
         yield* flushAfter(false)
@@ -239,7 +240,10 @@ const make = (
         if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
         const reject = verdicts.get(accepted.id)
         return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
-      }))
+      })).pipe(
+        Effect.tap(({ type }) => Effect.annotateCurrentSpan("result", type)),
+        Effect.withSpan("svcd.chain.submit", { attributes: { hash: displayHash(block.hash) } })
+      )
 
     const withData = <A>(id: number, read: () => A): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
       Effect.suspend((): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
@@ -278,7 +282,7 @@ const make = (
           }
         }
         return { last, added, reject: undefined }
-      })
+      }).pipe(Effect.withSpan("svcd.chain.acceptHeaders", { attributes: { headers: headers.length } }))
 
     const judge = (block: Block): Effect.Effect<Reject | undefined, StorageFailure> =>
       undisturbed(
@@ -290,7 +294,7 @@ const make = (
           const failed = yield* batch.finish
           return failed === undefined ? judged.reject : ChainWriter.scriptReject(failed)
         }).pipe(Effect.uninterruptible)
-      )
+      ).pipe(Effect.withSpan("svcd.chain.judge", { attributes: { transactions: block.transactions.length } }))
 
     const deliver = (blocks: ReadonlyArray<Block>, bulk: boolean): Effect.Effect<Delivery, StorageFailure> =>
       exclusively(Effect.gen(function*() {
@@ -304,7 +308,7 @@ const make = (
         yield* flushAfter(bulk)
         const judged = [...verdicts].map(([id, reject]) => ({ hash: state.index.hash(id).slice(), reject }))
         return { refused, judged }
-      }))
+      })).pipe(Effect.withSpan("svcd.chain.deliver", { attributes: { blocks: blocks.length, bulk } }))
 
     const decide = (invalid: boolean) => (hash: Bytes) =>
       Effect.flatMap(find(hash), (id) =>
@@ -314,7 +318,11 @@ const make = (
             else state.reconsider(id)
             decisions.note(state.index, id, invalid)
           }).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
-        ))
+        )).pipe(
+          Effect.withSpan(invalid ? "svcd.chain.invalidate" : "svcd.chain.reconsider", {
+            attributes: { hash: displayHash(hash) }
+          })
+        )
 
     const visit = <A extends readonly [string, unknown]>(
       page: (after: string | undefined) => ReadonlyArray<A>,
@@ -348,20 +356,23 @@ const make = (
         batch: (work) =>
           exclusively(
             attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
-          ),
+          ).pipe(Effect.withSpan("svcd.chain.importBatch")),
         flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
         // Also if the import ends early: the followers reach the chain's tip.
         Effect.ensuring(Effect.ignore(exclusively(catchUp))),
-        Effect.ensuring(Effect.sync(() => void (importing = undefined)))
+        Effect.ensuring(Effect.sync(() => void (importing = undefined))),
+        withLoneSpan("svcd.chain.import", { attributes: { files: paths.length } })
       )
 
     const verify = (wanted: VerifyOptions): Effect.Effect<VerifyReport, StorageFailure> =>
       exclusively(Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
         report.contradiction === undefined
           ? Effect.succeed(report)
-          : Effect.fail(state.beyondRepair(report.contradiction))))
+          : Effect.fail(state.beyondRepair(report.contradiction)))).pipe(
+          Effect.withSpan("svcd.chain.check", { attributes: { level: wanted.level, blocks: wanted.blocks } })
+        )
 
     const service: Context.Tag.Service<Chain> = {
       params: options.params,
@@ -405,9 +416,9 @@ const make = (
       reconsider: decide(false),
       giveUpBranch: exclusively(
         Effect.tap(attempt(() => giveUpBranch(state)), () => Effect.zipRight(activate(false), flushAfter(false)))
-      ),
+      ).pipe(Effect.withSpan("svcd.chain.giveUpBranch")),
       branches: Effect.sync(() => state.tips().map(branchOf(state))),
-      register: (follower) => exclusively(writer.enlist(follower)),
+      register: (follower) => exclusively(writer.enlist(follower)).pipe(Effect.withSpan("svcd.chain.register")),
       unregister: (follower) => undisturbed(writer.dismiss(follower)),
       importFrom: (paths) => importFrom(paths),
       events: Stream.fromPubSub(writer.events),
@@ -483,4 +494,4 @@ const checkAtStart = (
   })
 
 export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure, DataHealth> =>
-  Layer.scoped(Chain, make(options))
+  Layer.scoped(Chain, withLoneSpan("svcd.chain.open")(make(options)))

@@ -3,7 +3,7 @@ import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Chain } from "../chain/Chain.ts"
 import type { TipState } from "../chain/state/TipState.ts"
-import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
+import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
 import type { Block } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
@@ -55,7 +55,7 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
       rolling.blockConnected(now())
       cursor = blocks.at(-1) ?? cursor
       yield* tell
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.apply", { attributes: applied(blocks) }))
 
   /** Reads a block. An unreadable block only costs its transactions their return to the pool. */
   const blockOf = (hash: Bytes): Effect.Effect<Block | undefined> =>
@@ -89,7 +89,7 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
       }
       cursor = to
       rewound = true
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.rewind", { attributes: { height: to.height } }))
 
   /** Offers a transaction again. If it is refused, its descendants in the pool are removed. */
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
@@ -102,8 +102,8 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
     )
   }
 
-  const arrived: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
-    if (!rewound) return
+  /** The end of a reorg. */
+  const offerAll: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
     const state = yield* chain.tipState
     for (const [txid, transaction] of disconnected) {
       if (minedAgain.has(txid) || pool.has(txid)) continue
@@ -116,7 +116,9 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
     yield* attempt(() => removeInvalid(pool, state, params))
     admission.tidy()
     yield* tell
-  })
+  }).pipe(Effect.withSpan("svcd.mempool.reorg"))
+
+  const arrived = Effect.suspend(() => rewound ? offerAll : Effect.void)
 
   return {
     name: "mempool",

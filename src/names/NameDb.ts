@@ -198,7 +198,7 @@ const make = (
           : Effect.map(statsOf(file, oldest), ({ hash, stats }) => {
             counted = { of: key(hash), stats }
             return stats
-          })).pipe(Effect.withSpan("NameDb.stats"))
+          })).pipe(Effect.withSpan("svcd.names.stats"))
     }
 
     return NameDb.of({
@@ -214,11 +214,11 @@ const make = (
         Effect.flatMap(name.length > LONGEST ? Effect.succeed([]) : history(file, name), (entries) =>
           entries.length === 0
             ? neverExisted(name)
-            : Effect.succeed(entries)).pipe(Effect.withSpan("NameDb.history")),
+            : Effect.succeed(entries)).pipe(Effect.withSpan("svcd.names.history")),
       historyPage: (name, range) =>
         historyPage(file, name, range).pipe(
           Effect.filterOrFail(({ total }) => total > 0, () => new NameNotFound({ requested: printable(name) })),
-          Effect.withSpan("NameDb.historyPage")
+          Effect.withSpan("svcd.names.historyPage")
         ),
       scan: (options) => scan(file, options),
       scanByPrefix: (options) => scanByPrefix(file, options),

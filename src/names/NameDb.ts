@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { withLoneSpan } from "../base/spans.ts"
 import type { Cursor, Follower } from "../chain/write/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
@@ -237,7 +238,7 @@ const make = (
   })
 
 export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
-  Layer.scoped(NameDb, make(options))
+  Layer.scoped(NameDb, withLoneSpan("svcd.names.open")(make(options)))
 
 /** For tests: a database in a temporary folder, which is removed with the layer. */
 export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(

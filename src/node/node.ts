@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
+import { spannedLayer, withoutSpan } from "../base/spans.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
@@ -142,7 +143,8 @@ export const layer = (settings: Settings, tell: Tell) =>
     Layer.provideMerge(stores(settings, tell)),
     Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(DataHealth.layer),
-    Layer.provide(ErrorCount.layer)
+    Layer.provide(ErrorCount.layer),
+    spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
   )
 
 export interface StartOptions {
@@ -171,7 +173,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     if (index.follower !== undefined) yield* chain.register(index.follower)
     yield* Effect.forEach(wallets.loaded(), ({ follower }) => chain.register(follower), { discard: true })
     yield* chain.register(mempool.follower)
-    yield* Effect.forkScoped(logBlocks)
+    yield* Effect.forkScoped(withoutSpan(logBlocks))
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {
@@ -187,7 +189,8 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       Effect.zipRight(status.loaded),
       // A defect ends the node as well: otherwise it would load for ever.
       Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
+      withoutSpan,
       Effect.forkScoped
     )
     return Effect.raceFirst(Deferred.await(failed), chain.failure)
-  }).pipe(Effect.annotateLogs("subsystem", "chain"))
+  }).pipe(Effect.withSpan("svcd.node.start"), Effect.annotateLogs("subsystem", "chain"))

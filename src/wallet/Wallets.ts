@@ -244,7 +244,7 @@ const makeEnabled = (
           yield* chain.unregister(found.wallet.follower)
           yield* Scope.close(found.scope, Exit.void)
         }).pipe(Effect.uninterruptible)
-      )
+      ).pipe(Effect.withSpan("svcd.wallet.unload"))
 
     return {
       enabled: true,
@@ -262,7 +262,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        ),
+        ).pipe(Effect.withSpan("svcd.wallet.create")),
       load: (name, loadOnStart) =>
         oneAtATime(
           Effect.gen(function*() {
@@ -272,7 +272,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        ),
+        ).pipe(Effect.withSpan("svcd.wallet.load")),
       unload,
       restore: (name, source, loadOnStart) =>
         oneAtATime(
@@ -286,7 +286,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        )
+        ).pipe(Effect.withSpan("svcd.wallet.restore"))
     }
   })
 

@@ -1,6 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, findHeader } from "./ChainParts.ts"
@@ -60,13 +60,19 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
           else state.reconsider(id)
           decisions.note(state, id, invalid)
         }).pipe(Effect.zipRight(moved))
-      ))
+      )).pipe(
+        Effect.withSpan(invalid ? "svcd.chain.invalidate" : "svcd.chain.reconsider", {
+          attributes: { hash: displayHash(hash) }
+        })
+      )
 
   return {
     invalidate: decide(true),
     reconsider: decide(false),
-    giveUpBranch: exclusively(Effect.tap(attempt(() => state.giveUpBranch()), () => moved)),
-    register: (follower) => exclusively(writer.enlist(follower)),
+    giveUpBranch: exclusively(Effect.tap(attempt(() => state.giveUpBranch()), () => moved)).pipe(
+      Effect.withSpan("svcd.chain.giveUpBranch")
+    ),
+    register: (follower) => exclusively(writer.enlist(follower)).pipe(Effect.withSpan("svcd.chain.register")),
     unregister: (follower) => writer.undisturbed(writer.dismiss(follower)),
     verify: (wanted) => checkLastBlocks(parts, wanted),
     checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),

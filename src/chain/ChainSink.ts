@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Reject } from "../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { type HeaderId, headerId } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
@@ -82,10 +82,10 @@ const acceptHeaders = (state: ChainState, headers: ReadonlyArray<BlockHeader>): 
       }
     }
     return { last, added, reject: undefined }
-  })
+  }).pipe(Effect.withSpan("svcd.chain.acceptHeaders", { attributes: { headers: headers.length } }))
 
 const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Submission, StorageFailure> =>
-  writer.exclusively(Effect.gen(function*() {
+  writer.exclusively<Submission, StorageFailure>(Effect.gen(function*() {
     const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
     const verdicts: BatchVerdicts = yield* writer.activate(false)
     yield* writer.flushAfter(false)
@@ -97,7 +97,10 @@ const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Subm
     if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
     const reject = verdicts.get(accepted.id)
     return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
-  }))
+  })).pipe(
+    Effect.tap(({ type }) => Effect.annotateCurrentSpan("result", type)),
+    Effect.withSpan("svcd.chain.submit", { attributes: { hash: displayHash(block.hash) } })
+  )
 
 const deliver = (
   { state, writer }: ChainParts,
@@ -115,7 +118,7 @@ const deliver = (
     yield* writer.flushAfter(bulk)
     const judged = [...verdicts].map(([id, reject]) => ({ hash: cursorOf(state, id).hash, reject }))
     return { refused, judged }
-  }))
+  })).pipe(Effect.withSpan("svcd.chain.deliver", { attributes: { blocks: blocks.length, bulk } }))
 
 const judge = (
   { pool, state, writer }: ChainParts,
@@ -130,7 +133,7 @@ const judge = (
       const failed = yield* batch.finish
       return failed === undefined ? judged.reject : scriptReject(failed)
     }).pipe(Effect.uninterruptible)
-  )
+  ).pipe(Effect.withSpan("svcd.chain.judge", { attributes: { transactions: block.transactions.length } }))
 
 export const make = (parts: ChainParts): Context.Tag.Service<ChainSink> => ({
   acceptHeaders: (headers) => acceptHeaders(parts.state, headers),

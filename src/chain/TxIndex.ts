@@ -9,7 +9,7 @@ import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { newerThan, removeDamaged, removeDatabase } from "../storage/inspect.ts"
 import { makeRepair, pagesOf } from "../storage/repair.ts"
 import { attempt } from "./attempt.ts"
-import type { ConnectedBlock, Cursor, Follower } from "./write/Follower.ts"
+import { applied, type ConnectedBlock, type Cursor, type Follower } from "./write/Follower.ts"
 
 /** The block height of each transaction, if the operator enables it (`-txindex`). A follower of Chain. */
 export class TxIndex extends Context.Tag("svcd/TxIndex")<TxIndex, {
@@ -101,8 +101,14 @@ const make = (directory: string, pageSize: number) =>
     const follower: Follower = {
       name: "txindex",
       cursor: run("reading", ({ readCursor }) => readCursor.get()),
-      apply: (blocks) => change((store) => applyTo(store, blocks)),
-      rewind: (to) => change((store) => rewindTo(store, to)),
+      apply: (blocks) =>
+        change((store) => applyTo(store, blocks)).pipe(
+          Effect.withSpan("svcd.txindex.apply", { attributes: applied(blocks) })
+        ),
+      rewind: (to) =>
+        change((store) => rewindTo(store, to)).pipe(
+          Effect.withSpan("svcd.txindex.rewind", { attributes: { height: to.height } })
+        ),
       repair
     }
     return TxIndex.of({

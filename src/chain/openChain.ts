@@ -3,6 +3,7 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import { withLoneSpan } from "../base/spans.ts"
 import { guarded } from "../storage/Database.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
@@ -133,4 +134,4 @@ export const openChain = (
     for (const said of yield* attempt(() => decisions.apply(state))) yield* Effect.logWarning(said)
     yield* connectStored(parts, blocksDirectory)
     return parts
-  })
+  }).pipe(withLoneSpan("svcd.chain.open"))

@@ -193,7 +193,7 @@ export const make = (options: {
       syncDirectory(path)
     })
     return DataDirectory.of({ path, blocks, chainstate, file: (fileName) => join(path, fileName) })
-  }).pipe(Effect.withSpan("DataDirectory.make"))
+  }).pipe(Effect.withSpan("svcd.node.lockDirectory"))
 
 export const layer = (options: {
   readonly path: string

@@ -6,6 +6,7 @@ import { createServer, type Server } from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
+import { withLoneSpan } from "../base/spans.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
@@ -113,14 +114,16 @@ const make = (config: RpcServerConfig) =>
     })
     service.attach(server)
 
-    const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout))
+    const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout)).pipe(
+      Effect.withSpan("svcd.http.drain")
+    )
     const address = yield* Effect.acquireRelease(
       listenOn(server, config.listen, "RPC"),
       () => Effect.zipRight(drain, close(server, service))
     )
     yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
     return RpcServer.of({ address, drain })
-  }).pipe(Effect.annotateLogs("subsystem", "rpc"))
+  }).pipe(withLoneSpan("svcd.http.listen"), Effect.annotateLogs("subsystem", "rpc"))
 
 /** Frees the port; gives answers on their way a moment, then closes the remaining connections. */
 const close = (server: Server, service: HttpService): Effect.Effect<void> =>

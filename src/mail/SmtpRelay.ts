@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Address } from "../base/addresses.ts"
 import type { BindFailed } from "../base/listening.ts"
+import { withLoneSpan } from "../base/spans.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Recipients } from "./Recipients.ts"
 import { makeRelay } from "./relay/makeRelay.ts"
@@ -23,4 +24,4 @@ export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
  * under way and leaves the rest in the spool.
  */
 export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, BindFailed | StorageFailure, Recipients> =>
-  Layer.scoped(SmtpRelay, makeRelay(config))
+  Layer.scoped(SmtpRelay, withLoneSpan("svcd.mail.open")(makeRelay(config)))

@@ -203,11 +203,11 @@ const make = (
     const load = Effect.gen(function*() {
       if (filename !== undefined) yield* loadPool({ filename, pool, admit, changing, notBefore: now() - expiry })
       loaded = true
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.load"))
 
     const save: Effect.Effect<string, StorageFailure> = filename === undefined
       ? new StorageUnavailable({ file: "mempool.dat", doing: "writing", reason: "the pool is kept in memory alone" })
-      : savePool(filename, pool)
+      : savePool(filename, pool).pipe(Effect.withSpan("svcd.mempool.save"))
 
     // Until the load is done, the file has transactions that the pool lacks.
     yield* Effect.addFinalizer(() =>
@@ -220,8 +220,12 @@ const make = (
     yield* Effect.forkScoped(Effect.annotateLogs(Effect.forever(tidy), "subsystem", "mempool"))
 
     const service: Context.Tag.Service<Mempool> = {
-      accept: (transaction) => Effect.suspend(() => admit(transaction, now())),
-      test: (transactions) => chainCoins.atTip((state) => admission.test(state, transactions)),
+      accept: (transaction) =>
+        Effect.suspend(() => admit(transaction, now())).pipe(Effect.withSpan("svcd.mempool.accept")),
+      test: (transactions) =>
+        chainCoins.atTip((state) => admission.test(state, transactions)).pipe(
+          Effect.withSpan("svcd.mempool.test", { attributes: { transactions: transactions.length } })
+        ),
       get: (txid) => pool.get(txid),
       getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
       entries: () => pool.entries(),

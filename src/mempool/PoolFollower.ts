@@ -4,7 +4,7 @@ import { attempt } from "../chain/attempt.ts"
 import type { Chain } from "../chain/Chain.ts"
 import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { TipState } from "../chain/state/TipState.ts"
-import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
+import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
 import type { Block } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
@@ -59,7 +59,7 @@ export const makePoolFollower = (
       rolling.blockConnected(now())
       cursor = blocks.at(-1) ?? cursor
       yield* tell
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.apply", { attributes: applied(blocks) }))
 
   /** Reads a block. An unreadable block only costs its transactions their return to the pool. */
   const blockOf = (hash: Bytes): Effect.Effect<Block | undefined> =>
@@ -93,7 +93,7 @@ export const makePoolFollower = (
       }
       cursor = to
       rewound = true
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.rewind", { attributes: { height: to.height } }))
 
   /** Offers a transaction again. If it is refused, its descendants in the pool are removed. */
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
@@ -106,8 +106,8 @@ export const makePoolFollower = (
     )
   }
 
-  const arrived: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
-    if (!rewound) return
+  /** The end of a reorg. */
+  const offerAll: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
     const state = yield* chainCoins.tipState
     for (const [txid, transaction] of disconnected) {
       if (minedAgain.has(txid) || pool.has(txid)) continue
@@ -120,7 +120,9 @@ export const makePoolFollower = (
     yield* attempt(() => removeInvalid(pool, state, params))
     admission.tidy()
     yield* tell
-  })
+  }).pipe(Effect.withSpan("svcd.mempool.reorg"))
+
+  const arrived = Effect.suspend(() => rewound ? offerAll : Effect.void)
 
   return {
     name: "mempool",

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { withLoneSpan } from "../base/spans.ts"
 import type { Cursor, Follower } from "../chain/write/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
@@ -198,7 +199,7 @@ const make = (
           : Effect.map(statsOf(file, oldest), ({ hash, stats }) => {
             counted = { of: key(hash), stats }
             return stats
-          })).pipe(Effect.withSpan("NameDb.stats"))
+          })).pipe(Effect.withSpan("svcd.names.stats"))
     }
 
     return NameDb.of({
@@ -214,11 +215,11 @@ const make = (
         Effect.flatMap(name.length > LONGEST ? Effect.succeed([]) : history(file, name), (entries) =>
           entries.length === 0
             ? neverExisted(name)
-            : Effect.succeed(entries)).pipe(Effect.withSpan("NameDb.history")),
+            : Effect.succeed(entries)).pipe(Effect.withSpan("svcd.names.history")),
       historyPage: (name, range) =>
         historyPage(file, name, range).pipe(
           Effect.filterOrFail(({ total }) => total > 0, () => new NameNotFound({ requested: printable(name) })),
-          Effect.withSpan("NameDb.historyPage")
+          Effect.withSpan("svcd.names.historyPage")
         ),
       scan: (options) => scan(file, options),
       scanByPrefix: (options) => scanByPrefix(file, options),
@@ -237,7 +238,7 @@ const make = (
   })
 
 export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
-  Layer.scoped(NameDb, make(options))
+  Layer.scoped(NameDb, withLoneSpan("svcd.names.open")(make(options)))
 
 /** For tests: a database in a temporary folder, which is removed with the layer. */
 export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(

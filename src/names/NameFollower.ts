@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
-import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
+import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
@@ -89,7 +89,7 @@ export const makeNameFollower = ({ backlog, cursor, events, file, position, reco
         Effect.zipRight(Effect.suspend(() => PubSub.publishAll(events, news(happened, Math.max(told, last.height))))),
         Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
       )
-    }).pipe(Effect.withSpan("NameDb.apply"))
+    }).pipe(Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) }))
 
   const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> => {
     const write = file.write((connection) =>
@@ -103,7 +103,7 @@ export const makeNameFollower = ({ backlog, cursor, events, file, position, reco
     )
     return Effect.zipRight(changing("all", write), happened).pipe(
       Effect.zipRight(said("names rolled back", { height: to.height })),
-      Effect.withSpan("NameDb.rewind")
+      Effect.withSpan("svcd.names.rewind", { attributes: { height: to.height } })
     )
   }
 

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { spannedLayer } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -126,7 +127,8 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
     Layer.provideMerge(Node.layer(settings, tell)),
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
     Layer.provide(Memory.layer),
-    Layer.mapError(openFailure)
+    Layer.mapError(openFailure),
+    spannedLayer({ open: "svcd.embedded.open", close: "svcd.embedded.close" })
   )
 
 /**

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
+import { spannedLayer, withoutSpan } from "../base/spans.ts"
 import * as Chain from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
@@ -145,7 +146,8 @@ export const layer = (settings: Settings, tell: Tell) =>
     Layer.provideMerge(stores(settings, tell)),
     Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(DataHealth.layer),
-    Layer.provide(ErrorCount.layer)
+    Layer.provide(ErrorCount.layer),
+    spannedLayer({ open: "svcd.node.open", close: "svcd.node.close" })
   )
 
 export interface StartOptions {
@@ -175,7 +177,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     if (index.follower !== undefined) yield* control.register(index.follower)
     yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true })
     yield* control.register(mempool.follower)
-    yield* Effect.forkScoped(logBlocks)
+    yield* Effect.forkScoped(withoutSpan(logBlocks))
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {
@@ -191,7 +193,8 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       Effect.zipRight(status.loaded),
       // A defect ends the node as well: otherwise it would load for ever.
       Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
+      withoutSpan,
       Effect.forkScoped
     )
     return Effect.raceFirst(Deferred.await(failed), control.failure)
-  }).pipe(Effect.annotateLogs("subsystem", "chain"))
+  }).pipe(Effect.withSpan("svcd.node.start"), Effect.annotateLogs("subsystem", "chain"))

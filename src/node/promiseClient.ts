@@ -107,8 +107,11 @@ const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
   )
 }
 
-/** What a call rejects with: the client's error itself and not a wrapper, so that `instanceof` works. */
-const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.squash(cause)
+/**
+ * What a call rejects with: the client's error itself and not a wrapper, so that `instanceof` works. A failure inside a
+ * span is a proxy around the error, which a program could not clone.
+ */
+const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.originalError(Cause.squash(cause))
 
 // Node has the symbol from 20.4 on; without it there is no `await using` either.
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")

@@ -214,10 +214,11 @@ const make = (options: DispatchOptions) =>
       }
       /** The answer of an asynchronous result. A call that waits ends when its caller disconnects. */
       const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
-        Effect.matchCauseEffect(method.waits ? Effect.raceFirst(result, stopped) : result, {
-          onFailure: failed,
-          onSuccess: succeeded
-        })
+        (method.waits ? Effect.raceFirst(result, stopped) : result).pipe(
+          // Calls that need no fiber have no span: it takes longer than some of their answers.
+          Effect.withSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
+          Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded })
+        )
       const interrupted = Effect.sync(() => {
         methodReturned()
         end(RpcError.shuttingDown())
@@ -331,6 +332,9 @@ const make = (options: DispatchOptions) =>
       inFlight: () => running.size
     })
   })
+
+/** Ten microseconds instead of fifteen: the place in this file says nothing about a call. */
+const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
 
 /** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"

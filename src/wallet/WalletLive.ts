@@ -5,6 +5,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { withLoneSpan } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -190,11 +191,12 @@ export const make = (
       vault: {
         ...vault,
         // Operations that wait for the passphrase continue at once.
-        unlock: (passphrase, seconds) => Effect.zipLeft(vault.unlock(passphrase, seconds), call)
+        unlock: (passphrase, seconds) =>
+          Effect.zipLeft(vault.unlock(passphrase, seconds), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
       },
       backup: makeBackup(parts),
       follower: parts.index.follower,
       changes: Stream.fromPubSub(events)
     }
     return wallet
-  }).pipe(Effect.withSpan("Wallet.make", { attributes: { wallet: options.name } }))
+  }).pipe(withLoneSpan("svcd.wallet.open"))

@@ -246,7 +246,7 @@ const makeEnabled = (
           yield* control.unregister(found.wallet.follower)
           yield* Scope.close(found.scope, Exit.void)
         }).pipe(Effect.uninterruptible)
-      )
+      ).pipe(Effect.withSpan("svcd.wallet.unload"))
 
     return {
       enabled: true,
@@ -264,7 +264,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        ),
+        ).pipe(Effect.withSpan("svcd.wallet.create")),
       load: (name, loadOnStart) =>
         oneAtATime(
           Effect.gen(function*() {
@@ -274,7 +274,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        ),
+        ).pipe(Effect.withSpan("svcd.wallet.load")),
       unload,
       restore: (name, source, loadOnStart) =>
         oneAtATime(
@@ -288,7 +288,7 @@ const makeEnabled = (
             yield* remember(name, loadOnStart)
             return wallet
           }).pipe(Effect.uninterruptible)
-        )
+        ).pipe(Effect.withSpan("svcd.wallet.restore"))
     }
   })
 

@@ -381,6 +381,9 @@ describe("the embedded client", () => {
         const client = yield* NameClient
         const chain = yield* testChain
         const full = new StorageUnavailable({ file: "names.db", doing: "writing", reason: "the disk is full" })
+        // Not the same object: a failure inside a span carries the span.
+        const isFull = (failure: unknown): void =>
+          assert.isTrue(failure instanceof StorageUnavailable && failure.message === full.message)
         const { hash, height } = yield* Effect.map(chain.tip, ({ header, height }) => ({ hash: header.hash, height }))
         yield* chain.control.register({
           name: "full",
@@ -392,10 +395,10 @@ describe("the embedded client", () => {
         yield* Effect.sleep("20 millis")
         const [block] = fixtureBlocks("regtest-names/blocks.dat.gz").slice(height + 1)
         if (block !== undefined) yield* Effect.exit(chain.sink.submit(block))
-        assert.strictEqual(yield* Effect.flip(client.failure), full)
-        assert.strictEqual(yield* Effect.flip(client.resolveName("d/x")), full)
-        assert.strictEqual(yield* Effect.flip(client.freshness), full)
-        assert.strictEqual(yield* Fiber.join(listening), full)
+        isFull(yield* Effect.flip(client.failure))
+        isFull(yield* Effect.flip(client.resolveName("d/x")))
+        isFull(yield* Effect.flip(client.freshness))
+        isFull(yield* Fiber.join(listening))
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
 

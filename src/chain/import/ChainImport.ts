@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { withLoneSpan } from "../../base/spans.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import type { ImportFailed } from "../errors.ts"
@@ -35,13 +36,14 @@ export const make = ({ state, temporaryDirectory, writer }: ChainImportParts): C
         batch: (work) =>
           exclusively(
             attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
-          ),
+          ).pipe(Effect.withSpan("svcd.chain.importBatch")),
         flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
         // Also if the import ends early: the followers reach the chain's tip.
         Effect.ensuring(Effect.ignore(exclusively(catchUp))),
-        Effect.ensuring(Effect.sync(() => void (importing = undefined)))
+        Effect.ensuring(Effect.sync(() => void (importing = undefined))),
+        withLoneSpan("svcd.chain.import", { attributes: { files: sources.paths.length } })
       )
   }
 }

@@ -14,7 +14,9 @@ export const checkLastBlocks = (
   writer.exclusively(Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
     report.contradiction === undefined
       ? Effect.succeed(report)
-      : Effect.fail(stores.beyondRepair(report.contradiction))))
+      : Effect.fail(stores.beyondRepair(report.contradiction)))).pipe(
+      Effect.withSpan("svcd.chain.check", { attributes: { level: wanted.level, blocks: wanted.blocks } })
+    )
 
 /** Verifies the last blocks before any request is served. Damaged blocks are noted and requested from peers. */
 export const checkAtStart = (

@@ -2,6 +2,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
+import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
@@ -61,6 +62,12 @@ export interface ChainWriter {
 export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
+/** The block with a number, as attributes of a span. */
+const placeOf = (state: ChainState, id: number) => {
+  const { hash, height } = cursorOf(state, id)
+  return { hash: displayHash(hash), height }
+}
+
 const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
   Effect.logDebug("chain state stored", {
     height: cursorOf(state, state.tip).height,
@@ -114,9 +121,10 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       return syncBlocks.pipe(
         Effect.zipRight(stored),
         Effect.uninterruptible,
+        Effect.tap((some) => Effect.annotateCurrentSpan("stored", some)),
         Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)
       )
-    })
+    }).pipe(Effect.withSpan("svcd.chain.commit"))
 
     const tell = (
       following: Following,
@@ -137,7 +145,12 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       happened = []
       return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
         Effect.ensuring(Effect.sync(() => state.spent("follow", performance.now() - started))),
-        Effect.zipRight(PubSub.publishAll(events, news)),
+        Effect.zipRight(
+          PubSub.publishAll(events, news).pipe(
+            Effect.withSpan("svcd.chain.publish", { attributes: { events: news.length } })
+          )
+        ),
+        Effect.withSpan("svcd.chain.follow", { attributes: { blocks: recent.size } }),
         Effect.asVoid
       )
     })
@@ -150,28 +163,33 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
         const started = performance.now()
         // If a worker thread ended, it is unknown which scripts are valid.
-        const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared)))
+        const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared))).pipe(
+          Effect.withSpan("svcd.chain.verify")
+        )
         state.spent("scripts", performance.now() - started)
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
         recordBatch(settled, performance.now() - begun)
+        yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)
         return settled
-      }).pipe(Effect.uninterruptible)
+      }).pipe(Effect.uninterruptible, Effect.withSpan("svcd.chain.connect", { attributes: placeOf(state, target) }))
 
     const nextStep = attempt(() => state.nextStep())
 
     /** Disconnects the last block. Does nothing if it is damaged: it counts as missing from then on. */
-    const disconnect: Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> = attempt(() => {
+    const disconnect: Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> = Effect.suspend(() => {
       const { tip } = state
       const block = cursorOf(state, tip)
-      try {
-        state.disconnectTip()
-      } catch (cause) {
-        if (cause instanceof StorageCorrupted && !state.hasBlock(tip)) return []
-        throw cause
-      }
-      recordDisconnected()
-      return [ChainEvent.BlockDisconnected({ block })]
+      return attempt(() => {
+        try {
+          state.disconnectTip()
+        } catch (cause) {
+          if (cause instanceof StorageCorrupted && !state.hasBlock(tip)) return []
+          throw cause
+        }
+        recordDisconnected()
+        return [ChainEvent.BlockDisconnected({ block })]
+      }).pipe(Effect.withSpan("svcd.chain.disconnect", { attributes: placeOf(state, tip) }))
     })
 
     const connectedEvent = ({ block, id }: Connected, imported: boolean): ChainEvent =>
@@ -235,14 +253,17 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         if (following.follower.arrived !== undefined) yield* following.follower.arrived
         return true
       })
-      return repair.wanted.pipe(
-        Effect.zipRight(exclusively(begin)),
+      const rebuild = exclusively(begin).pipe(
         Effect.zipRight(Effect.repeat(
           Effect.zipLeft(exclusively(onward), turnOfEventLoop),
           { until: (arrived) => arrived }
         )),
         Effect.zipRight(repair.done),
+        withLoneSpan("svcd.chain.rebuild")
+      )
+      return Effect.zipRight(repair.wanted, rebuild).pipe(
         Effect.forever,
+        withoutSpan,
         Effect.annotateLogs("subsystem", "storage")
       )
     }

@@ -50,3 +50,11 @@ export interface Follower {
   /** Rebuilds the store if it is found damaged while the node runs. Without it, damage ends the node. */
   readonly repair?: Repair
 }
+
+/** The attributes of the span in which a follower applies blocks. */
+export const applied = (
+  blocks: ReadonlyArray<ConnectedBlock>
+): { readonly blocks: number; readonly height: number | undefined } => ({
+  blocks: blocks.length,
+  height: blocks.at(-1)?.height
+})

@@ -93,7 +93,8 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
         Effect.logError("delivery failed unexpectedly", { id: entry.id, reason: String(defect) }),
         Effect.map(Clock.currentTimeMillis, (now) => now + SPOOL_PAUSE)
       )
-    )
+    ),
+    Effect.withSpan("svcd.mail.deliver", { attributes: { message: entry.id } })
   )
 
 /** In milliseconds: no attempt is further away. */
@@ -174,6 +175,8 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
         return transaction.body()
       }
       const outcome = yield* restore(parts.upstream.deliver({ ...transaction, body })).pipe(
+        Effect.tap(({ _tag }) => Effect.annotateCurrentSpan("outcome", _tag)),
+        Effect.withSpan("svcd.mail.attempt"),
         Effect.onInterrupt(() =>
           begun ? mayRepeat(id, "the relay ended while the message was being handed over") : Effect.void
         )

@@ -206,7 +206,9 @@ export class Inbound {
     const { config, spool } = this.#parts
     const disconnect = (rejection: Rejection | undefined): void => this.#disconnect(session.id, rejection)
     client.inData = true
-    void this.#store(client, receive({ config, spool, disconnect }, introduction, stream), answer)
+    const receiving = receive({ config, spool, disconnect }, introduction, stream)
+    this.#parts.run(traced(receiving))
+    void this.#store(client, receiving, answer)
   }
 
   /** Replies to a message once the outcome of its storage is known. */
@@ -276,6 +278,13 @@ export class Inbound {
 
 /** For replies on their way when the relay shuts down, in milliseconds. */
 const LAST_MOMENT = 200
+
+/** Records a reception in a span. */
+const traced = (receiving: Promise<ReceptionOutcome>): Effect.Effect<void> =>
+  Effect.promise(() => receiving).pipe(
+    Effect.flatMap(({ _tag }) => Effect.annotateCurrentSpan("outcome", _tag)),
+    Effect.withSpan("svcd.mail.receive")
+  )
 
 const introductionOf = (session: SMTPServerSession, { recipients }: Client): MailIntroduction | undefined => {
   const { mailFrom, rcptTo } = session.envelope

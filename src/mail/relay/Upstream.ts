@@ -2,6 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { formatHostPort } from "../../base/addresses.ts"
+import { withoutSpan } from "../../base/spans.ts"
 import type { DeliveryOutcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { connectUpstream, type SmtpTransaction, type UpstreamConnection } from "./UpstreamConnection.ts"
@@ -85,7 +86,7 @@ export const makeUpstream = (
         if (trouble !== undefined) return outcome
         trouble = outcome
         yield* Effect.logWarning("upstream server cannot be used", { server, reason: outcome.reply.text })
-        yield* Effect.forkIn(reconnect, scope)
+        yield* Effect.forkIn(withoutSpan(reconnect), scope)
         return outcome
       })
 

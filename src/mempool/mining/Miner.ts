@@ -129,7 +129,7 @@ const make = Effect.gen(function*() {
         const { detail, reason } = verdict
         return yield* new TemplateInvalid(detail === undefined ? { reason } : { reason, detail })
       }
-    })
+    }).pipe(Effect.withSpan("svcd.mempool.template"))
 
   const fromPool = (scriptPubKey: Bytes) =>
     assemble((next, coin) => assembleBlock(next, coin, mempool.chunks(), scriptPubKey))

@@ -9,6 +9,7 @@ import { ChecksummedText } from "../../base/checksum.ts"
 import { unixTime } from "../../base/clock.ts"
 import { codeOf } from "../../base/errorCode.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
+import { withLoneSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
@@ -107,7 +108,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
       writing.withPermits(1),
       // The file system completes a started write: two writers of one temporary file would mix.
       Effect.uninterruptible,
-      Effect.withSpan("AddressStore.save")
+      Effect.withSpan("svcd.network.saveAddresses")
     )
 
     yield* Effect.addFinalizer(() => save)
@@ -121,4 +122,4 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
       },
       save
     }
-  }).pipe(Effect.withSpan("AddressStore.make"))
+  }).pipe(withLoneSpan("svcd.network.openAddresses"))

@@ -104,7 +104,7 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
     }))
     book.add(addresses, { seed: host }, { now })
     return found.length
-  })
+  }).pipe(Effect.withSpan("svcd.network.askSeed", { attributes: { seed: bareName(seed) } }))
 
 /**
  * Queries the DNS seeds of the network: all if no address is known, otherwise three at a time while there are too few
@@ -125,7 +125,7 @@ export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
       atOnce--
     }
     if (network.dnsSeeds.length > 0) yield* Effect.logInfo("DNS seeds done", { addresses: found })
-  }).pipe(Effect.withSpan("seedAddresses"))
+  })
 
 /** The fixed seeds as addresses last seen one to two weeks ago, so that the node prefers all others. */
 export const fixedSeedAddresses = (
@@ -155,4 +155,4 @@ export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
     if (seeds.length === 0) return
     const addresses = book.add(seeds, { seed: "fixed" }, { now })
     yield* Effect.logInfo("using the fixed seed addresses: no other address is known", { addresses })
-  }).pipe(Effect.withSpan("fixedSeedsLater"))
+  })

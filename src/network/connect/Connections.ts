@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import { formatHostPort } from "../../base/addresses.ts"
+import { withLoneSpan } from "../../base/spans.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
 import { type PeerId, peerId } from "../../protocol/keys.ts"
 import type { ConnectionType, Disconnection, Hello, Peer } from "../Peer.ts"
@@ -94,7 +95,8 @@ export class Connections {
             this.options.misbehaved(connection.facts)
           }
           return logEnd(connection, outcome)
-        })
+        }),
+        withLoneSpan("svcd.network.session", { attributes: { peer: connection.facts.id, type: plan.type } })
       )
     })
   }

@@ -37,6 +37,8 @@ export const dial = (
   target: Address,
   proxy: Proxy | undefined
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
-  proxy === undefined
+  (proxy === undefined
     ? direct(target)
-    : connectThrough(proxy.address, target, { credentials: proxy.credentials() })
+    : connectThrough(proxy.address, target, { credentials: proxy.credentials() })).pipe(
+      Effect.withSpan("svcd.network.dial", { attributes: { proxied: proxy !== undefined } })
+    )

@@ -309,7 +309,7 @@ export class PeerConnection implements PeerLink {
         this.told += 1
         yield* handler.connected(peer)
       }
-    })
+    }).pipe(Effect.withSpan("svcd.network.handshaken", { attributes: { peer: this.facts.id } }))
   }
 
   private handle(peer: OpenPeer, message: Message): Effect.Effect<void> {

@@ -172,7 +172,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     }
     if (download.askersOf(id).length === 0 && !isNearTip(context)) return
     reconstruct(context, state, message, id)
-  })
+  }).pipe(Effect.withSpan("svcd.network.compactBlock", { attributes: { peer: state.peer.id } }))
 
 /** Handles the missing transactions of a compact block. */
 export const takeTransactions = (context: SyncContext, state: SyncPeer, message: BlockTxn): void => {

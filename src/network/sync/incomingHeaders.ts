@@ -222,7 +222,7 @@ export const takeHeaders = (
     }
     yield* accept(context, state, headers, full)
     if (state.unknown !== undefined) resolve(context, state, again)
-  })
+  }).pipe(Effect.withSpan("svcd.network.headers", { attributes: { peer: state.peer.id, headers: received.length } }))
 
 /** Checks whether an announced block is known now. Asks once more if it was announced after the request. */
 const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void => {

@@ -7,7 +7,7 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
-import type { ConnectedBlock, Cursor, Follower } from "../../chain/write/Follower.ts"
+import { applied, type ConnectedBlock, type Cursor, type Follower } from "../../chain/write/Follower.ts"
 import { binaryString, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
@@ -292,7 +292,7 @@ export const make = (
         if (last === undefined) return Effect.void
         const from = timesAreReal ? earliest(file.document) - TIMESTAMP_WINDOW : 0
         return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
-      }))
+      })).pipe(Effect.withSpan("svcd.wallet.apply", { attributes: applied(blocks) }))
 
     /** Stores the wallet's own disconnected transactions in wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
@@ -301,7 +301,7 @@ export const make = (
         yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
-      }))
+      })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 
     let scan: { readonly since: number; progress: number } | undefined
     let elapsed = 0
@@ -355,7 +355,7 @@ export const make = (
           }
           return goal()
         }).pipe(Effect.ensuring(Effect.sync(() => void (scan = undefined))))
-      }).pipe(Effect.withSpan("WalletIndex.rescan"))
+      }).pipe(Effect.withSpan("svcd.wallet.rescan", { attributes: { from } }))
 
     return {
       follower: {

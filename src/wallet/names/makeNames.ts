@@ -37,10 +37,12 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       (failure) => Effect.logError("registrations cannot continue", { reason: failure.message })
     )
     return {
-      nameNew: (name, options) => turn(nameNew(parts, name, options)),
-      nameFirstUpdate: (request) => turn(nameFirstUpdate(parts, request)),
-      nameUpdate: (request) => turn(nameUpdate(parts, request)),
-      register: (name, value, options) => turn(register(parts, name, value, options)),
+      nameNew: (name, options) => turn(nameNew(parts, name, options)).pipe(Effect.withSpan("svcd.wallet.nameNew")),
+      nameFirstUpdate: (request) =>
+        turn(nameFirstUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameFirstUpdate")),
+      nameUpdate: (request) => turn(nameUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
+      register: (name, value, options) =>
+        turn(register(parts, name, value, options)).pipe(Effect.withSpan("svcd.wallet.register")),
       registrations: () => file.document.registrations.map(registrationOf),
       cancelRegistration: (name) => turn(cancelRegistration(parts, name)),
       list: () => parts.ledger.names(),

@@ -184,7 +184,7 @@ const advance = (
     const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
     yield* note(parts, stored, after)
     yield* act(parts, after, verdict)
-  })
+  }).pipe(Effect.withSpan("svcd.wallet.registrationStep", { attributes: { step: stored.step } }))
 
 /** Continues all registrations, one after the other. */
 export const advanceAll = (parts: NameParts, lost: Lost): Effect.Effect<void, StorageFailure> =>

@@ -124,5 +124,5 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       if (ledger.underway.has(txidKey)) return refuse(`transaction ${displayHash(txid)} is being sent already`)
       ledger.underway.add(txidKey)
       return Effect.ensuring(send(transaction, notes), Effect.sync(() => ledger.underway.delete(txidKey)))
-    }))
+    })).pipe(Effect.withSpan("svcd.wallet.commit"))
 }

@@ -35,13 +35,14 @@ export const makePayments = (
     const commit = makeCommit(parts)
     const { exclusively, fund, pay, payAs } = yield* makeSpending(parts, commit)
     const { step, ...queue } = makeOffers(parts)
+    const bump = makeBump(parts, payAs)
     const payments: WalletPayments = {
       exclusively,
-      fund,
-      pay,
+      fund: (request) => fund(request).pipe(Effect.withSpan("svcd.wallet.fund")),
+      pay: (request) => pay(request).pipe(Effect.withSpan("svcd.wallet.pay")),
       commit,
       abandon: makeAbandon(parts),
-      bump: makeBump(parts, payAs),
+      bump: (txid, choice) => bump(txid, choice).pipe(Effect.withSpan("svcd.wallet.bump")),
       ...queue
     }
     return { payments, step }

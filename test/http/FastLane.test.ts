@@ -1,6 +1,5 @@
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { connect, Socket } from "node:net"
 import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
@@ -8,23 +7,12 @@ import { FastLane } from "../../src/http/FastLane.ts"
 import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
 import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
+import { readByServer } from "../support/serverSide.ts"
 
 /** Plain requests, and the switch from them to requests of other forms, on one connection. */
 
 const body = (id: unknown, name = "getblockcount", params: ReadonlyArray<unknown> = []): string =>
   JSON.stringify({ id, method: name, params })
-
-/** The server's end of each connection, by the client's port. */
-const accepted = new Map<number | undefined, Socket>()
-const noteAccepted = (message: unknown): void => {
-  if (typeof message !== "object" || message === null || !("socket" in message)) return
-  if (message.socket instanceof Socket) accepted.set(message.socket.remotePort, message.socket)
-}
-beforeAll(() => subscribe("net.server.socket", noteAccepted))
-afterAll(() => {
-  unsubscribe("net.server.socket", noteAccepted)
-  accepted.clear()
-})
 
 /** A connection on which a test sends text and waits for answers. */
 class Line {
@@ -43,12 +31,6 @@ class Line {
 
   send(text: string): void {
     this.socket.write(text, "utf8")
-  }
-
-  /** Waits until the server has read all that was sent. */
-  get read(): Effect.Effect<void> {
-    const { socket } = this
-    return eventually("the server reads", () => accepted.get(socket.localPort)?.bytesRead === socket.bytesWritten)
   }
 
   /** Waits for an answer with this id, and returns all text received since the last one. */
@@ -128,7 +110,7 @@ describe("a connection with plain requests", () => {
       const text = postText(body(5))
       for (const at of [1, 30, text.length - 3]) {
         line.send(text.slice(0, at))
-        yield* line.read
+        yield* readByServer(line.socket)
         line.send(text.slice(at))
         yield* line.reply(5)
       }
@@ -145,7 +127,7 @@ describe("a connection with plain requests", () => {
       line.send(postText(body(1, "slow", [40])))
       yield* line.until(() => dispatch.inFlight() > 0)
       line.send(postText(body(2)))
-      yield* line.read
+      yield* readByServer(line.socket)
       line.send(postText(body(3)).slice(0, 40))
       const first = yield* line.reply(2)
       assert.deepStrictEqual([...first.matchAll(/"id":(\d)/g)].map(([, id]) => Number(id)), [1, 2])

@@ -115,7 +115,7 @@ const fill = (batch: VerifyBatch, blocks: ReadonlyArray<ReadonlyArray<ScriptChec
 
 /** The claims of the chunks that these threads get from now on; zero until a thread takes the chunk. */
 const claimsOf = (workers: ReadonlyArray<Worker>): () => ReadonlyArray<number> => {
-  let table = new Int32Array(0)
+  let table: Int32Array = new Int32Array(0)
   const chunks: Array<number> = []
   for (const worker of workers) {
     const post = worker.postMessage.bind(worker)

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -36,6 +36,8 @@ export const bundled = (sharedDirectory: string): string => {
   if (existsSync(bundle)) return bundle
   mkdirSync(dirname(bundle), { recursive: true })
   const draft = mkdtempSync(`${bundle}-`)
+  // Some tests run a node as another user.
+  chmodSync(draft, 0o755)
   execFileSync(BUNDLER, [
     ...Object.entries(ENTRIES).map(([name, file]) => `${name}=${fileURLToPath(file)}`),
     ...EXTERNAL.map((name) => `--external:${name}`),

@@ -114,12 +114,18 @@ export default defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [integration, ...slow],
-          setupFiles: "test/support/cpuLimit.ts",
+          setupFiles: ["test/support/curveOnce.ts", "test/support/cpuLimit.ts"],
           sequence: { groupOrder: 0 }
         }
       },
       {
-        test: { ...unit, name: "slow", include: slow, sequence: { groupOrder: 1 } }
+        test: {
+          ...unit,
+          name: "slow",
+          include: slow,
+          setupFiles: "test/support/curveOnce.ts",
+          sequence: { groupOrder: 1 }
+        }
       },
       {
         test: {

@@ -1,11 +1,12 @@
-// Finds words that the plain English of this project does without (CONTRIBUTING.md, "Plain English").
+// Finds words that the plain English of this project does without (CONTRIBUTING.md, "Plain English"), and fixed waits in
+// tests.
 // Usage: check-words.mjs [path…], src, test, scripts, examples and the documents where none is given.
 
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** What is not written, and what is written in its place. */
+/** What is not written, what is written in its place, and the files concerned where that is not all. */
 const WORDS = [
   [
     /\b(nobody|somebody|anybody|everybody|whoever|whomever)\b/gi,
@@ -25,14 +26,27 @@ const WORDS = [
   [/\bdoes not take what it is sent\b/gi, "send buffer full"],
   [/\b(?:of|on) (?:its|their) own accord\b/gi, "by itself, unsolicited"],
   [/\/\*\* (?:Says|Tells|Judges|Looks)\b/g, "Returns, reports, logs, checks, validates"],
-  [/^ \* (?:Says|Tells|Judges|Looks)\b/gm, "Returns, reports, logs, checks, validates"]
+  [/^ \* (?:Says|Tells|Judges|Looks)\b/gm, "Returns, reports, logs, checks, validates"],
+  [
+    /(?<![.\w])setTimeout\(|\bEffect\.(?:sleep|delay)\(/g,
+    "a test waits for a condition or an event (test/support/eventually.ts), or moves the TestClock",
+    /^test\/(?!support\/|integration\/)/
+  ]
 ]
 
-/** Quotations, and names of things outside: files with the words that they may hold. */
+/** Quotations, names of things outside, and times that are tested: files with the words that they may hold. */
 const ALLOWED = new Map([
   ["scripts/check-words.mjs", /./],
   // A note of a registration that wallet.json keeps, and that is compared with.
-  ["src/wallet/names/progress.ts", /^somebody$/]
+  ["src/wallet/names/progress.ts", /^somebody$/],
+  // That sleeping takes real time.
+  ["test/base/NodeClock.test.ts", /^Effect\.sleep/],
+  // The pauses between the pieces of a request.
+  ["test/http/laneEquality.test.ts", /^setTimeout/],
+  // The latency of a peer.
+  ["test/network/sync/fakePeers.ts", /^Effect\.sleep/],
+  // On the test clock.
+  ["test/programs/cli/cli.test.ts", /^Effect\.delay/]
 ])
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
@@ -51,7 +65,8 @@ let problems = 0
 for (const file of paths.flatMap(textsIn)) {
   const name = relative(ROOT, file).replaceAll("\\", "/")
   const text = readFileSync(file, "utf8")
-  for (const [pattern, instead] of WORDS) {
+  for (const [pattern, instead, files = /./] of WORDS) {
+    if (!files.test(name)) continue
     for (const { 0: found, index } of text.matchAll(pattern)) {
       if (ALLOWED.get(name)?.test(found)) continue
       problems += 1

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import * as Library from "../src/promise.ts"
 import { freePort } from "./support/daemon.ts"
 import { copyOf, fillDirectory, temporaryDirectory } from "./support/embedded.ts"
+import { eventually } from "./support/eventually.ts"
 import { type FakeDaemon, fakeDaemon } from "./support/fakeDaemon.ts"
 import { withDirectoryAsync } from "./support/temporary.ts"
 
@@ -87,20 +88,24 @@ describe("svcd/promise", () => {
 
   it.scopedLive("ends a call by its signal, and all calls by close", () =>
     Effect.gen(function*() {
-      const config = at(yield* namedDaemon)
+      const daemon = yield* namedDaemon
+      const called = (times: number) =>
+        Effect.runPromise(eventually(`${times} calls`, () => daemon.calls.length >= times))
       yield* Effect.promise(async () => {
-        const client = await newDaemonClient(config)
+        const client = await newDaemonClient(at(daemon))
+        const opened = daemon.calls.length
         const controller = new AbortController()
         const aborted = rejection(client.resolveName("d/slow", { signal: controller.signal }))
         const reason = new Error("no time")
-        setTimeout(() => controller.abort(reason), 20)
+        await called(opened + 1)
+        controller.abort(reason)
         assert.strictEqual(await aborted, reason)
         assert.strictEqual(await rejection(client.resolveName("d/x", { signal: controller.signal })), reason)
         const changes = client.changes({ signal: AbortSignal.abort(reason) })
         assert.strictEqual(await rejection(changes.next()), reason)
         const waiting = rejection(client.resolveName("d/slow"))
         const listening = rejection(client.changes().next())
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await called(opened + 3)
         await Promise.all([client.close(), client.close()])
         assert.instanceOf(await waiting, Library.ClientClosed)
         assert.instanceOf(await listening, Library.ClientClosed)
@@ -112,7 +117,8 @@ describe("svcd/promise", () => {
 
   it.scopedLive("gives its opening up by the signal, and leaves the directory free", () =>
     Effect.gen(function*() {
-      const slow = at(yield* fakeDaemon(() => "silence"))
+      const daemon = yield* fakeDaemon(() => "silence")
+      const slow = at(daemon)
       const dataDir = yield* temporaryDirectory
       const embedded = { network: "regtest", dataDir, maxPeers: 0, disableWallet: true } as const
       yield* Effect.promise(async () => {
@@ -120,12 +126,15 @@ describe("svcd/promise", () => {
         const early = AbortSignal.abort(reason)
         assert.strictEqual(await rejection(newDaemonClient({ ...slow, signal: early })), reason)
         const later = new AbortController()
-        const openings = [
-          newDaemonClient({ ...slow, signal: later.signal }),
-          newEmbeddedClient({ ...embedded, signal: later.signal })
-        ].map(rejection)
-        setTimeout(() => later.abort(reason), 10)
-        assert.deepStrictEqual(await Promise.all(openings), [reason, reason])
+        const opening = rejection(newDaemonClient({ ...slow, signal: later.signal }))
+        await Effect.runPromise(eventually("the daemon is asked", () => daemon.calls.length > 0))
+        later.abort(reason)
+        assert.strictEqual(await opening, reason)
+        const other = new AbortController()
+        const opens = rejection(newEmbeddedClient({ ...embedded, signal: other.signal }))
+        await Effect.runPromise(eventually("the directory is in use", () => readdirSync(dataDir).length > 0))
+        other.abort(reason)
+        assert.strictEqual(await opens, reason)
         const open = new AbortController()
         const client = await newEmbeddedClient({ ...embedded, signal: open.signal })
         open.abort()

@@ -7,6 +7,7 @@ import { FastLane } from "../../src/http/FastLane.ts"
 import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
 import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
+import { readByServer } from "../support/serverSide.ts"
 
 /** Plain requests, and the switch from them to requests of other forms, on one connection. */
 
@@ -109,7 +110,7 @@ describe("a connection with plain requests", () => {
       const text = postText(body(5))
       for (const at of [1, 30, text.length - 3]) {
         line.send(text.slice(0, at))
-        yield* Effect.sleep(5)
+        yield* readByServer(line.socket)
         line.send(text.slice(at))
         yield* line.reply(5)
       }
@@ -126,7 +127,7 @@ describe("a connection with plain requests", () => {
       line.send(postText(body(1, "slow", [40])))
       yield* line.until(() => dispatch.inFlight() > 0)
       line.send(postText(body(2)))
-      yield* Effect.sleep(10)
+      yield* readByServer(line.socket)
       line.send(postText(body(3)).slice(0, 40))
       const first = yield* line.reply(2)
       assert.deepStrictEqual([...first.matchAll(/"id":(\d)/g)].map(([, id]) => Number(id)), [1, 2])

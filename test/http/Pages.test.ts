@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { type PageHandler, pageRequest } from "../../src/http/Pages.ts"
 import { testServer } from "../support/rpcServer.ts"
 
@@ -20,7 +21,7 @@ const plain: PageHandler = {
   serves: ({ path }) => path.startsWith("/rest/"),
   authenticated: false,
   answer: ({ path }) =>
-    Effect.as(Effect.sleep(1), { status: 404, headers: { "Content-Type": "text/plain" }, body: Buffer.from(path) })
+    Effect.as(turnOfEventLoop, { status: 404, headers: { "Content-Type": "text/plain" }, body: Buffer.from(path) })
 }
 
 const broken: PageHandler = { ...plain, serves: ({ path }) => path === "/broken", answer: () => Effect.die("inside") }

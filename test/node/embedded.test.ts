@@ -17,6 +17,7 @@ import {
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
@@ -66,6 +67,9 @@ const textNames = names.flatMap(({ nameHex, show }) => {
   return name === undefined ? [] : [{ name, show }]
 })
 const active = textNames.filter(({ show }) => !show.expired)
+
+/** Gives a forked stream its turn: it subscribes without I/O. */
+const subscribed = turnOfEventLoop
 
 let filled = ""
 
@@ -258,7 +262,7 @@ describe("the embedded client", () => {
           )
         const lastTxid = lastNameTransaction(main.slice(forkHeight + 1, forkHeight + length + 2))
         const listening = yield* collect(lastTxid)
-        yield* Effect.sleep("20 millis")
+        yield* subscribed
         const take = (blocks: typeof main) =>
           Effect.zipRight(chain.sink.acceptHeaders(blocks), chain.sink.deliver(blocks, false))
         yield* take(stale)
@@ -392,7 +396,7 @@ describe("the embedded client", () => {
           rewind: () => full
         })
         const listening = yield* Effect.fork(Effect.flip(Stream.runDrain(client.changes())))
-        yield* Effect.sleep("20 millis")
+        yield* subscribed
         const [block] = fixtureBlocks("regtest-names/blocks.dat.gz").slice(height + 1)
         if (block !== undefined) yield* Effect.exit(chain.sink.submit(block))
         isFull(yield* Effect.flip(client.failure))
@@ -412,7 +416,7 @@ describe("the embedded client", () => {
       yield* client.resolveName(name)
       const listening = yield* Effect.fork(Effect.exit(Stream.runDrain(client.changes())))
       const ended = yield* Effect.fork(Effect.flip(client.failure))
-      yield* Effect.sleep("20 millis")
+      yield* subscribed
       yield* Scope.close(scope, Exit.void)
       const refused = <A, E extends { readonly _tag: string }>(call: Effect.Effect<A, E>) =>
         Effect.map(Effect.flip(call), ({ _tag }) => assert.strictEqual(_tag, "ClientClosed"))

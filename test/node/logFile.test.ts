@@ -14,6 +14,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import * as LogFile from "../../src/node/logFile.ts"
+import { eventually } from "../support/eventually.ts"
 import { canMount, smallDisk } from "../support/smallDisk.ts"
 import { withDirectory, withDirectoryAsync } from "../support/temporary.ts"
 import { TsProcess } from "../support/tsProcess.ts"
@@ -171,12 +172,12 @@ describe("LogFile", () => {
     ))
 })
 
-const until = async (holds: () => boolean, program: TsProcess): Promise<void> => {
-  while (!holds()) {
+/** Waits until a process has written three lines to a log. */
+const hasLogged = (program: TsProcess, path: string): Promise<void> =>
+  Effect.runPromise(eventually(`lines in ${path}`, () => {
     assert.isNull(program.child.exitCode, program.stderr)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+    return existsSync(path) && linesOf(path).length >= 3
+  }))
 
 describe("SIGHUP", () => {
   it.live("moves the log to a new file without losing lines; without a log file it ends nothing", () =>
@@ -185,10 +186,10 @@ describe("SIGHUP", () => {
         const [path, rotated] = [join(directory, "svcd.log"), join(directory, "svcd.log.1")]
         const program = new TsProcess(new URL("talk.ts", import.meta.url), [path])
         const other = new TsProcess(new URL("talk.ts", import.meta.url), [])
-        await until(() => existsSync(path) && linesOf(path).length >= 3, program)
+        await hasLogged(program, path)
         renameSync(path, rotated)
         program.child.kill("SIGHUP")
-        await until(() => existsSync(path) && linesOf(path).length >= 3, program)
+        await hasLogged(program, path)
         program.child.stdin.write("stop\n")
         assert.strictEqual(await program.ended, 7)
         assert.strictEqual(program.stdout, "")

@@ -1,19 +1,22 @@
 import { Effect } from "effect"
 import * as Logging from "../../src/node/logging.ts"
+import { pause } from "../support/eventually.ts"
 
 /**
- * Logs, also to standard error, until it reads a line on standard input; the last entry has the number of entries. Logs
- * to a file if an argument names one.
+ * Logs, also to standard error, until it reads a line on standard input and has logged some entries more: these show how
+ * it handles what happened before that line. Logs to a file if an argument names one.
  */
+const AFTER = 3
+
 let stop = false
 process.stdin.once("data", () => void (stop = true))
 
 const talk = Effect.gen(function*() {
-  let count = 0
-  while (!stop) {
-    yield* Effect.logInfo("still here", { count: count++ })
+  for (let [count, after] = [0, 0]; after < AFTER; count++) {
+    if (stop) after++
+    yield* Effect.logInfo("still here", { count })
     yield* Effect.sync(() => process.stderr.write("and here\n"))
-    yield* Effect.sleep("5 millis")
+    yield* pause
   }
 })
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { method } from "../../src/rpc/method/method.ts"
@@ -370,11 +371,11 @@ describe("Dispatch", () => {
         name: "note",
         group: "Hidden",
         summary: "",
-        params: { n: Param.int32(""), milliseconds: Param.int32("") },
+        params: { n: Param.int32(""), turns: Param.int32("") },
         results: [],
         examples: [],
-        handler: ({ milliseconds, n }) =>
-          Effect.sleep(milliseconds).pipe(Effect.map(() => {
+        handler: ({ n, turns }) =>
+          Effect.repeatN(turnOfEventLoop, turns).pipe(Effect.map(() => {
             done.push(n)
             return n
           }))

@@ -160,8 +160,7 @@ describe("RpcClient", () => {
       assert.match((yield* Effect.flip(patient.call("x"))).message, /no answer in time$/)
       const half = yield* strangeServer((_, response) => {
         response.writeHead(200, { "content-length": 100 })
-        response.write("{\"result\":")
-        setTimeout(() => response.destroy(), 20)
+        response.write("{\"result\":", () => response.destroy())
       })
       const client = yield* RpcClient.make({ address: address(half.port) })
       assert.match((yield* Effect.flip(client.call("x"))).message, /the connection was closed before an answer came$/)

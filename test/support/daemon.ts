@@ -1,13 +1,15 @@
 import { Effect, Schedule } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
+import { inject } from "vitest"
+import { bundled } from "./bundle.ts"
 import { temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
 import { madeOnce } from "./madeOnce.ts"
 
-/** Programs of the build, as users run them: `npm test` builds before it tests. */
-const program = (name: string): string => fileURLToPath(new URL(`../../build/src/bin/${name}.js`, import.meta.url))
+/** Programs of the build: `npm test` builds before it tests. */
+const program = (name: string): string => join(bundled(inject("sharedDirectory")), `${name}.js`)
 
 /** A loopback port without a listener. */
 export const freePort = Effect.async<number, Error>((resume) => {

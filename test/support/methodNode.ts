@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Context, Effect, Either, Layer, Logger, Schema } from "effect"
+import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
 import { join } from "node:path"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
@@ -117,9 +117,12 @@ const firstFault = <A>(items: ReadonlyArray<A>, find: (item: A, at: number) => s
   return undefined
 }
 
-const faultOf = ({ schema }: Result, json: Json): string | undefined => {
-  const decoded = Schema.decodeUnknownEither(schema, { onExcessProperty: "error" })(plainAnswer(json))
-  return Either.isLeft(decoded) ? decoded.left.message : orderFault(describedBy(schema), json)
+/** Why a schema does not fit, as text on demand: most methods have several, and one has to fit. */
+const faultOf = ({ schema }: Result, json: Json): (() => string) | undefined => {
+  const decoded = ParseResult.decodeUnknownEither(schema, { onExcessProperty: "error" })(plainAnswer(json))
+  if (Either.isLeft(decoded)) return () => ParseResult.TreeFormatter.formatIssueSync(decoded.left)
+  const fault = orderFault(describedBy(schema), json)
+  return fault === undefined ? undefined : () => fault
 }
 
 /** Decodes an answer by the schemas of its method, and fails the test if none fits. */
@@ -127,10 +130,13 @@ const answerOf = (method: Method, result: JsonValue): Answer => {
   const text = encodeJson(result)
   const json = parseJson(text)
   if (json === undefined) return assert.fail(`${method.name} answers with something that is no JSON: ${text}`)
-  const faults = method.results.map((each) => faultOf(each, json))
-  const fitting = method.results[faults.indexOf(undefined)]
-  if (fitting === undefined) return assert.fail(`${method.name} does not answer as it says: ${faults.join("; ")}`)
-  return { text, json, value: JSON.parse(text), when: fitting.when }
+  const faults: Array<() => string> = []
+  for (const each of method.results) {
+    const fault = faultOf(each, json)
+    if (fault === undefined) return { text, json, value: JSON.parse(text), when: each.when }
+    faults.push(fault)
+  }
+  return assert.fail(`${method.name} does not answer as it says: ${faults.map((fault) => fault()).join("; ")}`)
 }
 
 export const callsOf = (methods: MethodTable): Calls => {

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { bundleOf } from "./bundle.ts"
 
 /** The temporary directory of a run: of each test, and for files that its processes share. */
 
@@ -27,5 +28,7 @@ export const setup = ({ provide }: TestProject): () => void => {
   // `os.tmpdir` of the test processes and of their children.
   process.env["TMPDIR"] = directory
   provide("sharedDirectory", directory)
-  return () => rmSync(directory, { recursive: true, force: true })
+  return () => {
+    for (const path of [directory, bundleOf(directory)]) rmSync(path, { recursive: true, force: true })
+  }
 }

@@ -71,11 +71,12 @@ const isStarting = (error: RpcClientError): boolean =>
 
 /** Tries again until the time is over, which counts the attempts too. */
 const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) =>
-  wait === undefined ? work : Effect.suspend(() => {
-    const deadline = wait === 0 ? Infinity : performance.now() + wait * 1000
+  wait === undefined ? work : Effect.clockWith((clock) => {
+    const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+    const deadline = wait === 0 ? Infinity : now() + wait * 1000
     return Effect.retry(work, {
       schedule: Schedule.spaced(WAIT),
-      while: (error) => isStarting(error) && performance.now() < deadline
+      while: (error) => isStarting(error) && now() < deadline
     })
   })
 

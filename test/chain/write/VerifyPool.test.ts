@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { verifyChecks } from "../../../src/chain/write/verifyChecks.ts"
+import type { ToWorker } from "../../../src/chain/write/verifyMessage.ts"
 import type { VerifyBatch } from "../../../src/chain/write/VerifyPool.ts"
 import { blockFlags } from "../../../src/consensus/flags.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
@@ -112,8 +113,22 @@ const fill = (batch: VerifyBatch, blocks: ReadonlyArray<ReadonlyArray<ScriptChec
   return batch
 }
 
-/** Threads take work while this thread is busy. */
-const aMoment = Effect.sleep("150 millis")
+/** The claims of the chunks that these threads get from now on; zero until a thread takes the chunk. */
+const claimsOf = (workers: ReadonlyArray<Worker>): () => ReadonlyArray<number> => {
+  let table: Int32Array = new Int32Array(0)
+  const chunks: Array<number> = []
+  for (const worker of workers) {
+    const post = worker.postMessage.bind(worker)
+    worker.postMessage = (message: ToWorker, transfer) => {
+      if (message.type === "begin") {
+        table = message.claims
+        chunks.length = 0
+      } else if (message.type === "chunk") chunks.push(message.index)
+      return Array.isArray(transfer) ? post(message, transfer) : post(message)
+    }
+  }
+  return () => chunks.map((index) => Atomics.load(table, index))
+}
 
 const brokenCheck = (): { readonly error: string; readonly checks: ReadonlyArray<ScriptCheck> } => {
   const [first] = bad
@@ -180,10 +195,14 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
 
   it.scopedLive("VerifyPool reports the failure in the earliest block, whichever thread finds it", () =>
     Effect.gen(function*() {
-      const { pool } = yield* openPool(2)
+      const { pool, workers } = yield* openPool(2)
       const { checks } = brokenCheck()
+      const claims = claimsOf(workers)
+      const isTaken = () => claims().length > 20 && claims().every((claim) => claim !== 0)
+      // The threads take nothing, or everything, before this thread does.
+      const waits = [Effect.void, eventually("the threads take all chunks", isTaken)]
       for (const early of [0, 1, 7, 13, 18]) {
-        for (const wait of [Effect.void, aMoment]) {
+        for (const wait of waits) {
           const blocks = Array.from(
             { length: 20 },
             (_, i) => i === early || i === 19 || i === early + 1 ? checks : good.slice(40 * i, 40 * i + 40)

@@ -2,33 +2,22 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import * as FeeEstimator from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
+import { eventually } from "../../support/eventually.ts"
 import { output, pay, reward } from "../../support/mempool.ts"
 import { MethodNode } from "../../support/methodNode.ts"
 import { mine, spendableNode } from "../../support/spendableNode.ts"
 
 type Estimator = typeof FeeEstimator.FeeEstimator.Service
 
-/** Waits, in real time, until a condition holds. */
-const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    for (let tries = 0; tries < 1_000; tries++) {
-      if (holds()) return
-      yield* pause(5)
-    }
-    assert.fail(`not in time: ${what}`)
-  })
-
-const pause = (ms: number): Effect.Effect<void> =>
-  Effect.async((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), ms)
-    return Effect.sync(() => clearTimeout(timer))
-  })
+/** Lets the fibers of the estimator handle what was published: each event takes them a few turns, and no waiting I/O. */
+const handled = Effect.repeatN(turnOfEventLoop, 20)
 
 /** The estimator's counts over the last blocks at all fee rates: mined, and waiting for a block or longer. */
 const counted = ({ estimateRaw }: Estimator) => {
@@ -95,7 +84,7 @@ const estimatorOn = (filename: string | undefined) =>
       scope
     )
     // Its fibers subscribe in their first turn.
-    yield* pause(5)
+    yield* handled
     const estimator = yield* Effect.provide(FeeEstimator.FeeEstimator, context)
     return { estimator, close: Effect.withClock(Scope.close(scope, Exit.void), clock.service) }
   })
@@ -132,15 +121,15 @@ describe("FeeEstimator", () => {
       const { close, estimator } = yield* estimatorOn(undefined)
       // Before the first block it has no tip.
       yield* mine()
-      yield* until("the first block", () => estimator.estimateSmart(2, "economical").blocks === 0)
-      yield* pause(20)
+      yield* eventually("the first block", () => estimator.estimateSmart(2, "economical").blocks === 0)
+      yield* handled
       for (let block = 0; block < 14; block++) {
         const transactions = [0, 1, 2].map((n) => spend(3 * block + n))
         for (const transaction of transactions) yield* accept(transaction)
         yield* mine(...transactions)
         // Every block adds three, and earlier counts decay.
         const most = 3 * (1 - 0.962 ** (block + 1)) / (1 - 0.962)
-        yield* until(`block ${block}`, () => Math.abs(counted(estimator).confirmed - most) < 1e-9)
+        yield* eventually(`block ${block}`, () => Math.abs(counted(estimator).confirmed - most) < 1e-9)
       }
       const { blocks, feeRate = 0 } = estimator.estimateSmart(6, "economical")
       assert.strictEqual(blocks, 6)
@@ -158,33 +147,33 @@ describe("FeeEstimator", () => {
         const spend = yield* manyOutputs
         const { close, estimator } = yield* estimatorOn(undefined)
         yield* mine()
-        yield* pause(20)
+        yield* handled
         const parent = yield* Effect.map(accept(spend(0)), ({ transaction }) => transaction)
         yield* accept(at(RATE, (fee) => pay([output(parent)], { fee })))
-        yield* pause(20)
+        yield* handled
         yield* mine()
-        yield* until("the parent waits, the child is not seen", () => counted(estimator).waiting === 1)
+        yield* eventually("the parent waits, the child is not seen", () => counted(estimator).waiting === 1)
         // Mined, and returned by a reorganisation: it is not followed again.
         const block = yield* mine(parent)
-        yield* until("the parent is mined", () => counted(estimator).confirmed === 1)
+        yield* eventually("the parent is mined", () => counted(estimator).confirmed === 1)
         yield* chain.control.invalidate(block.hash)
-        yield* pause(20)
+        yield* handled
         yield* mine()
         yield* mine()
-        yield* until("the block after it", () => counted(estimator).confirmed < 0.99)
+        yield* eventually("the block after it", () => counted(estimator).confirmed < 0.99)
         assert.strictEqual(counted(estimator).waiting, 0)
         // A tip older than three hours: peers have newer blocks.
         clock.adjust("5 hours")
         yield* accept(spend(1))
-        yield* pause(20)
+        yield* handled
         yield* mine()
-        yield* pause(20)
+        yield* handled
         assert.strictEqual(counted(estimator).waiting, 0)
         yield* atTipTime
         yield* accept(spend(2))
-        yield* pause(20)
+        yield* handled
         yield* mine()
-        yield* until("one that is followed", () => counted(estimator).waiting === 1)
+        yield* eventually("one that is followed", () => counted(estimator).waiting === 1)
         yield* close
       })),
     60_000
@@ -199,18 +188,18 @@ describe("FeeEstimator", () => {
         const spend = yield* manyOutputs
         const { close, estimator } = yield* estimatorOn(filename)
         yield* mine()
-        yield* pause(20)
+        yield* handled
         const transactions = [0, 1, 2, 3].map((vout) => spend(vout))
         for (const transaction of transactions) yield* accept(transaction)
-        yield* pause(20)
+        yield* handled
         yield* mine(...transactions.slice(1))
-        yield* until("three are mined", () => counted(estimator).confirmed === 3)
+        yield* eventually("three are mined", () => counted(estimator).confirmed === 3)
         assert.isFalse(existsSync(filename))
         clock.adjust("59 minutes")
-        yield* pause(20)
+        yield* handled
         assert.isFalse(existsSync(filename))
         clock.adjust("1 minute")
-        yield* until("the file", () => existsSync(filename))
+        yield* eventually("the file", () => existsSync(filename))
         assert.deepStrictEqual(readdirSync(directory), ["fee_estimates.json"])
         assert.strictEqual(statSync(filename).mode & 0o777, 0o600)
         const hourly = readFileSync(filename, "utf8")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Exit, Fiber, type Scope } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer, type Socket } from "node:net"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { connectThrough, isolatingCredentials } from "../../../src/network/addresses/socks5.ts"
 import { eventually } from "../../support/eventually.ts"
 import { seeded } from "./support.ts"
@@ -97,9 +98,10 @@ describe("a connection through a SOCKS5 proxy", () => {
     Effect.gen(function*() {
       const proxy = yield* proxyWith((socket) => {
         const answers = [OPEN, DONE]
-        socket.on("data", () => {
-          for (const [i, byte] of (answers.shift() ?? []).entries()) {
-            setTimeout(() => socket.write(Uint8Array.of(byte)), 3 * i)
+        socket.on("data", async () => {
+          for (const byte of answers.shift() ?? []) {
+            socket.write(Uint8Array.of(byte))
+            await Effect.runPromise(turnOfEventLoop)
           }
         })
         socket.setNoDelay(true)

@@ -60,6 +60,18 @@ export interface FakePeerOptions {
   readonly latency?: number
 }
 
+const noTraffic = (onRead: () => void) => ({
+  bytesSent: 0,
+  get bytesReceived() {
+    onRead()
+    return 0
+  },
+  lastSend: 0,
+  lastReceive: 0,
+  sentByCommand: new Map<string, number>(),
+  receivedByCommand: new Map<string, number>()
+})
+
 let connections = 0
 
 /** A peer in memory that answers from a chain and records received messages. */
@@ -74,14 +86,9 @@ export class FakePeer implements Peer {
   readonly connectedAt = 0
   readonly hello: Hello
   readonly features: Features = { sendHeaders: false, compactBlocks: "none", feeFilter: 0 }
-  readonly traffic = {
-    bytesSent: 0,
-    bytesReceived: 0,
-    lastSend: 0,
-    lastReceive: 0,
-    sentByCommand: new Map<string, number>(),
-    receivedByCommand: new Map<string, number>()
-  }
+  /** Ticks of the sync since the peer was connected: each reads its traffic. */
+  ticks = 0
+  readonly traffic = noTraffic(() => void this.ticks++)
   readonly latency = { last: undefined, best: undefined, waiting: undefined }
   readonly memory = ampleAccount()
   readonly sent: Array<Message> = []

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, Redacted } from "effect"
+import { Effect, Either, Fiber, Redacted, TestClock } from "effect"
 import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { run } from "../../../src/programs/cli/cli.ts"
@@ -7,6 +7,7 @@ import { Amount } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
+import { asleepFor } from "../../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 
 interface Surroundings {
@@ -317,21 +318,19 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.live("stops waiting at its timeout", () =>
+  it.effect("stops waiting at its timeout", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
-      const { code, stderr } = yield* cli([
-        "-rpcaddr",
-        `127.0.0.1:${port}`,
-        "-rpcwait",
-        "-rpcwaittimeout=1",
-        "getblockcount"
-      ])
+      const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
+      const waiting = yield* Effect.fork(cli(argv))
+      yield* asleepFor("1 second")
+      yield* TestClock.adjust("1 second")
+      const { code, stderr } = yield* Fiber.join(waiting)
       assert.strictEqual(code, 1)
       assert.include(stderr, "It is from -rpcaddr: is svcd running")
     }))
 
-  it.scopedLive("counts the duration of a try as waiting", () =>
+  it.scoped("counts the duration of a try as waiting", () =>
     Effect.gen(function*() {
       let tries = 0
       const slow = method({
@@ -352,7 +351,10 @@ describe("svcd-cli", () => {
       })
       const { port } = yield* testServer({ methods: [slow] })
       const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
-      assert.strictEqual((yield* cli(argv)).code, 28)
+      const waiting = yield* Effect.fork(cli(argv))
+      yield* asleepFor("1050 millis")
+      yield* TestClock.adjust("1050 millis")
+      assert.strictEqual((yield* Fiber.join(waiting)).code, 28)
       assert.strictEqual(tries, 1)
     }))
 
@@ -365,14 +367,15 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.scopedLive("waits for a starting daemon, if requested", () =>
+  it.scoped("waits for a starting daemon, if requested", () =>
     Effect.gen(function*() {
       const { lifecycle, port } = yield* testServer({ warmUp: true })
       const at = ["-rpcaddr", `127.0.0.1:${port}`]
       assert.strictEqual((yield* cli([...at, "getblockcount"])).code, 28)
       const waiting = yield* Effect.fork(cli([...at, "-rpcwait", "getblockcount"]))
-      yield* Effect.sleep(100)
+      yield* asleepFor("1 second")
       yield* lifecycle.running
+      yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(waiting)).stdout, "0\n")
     }))
 

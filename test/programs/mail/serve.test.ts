@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { createServer } from "node:net"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { DaemonUnreachable, type OpenFailure } from "../../../src/client/errors.ts"
 import { NameClient } from "../../../src/client/NameClient.ts"
 import { relayConfig } from "../../../src/mail/relay/RelayConfig.ts"
@@ -9,6 +10,7 @@ import { serve } from "../../../src/programs/mail/serve.ts"
 import type { MailSettings } from "../../../src/programs/mail/settings.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { freePort } from "../../support/daemon.ts"
+import { readByServer } from "../../support/serverSide.ts"
 import { sendMail, SmtpClient, testUpstream } from "../../support/smtp.ts"
 
 const unused = () => Effect.dieMessage("a relay only resolves")
@@ -76,14 +78,15 @@ class Daemon {
   tries = 0
   closed = 0
   isThere = false
+  /** An opening waits until this latch is open. */
+  readonly opening = Effect.unsafeMakeLatch(true)
 
   readonly names: Layer.Layer<NameClient, OpenFailure> = Layer.scoped(
     NameClient,
     Effect.gen(this, function*() {
       this.tries += 1
       yield* Effect.addFinalizer(() => Effect.sync(() => void (this.closed += 1)))
-      // Leaves time for another request meanwhile.
-      yield* Effect.sleep("50 millis")
+      yield* this.opening.await
       if (this.isThere) return client
       return yield* new DaemonUnreachable({ address: "127.0.0.1:1", reason: "connection refused" })
     })
@@ -106,13 +109,25 @@ describe("svcd-mail serve", () => {
       assert.deepStrictEqual([daemon.tries, daemon.closed], [1, 1])
 
       daemon.isThere = true
-      const replies = yield* Effect.all([send(port, "alice@bit"), send(port, "bob@bit")], { concurrency: "unbounded" })
+      yield* daemon.opening.close
+      const sessions = yield* Effect.all([session(port), session(port)])
+      const waiting = yield* Effect.forEach(sessions, (each, at) =>
+        Effect.gen(function*() {
+          yield* Effect.promise(() => each.say("MAIL FROM:<sender@example.org>"))
+          return yield* Effect.fork(Effect.promise(() => each.say(`RCPT TO:<${["alice", "bob"][at]}@bit>`)))
+        }))
+      yield* turnOfEventLoop
+      yield* Effect.forEach(sessions, ({ socket }) => readByServer(socket))
+      yield* turnOfEventLoop
+      yield* daemon.opening.open
+      const replies = yield* Effect.forEach(waiting, Fiber.join)
       assert.deepStrictEqual(replies.map(({ code }) => code), [250, 250])
+      for (const each of sessions) each.end()
       // Both waited for the one client.
       assert.deepStrictEqual([daemon.tries, daemon.closed], [2, 1])
       assert.strictEqual((yield* send(port, "eve@bit")).code, 250)
       assert.strictEqual(daemon.tries, 2)
-      yield* Effect.promise(() => upstream.received(3))
+      yield* Effect.promise(() => upstream.received(1))
 
       yield* Fiber.interrupt(serving)
       assert.strictEqual(daemon.closed, 2)

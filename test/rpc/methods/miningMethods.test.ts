@@ -16,6 +16,7 @@ import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { miningMethods } from "../../../src/rpc/methods/miningMethods.ts"
 import { testMethods } from "../../../src/rpc/methods/testMethods.ts"
 import { chainLayer, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
+import { asleepFor } from "../../support/eventually.ts"
 import { type Calls, callsOf } from "../../support/methodNode.ts"
 import { peerManager } from "../../support/peers.ts"
 import { chunkOf, entryOf, FakePool } from "../../support/pool.ts"
@@ -258,19 +259,18 @@ describe("getblocktemplate", () => {
     20_000
   )
 
-  it.scopedLive("waits for another tip than that of the given longpollid", () =>
+  it.scoped("waits for another tip than that of the given longpollid", () =>
     withNode(({ call }) =>
       Effect.gen(function*() {
         const { longpollid } = JSON.parse((yield* call("getblocktemplate", SEGWIT)).text)
         const waiting = yield* Effect.fork(call("getblocktemplate", { ...SEGWIT, longpollid }))
-        yield* Effect.sleep("300 millis")
+        yield* asleepFor("60 seconds")
         assert.strictEqual((yield* Fiber.poll(waiting))._tag, "None")
         yield* call("generatetoaddress", 1, ADDRESS)
         assert.strictEqual(JSON.parse((yield* Fiber.join(waiting)).text).height, 2)
         const old = yield* call("getblocktemplate", { ...SEGWIT, longpollid })
         assert.strictEqual(JSON.parse(old.text).height, 2, "what is known is old already")
-      })
-    ))
+      }), { clock: noClock }))
 })
 
 describe("generate", () => {

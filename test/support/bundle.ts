@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
+import { basename, dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** The bundler. It comes with vitest. */
+const BUNDLER = fileURLToPath(new URL("../../node_modules/esbuild/bin/esbuild", import.meta.url))
+
+const program = (name: string): URL => new URL(`../../build/src/bin/${name}.js`, import.meta.url)
+
+/** The programs, and what they start by its file name. */
+const ENTRIES = {
+  svcd: program("svcd"),
+  "svcd-cli": program("svcd-cli"),
+  "svcd-wallet": program("svcd-wallet"),
+  "svcd-mail": program("svcd-mail"),
+  verifyWorker: new URL("../../build/src/chain/write/verifyWorker.js", import.meta.url)
+}
+
+/** Native code. */
+const EXTERNAL = ["better-sqlite3", "secp256k1"]
+
+/** Packages in CommonJS load Node's modules by this name. */
+const BANNER = `import { createRequire as from } from "node:module"; const require = from(import.meta.url);`
+
+/** Where a run of the tests, which its shared directory identifies, has its bundles: below the packages that they load. */
+export const bundleOf = (sharedDirectory: string): string =>
+  fileURLToPath(new URL(`../../build/bundle/${basename(sharedDirectory)}`, import.meta.url))
+
+/**
+ * The programs of the build in few files, bundled once a run: loading a thousand modules is half of the work of a start, and
+ * the tests start nodes more than a hundred times. The tests of `npm run crash` and of `check-docs` run the build itself.
+ */
+export const bundled = (sharedDirectory: string): string => {
+  const bundle = bundleOf(sharedDirectory)
+  if (existsSync(bundle)) return bundle
+  mkdirSync(dirname(bundle), { recursive: true })
+  const draft = mkdtempSync(`${bundle}-`)
+  // Some tests run a node as another user.
+  chmodSync(draft, 0o755)
+  execFileSync(BUNDLER, [
+    ...Object.entries(ENTRIES).map(([name, file]) => `${name}=${fileURLToPath(file)}`),
+    ...EXTERNAL.map((name) => `--external:${name}`),
+    `--banner:js=${BANNER}`,
+    `--outdir=${draft}`,
+    "--bundle",
+    "--splitting",
+    "--platform=node",
+    "--format=esm",
+    "--target=node20",
+    "--log-level=warning"
+  ])
+  try {
+    renameSync(draft, bundle)
+  } catch (error) {
+    rmSync(draft, { recursive: true })
+    // Another process was faster; its files are as good.
+    if (!existsSync(bundle)) throw error
+  }
+  return bundle
+}

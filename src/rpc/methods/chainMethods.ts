@@ -10,7 +10,6 @@ import { type Block, decodeBlock } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hash, hexText, int32, optional, string } from "../method/params.ts"
@@ -162,7 +161,7 @@ const DEPLOYMENTS = [
 
 const deployments = (chain: typeof Chain.Service): Method => {
   const { activation } = chain.params
-  const describe = ({ hash, height }: HeaderInfo): JsonValue => ({
+  const describe = ({ hash, height }: HeaderInfo) => ({
     hash: displayHash(hash),
     height,
     script_flags: [...flagNames(blockFlags(height, chain.params))].sort(),

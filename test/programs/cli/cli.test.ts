@@ -7,6 +7,7 @@ import { Amount } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
+import { ANY_RESULT } from "../../support/anyResult.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 
 interface Surroundings {
@@ -40,7 +41,7 @@ const showing = method({
   group: "Names",
   summary: "",
   params: { name: Param.string(""), options: Param.optional(Param.json("")) },
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: ({ name, options }) =>
     Effect.succeed({
@@ -58,7 +59,7 @@ const nothing = method({
   group: "Hidden",
   summary: "",
   params: {},
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: () => Effect.succeed(null)
 })
@@ -285,7 +286,7 @@ describe("svcd-cli", () => {
         group: "Hidden",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () => Effect.succeed("a\u001b[31m\nb")
       })
@@ -339,7 +340,7 @@ describe("svcd-cli", () => {
         group: "Blockchain",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () =>
           Effect.delay(

@@ -110,12 +110,13 @@ export const nameWalletMethods: Effect.Effect<
         const found = yield* known.active(name)
         if (found.type === "unknown") return yield* RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
         if (found.type === "expired") return yield* RpcError.invalidAddressOrKey("the name is expired")
-        return yield* sendMoney(wallet, {
+        const { txid } = yield* sendMoney(wallet, {
           outputs: [{ value, script: found.record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],
           ...(replaceable === undefined ? {} : { replaceable }),
           ...paymentNotes(comment, comment_to)
         })
+        return txid
       })
   })
 

@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
-import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
-import { encodeText } from "../../../protocol/nameText.ts"
+import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
@@ -12,7 +11,8 @@ import { boolean, notNull, object, optional, orEmpty, string } from "../../metho
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
-import type { Members, ShapeContext } from "../../shapes/context.ts"
+import type { ShapeContext } from "../../shapes/context.ts"
+import { NAME_OUTPUT_MEMBERS, nameTextJson, valueTextJson } from "../../shapes/name.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
 import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
@@ -20,11 +20,9 @@ import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
 
-const NAME_MEMBERS = {
-  name: Schema.optional(Result.string("The name")),
-  name_error: Schema.optional(Result.string("Instead of the name: why this encoding cannot represent it")),
-  name_encoding: Result.string("Encoding of the name: ascii, utf8 or hex")
-}
+const { name, name_encoding, name_error } = NAME_OUTPUT_MEMBERS
+
+const NAME_MEMBERS = { name, name_error, name_encoding }
 
 const REGISTRATION_MEMBERS = {
   ...NAME_MEMBERS,
@@ -49,21 +47,11 @@ const RENEWALS = Schema.Struct({
   })
 })
 
-/** The encoding of the bytes, and their text or the error. */
-const written = (member: "name" | "value", bytes: Bytes, context: ShapeContext): Members => {
-  const encoding = member === "name" ? context.nameEncoding : context.valueEncoding
-  const text = encodeText(bytes, encoding)
-  return {
-    ...(text === undefined ? { [`${member}_error`]: `invalid data for ${encoding}` } : { [member]: text }),
-    [`${member}_encoding`]: encoding
-  }
-}
-
-const registrationJson = (context: ShapeContext, registration: Registration): Members => {
+const registrationJson = (context: ShapeContext, registration: Registration) => {
   const { createdAt, firstUpdateTxid, name, newTxid, note, rand, step, value } = registration
   return {
-    ...written("name", name, context),
-    ...(value === undefined ? {} : written("value", value, context)),
+    ...nameTextJson(name, context.nameEncoding),
+    ...(value === undefined ? undefined : valueTextJson(value, context.valueEncoding)),
     txid: displayHash(newTxid),
     rand: toHex(rand),
     firstupdate_txid: firstUpdateTxid === undefined ? undefined : displayHash(firstUpdateTxid),
@@ -73,9 +61,9 @@ const registrationJson = (context: ShapeContext, registration: Registration): Me
   }
 }
 
-const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
+const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<typeof RENEWALS> => {
   const { all, names } = wallet.names.renewal()
-  return { all, names: names.map((name) => written("name", name, context)) }
+  return { all, names: names.map((name) => nameTextJson(name, context.nameEncoding)) }
 }
 
 export const makeRegistrationMethods = (

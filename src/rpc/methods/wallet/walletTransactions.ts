@@ -11,7 +11,6 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import * as Result from "../../method/results.ts"
-import type { Members } from "../../shapes/context.ts"
 
 /**
  * Wallet transactions in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
@@ -23,7 +22,7 @@ const PARENT_DESCRIPTORS = Schema.Array(Result.string("A descriptor")).annotatio
 })
 
 /** An output as a payment from or to the wallet. */
-export const PAYMENT = {
+const PAYMENT = {
   address: Schema.optional(Result.string("The address, if there is one; in a name output, the owner's")),
   name: Schema.optional(Result.string("The name operation, as new: <hash> or update: 'd/example'")),
   parent_descs: Schema.optional(PARENT_DESCRIPTORS),
@@ -66,9 +65,12 @@ export const STANDING = {
   to: Schema.optional(Result.string("The comment about the recipient"))
 }
 
-export const ABANDONED = Result.boolean("Whether the owner abandoned it")
+const ABANDONED = Result.boolean("Whether the owner abandoned it")
 
 export const ENTRY = Schema.Struct({ ...PAYMENT, ...STANDING, abandoned: ABANDONED })
+
+/** The same without the state, which stands beside it. */
+export const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
 
 export interface EntryContext {
   readonly network: Network
@@ -145,7 +147,7 @@ const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): Reado
 }
 
 /** The state of a transaction. Upstream `WalletTxToJSON`. */
-export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
+export const standingJson = (context: EntryContext, tx: WalletTx): Result.MembersOf<typeof STANDING> => {
   const { wallet } = context
   const { state, transaction } = tx
   const depth = depthOf(wallet, tx)
@@ -179,8 +181,6 @@ const nameText = (operation: NameOperation): string =>
   operation.op === "name_new" ? `new: ${toHex(operation.commitment)}` : `update: ${printable(operation.name)}`
 
 export interface Listing {
-  /** Whether each entry includes the state of its transaction. */
-  readonly standing: boolean
   /** Only payments received with this label. */
   readonly label?: string | undefined
   readonly change?: boolean
@@ -194,21 +194,22 @@ const receivedCategory = (transaction: Transaction, depth: number): string => {
   return isImmatureAt(true, depth) ? "immature" : "generate"
 }
 
-/**
- * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
- * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
- */
-export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
+/** A payment of a transaction, with members that all payments of the transaction share. */
+type Row<S> = Result.MembersOf<typeof PAYMENT> & S & Result.MembersOf<{ readonly abandoned: typeof ABANDONED }>
+
+const rowsWith = <S extends object>(
+  { context, listing, tx }: { readonly context: EntryContext; readonly tx: WalletTx; readonly listing: Listing },
+  shared: S
+): ReadonlyArray<Row<S>> => {
   const { network, wallet } = context
   const { transaction } = tx
   const depth = depthOf(wallet, tx)
   const { debit } = debitOf(tx)
   const fee = debit > 0 ? debit - sumOf(transaction.outputs) : 0
   const labels = wallet.keys.labels()
-  const standing = listing.standing ? standingJson(context, tx) : {}
   const abandoned = tx.state.type === "inactive" && tx.state.abandoned
-  const sent: Array<Members> = []
-  const received: Array<Members> = []
+  const sent: Array<Row<S>> = []
+  const received: Array<Row<S>> = []
   for (const [vout, { script, value }] of transaction.outputs.entries()) {
     const own = wallet.keys.own(script)
     const name = parseNameScript(script)
@@ -216,16 +217,16 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
     const address = addressOf(network, name?.address ?? script)
     const label = address === undefined ? undefined : labels.get(address)?.label
     const amount = name === undefined ? value : 0
-    const shared = { address, name: name === undefined ? undefined : nameText(name.operation) }
+    const payment = { address, name: name === undefined ? undefined : nameText(name.operation) }
     if (debit > 0 && listing.label === undefined) {
       sent.push({
-        ...shared,
+        ...payment,
         category: "send",
         amount: new Amount(-amount),
         label,
         vout,
         fee: new Amount(-fee),
-        ...standing,
+        ...shared,
         abandoned
       })
     }
@@ -233,18 +234,32 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
     if (depth < 0 && listing.conflicted !== true) continue
     if (listing.label !== undefined && listing.label !== (label ?? "")) continue
     received.push({
-      ...shared,
+      ...payment,
       parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
       category: receivedCategory(transaction, depth),
       amount: new Amount(amount),
       label,
       vout,
-      ...standing,
+      ...shared,
       abandoned
     })
   }
   return [...sent, ...received]
 }
+
+/**
+ * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
+ * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
+ */
+export const paymentRowsOf = (context: EntryContext, tx: WalletTx): ReadonlyArray<Result.ValueOf<typeof DETAIL>> =>
+  rowsWith({ context, tx, listing: {} }, {})
+
+/** The same, each with the state of the transaction. */
+export const entryRowsOf = (
+  context: EntryContext,
+  tx: WalletTx,
+  listing: Listing
+): ReadonlyArray<Result.ValueOf<typeof ENTRY>> => rowsWith({ context, tx, listing }, standingJson(context, tx))
 
 /** The effect of a transaction: the amount without its fee, and the fee if the wallet pays it, both signed. */
 export const netOf = (

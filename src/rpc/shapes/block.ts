@@ -87,6 +87,25 @@ export const BLOCK_WITH_TXIDS = blockOf(Result.hex("A txid"))
 export const BLOCK_WITH_TRANSACTIONS = blockOf(TRANSACTION_OF_BLOCK)
 export const BLOCK_WITH_COINS = blockOf(TRANSACTION_OF_BLOCK_WITH_COINS)
 
+/** The state of the chain: `getblockchaininfo`. The client reads it too. */
+export const CHAIN_INFO = Schema.Struct({
+  chain: Result.string("main, test or regtest"),
+  blocks: Result.integer("Height of the tip"),
+  headers: Result.integer("Height of the best header"),
+  bestblockhash: Result.hex("Hash of the block"),
+  bits: Result.hex("The tip's target in compact form"),
+  difficulty: Result.number("The tip's difficulty"),
+  target: Result.hex("The tip's target"),
+  time: Result.time("Time of the tip"),
+  mediantime: Result.time("Median of the times of the last eleven blocks"),
+  verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
+  initialblockdownload: Result.boolean("Whether the node is still catching up"),
+  chainwork: Result.hex("Total work up to the tip"),
+  size_on_disk: Result.integer("Bytes of block and undo files"),
+  pruned: Result.boolean("Always false: svcd deletes no old blocks"),
+  warnings: Schema.Array(Result.string("A warning"))
+})
+
 const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { expirationDepth } from "../../consensus/expiry.ts"
-import { type NameClock } from "../../names/NameDb.ts"
+import type { NameClock } from "../../names/NameDb.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
@@ -58,6 +58,25 @@ export const NAME_OP = Schema.Struct({
   value_encoding: Schema.optional(VALUE_ENCODING),
   rand: Schema.optional(Result.hex("The salt of a name_firstupdate"))
 })
+
+export const NAME_TEXT_MEMBERS = { name: NAME, name_error: NAME_ERROR, name_encoding: NAME_ENCODING }
+
+/** A registration of a wallet and its progress: `name_registrations`. The client reads it too. */
+export const REGISTRATION_MEMBERS = {
+  ...NAME_TEXT_MEMBERS,
+  value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
+  value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
+  value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
+  txid: Result.hex("The transaction of name_new"),
+  rand: Result.hex("The salt of its commitment"),
+  firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
+  step: Result.string(
+    "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
+      "name_firstupdate is sent; done; failed"
+  ),
+  note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
+  time: Result.time("Start of the registration")
+}
 
 const undecodable = (encoding: NameEncoding): string => `invalid data for ${encoding}`
 

@@ -34,8 +34,8 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressMethods.ts"
-import { LAST_BLOCK, lastBlockJson, walletMethod } from "./walletContext.ts"
-import { isImmatureAt } from "./walletTransactions.ts"
+import { walletMethod } from "./walletContext.ts"
+import { isImmatureAt, LAST_BLOCK, lastBlockJson } from "./walletTransactions.ts"
 
 /** Methods for the coins of a wallet (reference/rpc.md 3.9). */
 

@@ -12,7 +12,7 @@ import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
-import { NAME_OUTPUT_MEMBERS, nameTextJson, valueTextJson } from "../../shapes/name.ts"
+import { NAME_TEXT_MEMBERS, nameTextJson, REGISTRATION_MEMBERS, valueTextJson } from "../../shapes/name.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
 import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
@@ -20,29 +20,9 @@ import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
 
-const { name, name_encoding, name_error } = NAME_OUTPUT_MEMBERS
-
-const NAME_MEMBERS = { name, name_error, name_encoding }
-
-const REGISTRATION_MEMBERS = {
-  ...NAME_MEMBERS,
-  value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
-  value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
-  value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
-  txid: Result.hex("The transaction of name_new"),
-  rand: Result.hex("The salt of its commitment"),
-  firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
-  step: Result.string(
-    "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
-      "name_firstupdate is sent; done; failed"
-  ),
-  note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
-  time: Result.time("Start of the registration")
-}
-
 const RENEWALS = Schema.Struct({
   all: Result.boolean("Whether the wallet renews all names before they expire"),
-  names: Schema.Array(Schema.Struct(NAME_MEMBERS)).annotations({
+  names: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
     description: "Names that the wallet renews in any case"
   })
 })

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
 import { formatMoney } from "../../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
@@ -20,7 +19,6 @@ import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type AnswerOf, method, type MethodDefinition } from "../../method/method.ts"
 import type { CallContext, Method, MethodGroup, Result as MethodResult } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 
@@ -235,13 +233,3 @@ export const label = (description: string) =>
     if (text !== "*") return text
     return new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
   })
-
-export const LAST_BLOCK = Schema.Struct({
-  hash: Result.hex("Hash of the block"),
-  height: Result.integer("Height of the block")
-}).annotations({ description: "The last block that the wallet has processed" })
-
-export const lastBlockJson = (wallet: Wallet) => {
-  const { hash, height } = wallet.ledger.lastBlock()
-  return { hash: displayHash(hash), height }
-}

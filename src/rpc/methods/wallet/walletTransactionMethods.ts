@@ -17,21 +17,21 @@ import { boolean, hash, int32, optional, readHash, string, withDefault } from ".
 import * as Result from "../../method/results.ts"
 import { accept, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
-import { MARKED_TRANSACTION, transactionJson } from "../../shapes/transaction.ts"
+import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
-import { label, LAST_BLOCK, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
+import { label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
 import {
   depthOf,
-  DETAIL,
   ENTRY,
   type EntryContext,
   entryRowsOf,
   isChangeScript,
+  lastBlockJson,
   type Listing,
   netOf,
   paymentRowsOf,
-  STANDING,
-  standingJson
+  standingJson,
+  WALLET_TRANSACTION
 } from "./walletTransactions.ts"
 
 /** Methods for the transactions of a wallet (reference/rpc.md 3.9). */
@@ -41,20 +41,6 @@ const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
-
-const DECODED = MARKED_TRANSACTION.annotations({ description: "The decoded transaction, if requested" })
-
-const WALLET_TRANSACTION = Schema.Struct({
-  amount: Result.amount("Change of the wallet's balance, without the fee"),
-  fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),
-  ...STANDING,
-  details: Schema.Array(DETAIL).annotations({
-    description: "The outputs as payments"
-  }),
-  hex: Result.hex("The transaction"),
-  decoded: Schema.optional(DECODED),
-  lastprocessedblock: LAST_BLOCK
-})
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {

@@ -11,6 +11,7 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import * as Result from "../../method/results.ts"
+import { MARKED_TRANSACTION } from "../../shapes/transaction.ts"
 
 /**
  * Wallet transactions in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
@@ -38,7 +39,7 @@ const PAYMENT = {
 const TXID = Result.hex("A txid")
 
 /** The state of a wallet transaction, and the wallet's data for it. */
-export const STANDING = {
+const STANDING = {
   confirmations: Result.integer(
     "1 in the tip, 0 if unconfirmed; negative after a conflict with a block"
   ),
@@ -70,7 +71,32 @@ const ABANDONED = Result.boolean("Whether the owner abandoned it")
 export const ENTRY = Schema.Struct({ ...PAYMENT, ...STANDING, abandoned: ABANDONED })
 
 /** The same without the state, which stands beside it. */
-export const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
+const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
+
+export const LAST_BLOCK = Schema.Struct({
+  hash: Result.hex("Hash of the block"),
+  height: Result.integer("Height of the block")
+}).annotations({ description: "The last block that the wallet has processed" })
+
+export const lastBlockJson = (wallet: Wallet): Result.ValueOf<typeof LAST_BLOCK> => {
+  const { hash, height } = wallet.ledger.lastBlock()
+  return { hash: displayHash(hash), height }
+}
+
+const DECODED = MARKED_TRANSACTION.annotations({ description: "The decoded transaction, if requested" })
+
+/** A transaction of the wallet: `gettransaction`. The client reads it too. */
+export const WALLET_TRANSACTION = Schema.Struct({
+  amount: Result.amount("Change of the wallet's balance, without the fee"),
+  fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),
+  ...STANDING,
+  details: Schema.Array(DETAIL).annotations({
+    description: "The outputs as payments"
+  }),
+  hex: Result.hex("The transaction"),
+  decoded: Schema.optional(DECODED),
+  lastprocessedblock: LAST_BLOCK
+})
 
 export interface EntryContext {
   readonly network: Network

@@ -3,14 +3,14 @@ import * as Either from "effect/Either"
 import { displayHash, fromHex } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { decodeTransaction, prevoutTxid } from "../protocol/transaction.ts"
-import { type Json, JsonObject } from "../rpc/json/json.ts"
+import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type CallFailure, type DaemonRpc, refused } from "./DaemonRpc.ts"
 import { type OperationFailure } from "./errors.ts"
 import type { OperationOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
 import { blocksLeft, claimState, type RegistrationState } from "./registering.ts"
-import { type Confirmed, confirmed, hashReply, list, reading, textReply } from "./replies.ts"
+import { type Confirmed, confirmed, hashReply, list, reading, serializedReply, txidReply } from "./replies.ts"
 
 /** The second step of a registration, for a daemon that does not run it by itself: the reference node. */
 
@@ -41,11 +41,9 @@ export interface Claim {
   readonly options: OperationOptions
 }
 
-const txidOf = (json: Json): string | undefined => json instanceof JsonObject ? hashReply(json.get("txid")) : undefined
-
 /** The txids whose outputs a wallet transaction spends. */
 const spent = (reply: Json): ReadonlyArray<string> | undefined => {
-  const bytes = reply instanceof JsonObject ? fromHex(textReply(reply.get("hex")) ?? "") : undefined
+  const bytes = fromHex(serializedReply(reply) ?? "")
   try {
     return bytes === undefined
       ? undefined
@@ -68,12 +66,12 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
 
   const pending = Effect.flatMap(
     rpc.read("name_pending", [nameHex, HEX]),
-    (reply) => reading("name_pending", reply, list(txidOf))
+    (reply) => reading("name_pending", reply, list(txidReply))
   )
 
   /** The transaction of the name's current record; `undefined` if the name is not registered. */
   const current = rpc.read("name_show", [nameHex, HEX]).pipe(
-    Effect.flatMap((reply) => reading("name_show", reply, txidOf)),
+    Effect.flatMap((reply) => reading("name_show", reply, txidReply)),
     Effect.catchIf(
       (failure) => failure._tag === "RpcFailure" && failure.code === RPC_CODE.wallet,
       () => Effect.succeed(undefined)

@@ -75,7 +75,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
     Effect.gen(function*() {
       const undone: Array<Place> = []
       for (let at = from;;) {
-        const { confirmations, previous } = yield* header(at.hash)
+        const { confirmations, previousblockhash: previous } = yield* header(at.hash)
         if (confirmations >= 0 || previous === undefined || undone.length === MAX_BEHIND) return { undone, base: at }
         undone.push(at)
         at = { hash: previous, height: at.height - 1 }
@@ -109,7 +109,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       let last = base
       for (let height = base.height + 1; height <= to; height++) {
         const blockHash = yield* ask("getblockhash", [height], hashReply)
-        const { previous } = yield* header(blockHash)
+        const { previousblockhash: previous } = yield* header(blockHash)
         // A reorg happened during the read: the next poll finds the fork point.
         if (previous !== last.hash) break
         last = { hash: blockHash, height }

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
-import { type Json, JsonObject } from "../rpc/json/json.ts"
+import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
@@ -20,7 +20,7 @@ import {
   registrationState,
   type WalletRegistration
 } from "./registering.ts"
-import { hashReply, list, reading, textReply } from "./replies.ts"
+import { hashReply, list, reading, registrationReply, textReply } from "./replies.ts"
 
 /**
  * Registrations and updates through a daemon. svcd runs both steps of a registration by itself. For the reference node
@@ -38,15 +38,15 @@ export interface DaemonOperationsParts {
 
 /** A registration as `name_registrations` lists it. */
 interface Listed extends WalletRegistration {
+  /** In hexadecimal digits. */
   readonly name: string
 }
 
 const listed = (json: Json): Listed | undefined => {
-  if (!(json instanceof JsonObject)) return undefined
-  const [name, txHash, step] = [textReply(json.get("name")), hashReply(json.get("txid")), textReply(json.get("step"))]
-  return name === undefined || txHash === undefined || step === undefined
-    ? undefined
-    : { name, txHash, step, claim: hashReply(json.get("firstupdate_txid")), note: textReply(json.get("note")) ?? "" }
+  const found = registrationReply(json)
+  if (found?.name === undefined) return undefined
+  const { firstupdate_txid: claim, name, note = "", step, txid: txHash } = found
+  return { name, txHash, step, claim, note }
 }
 
 const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([

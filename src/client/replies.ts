@@ -1,13 +1,22 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import { integerWithin, type Json, JsonNumber, JsonObject } from "../rpc/json/json.ts"
+import type { Json } from "../rpc/json/json.ts"
+import * as Result from "../rpc/method/results.ts"
+import { WALLET_TRANSACTION } from "../rpc/methods/wallet/walletTransactions.ts"
+import { CHAIN_INFO, HEADER } from "../rpc/shapes/block.ts"
+import { NAME_INFO, REGISTRATION_MEMBERS } from "../rpc/shapes/name.ts"
 import { DaemonRefused } from "./errors.ts"
 import type { Freshness } from "./NameClient.ts"
 import { type FixedPart, valueText } from "./record.ts"
 
-/** Decoders for the replies of a daemon. A server that replies in another form is refused. */
+/**
+ * Decoders for the replies of a daemon, svcd or the reference node: parts of the schemas by which svcd's own methods
+ * describe their results. A server that replies in another form is refused.
+ */
 
 const unexpected = (method: string): DaemonRefused =>
   new DaemonRefused({
@@ -21,23 +30,23 @@ export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A
     return found === undefined ? unexpected(method) : Effect.succeed(found)
   })
 
-export const textReply = (json: Json | undefined): string | undefined => typeof json === "string" ? json : undefined
-
-export const integerReply = (json: Json | undefined): number | undefined =>
-  json instanceof JsonNumber ? integerWithin(json, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) : undefined
-
-const hexBytes = (json: Json | undefined): Bytes | undefined => {
-  const given = textReply(json)
-  return given !== undefined && (given === "" || isHex(given)) ? fromHex(given) : undefined
+/**
+ * Returns a decoder for a part of a method's result: the members that this client needs. A member that an older daemon
+ * does not have must be optional in the part.
+ */
+export const partOf = <A, I>(schema: Schema.Schema<A, I>): (reply: Json) => A | undefined => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (reply) => Option.getOrUndefined(decode(Result.plainAnswer(reply)))
 }
 
-const HASH = /^[0-9a-f]{64}$/
+export const textReply = partOf(Schema.String)
 
 /** A txid or a block hash. */
-export const hashReply = (json: Json | undefined): string | undefined => {
-  const given = textReply(json)
-  return given !== undefined && HASH.test(given) ? given : undefined
-}
+const HASH = Result.hex("A hash").pipe(Schema.length(64))
+export const hashReply = partOf(HASH)
+
+/** The largest integers lose digits, and mean nothing here. */
+const safe = <I>(integer: Schema.Schema<number, I>) => integer.pipe(Schema.filter(Number.isSafeInteger))
 
 const NETWORKS: ReadonlyMap<string, NetworkName> = new Map([
   ["main", "mainnet"],
@@ -55,18 +64,20 @@ export interface ChainInfo {
   readonly asOf: Freshness
 }
 
+const readInfo = partOf(Schema.Struct({
+  chain: CHAIN_INFO.fields.chain,
+  blocks: safe(CHAIN_INFO.fields.blocks),
+  bestblockhash: HASH,
+  headers: Schema.optional(safe(CHAIN_INFO.fields.headers)),
+  initialblockdownload: Schema.optional(CHAIN_INFO.fields.initialblockdownload)
+}))
+
 /** `getblockchaininfo`. */
 export const chainInfo = (reply: Json): ChainInfo | undefined => {
-  if (!(reply instanceof JsonObject)) return undefined
-  const [chain, blocks, headers] = [
-    textReply(reply.get("chain")),
-    integerReply(reply.get("blocks")),
-    integerReply(reply.get("headers"))
-  ]
-  const downloading = reply.get("initialblockdownload")
-  const best = hashReply(reply.get("bestblockhash"))
-  if (chain === undefined || blocks === undefined || best === undefined) return undefined
-  const synced = downloading !== true && (headers === undefined || headers <= blocks)
+  const info = readInfo(reply)
+  if (info === undefined) return undefined
+  const { bestblockhash: best, blocks, chain, headers = blocks, initialblockdownload } = info
+  const synced = initialblockdownload !== true && headers <= blocks
   return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced } }
 }
 
@@ -85,19 +96,26 @@ const MAX_VALUE = 1_023
 /** The reply's placeholder for the address of a script that has none. */
 const NO_ADDRESS = /^<.*>$/
 
+const { address, expired, expires_in, height } = NAME_INFO.fields
+
+const readName = partOf(Schema.Struct({
+  ...NAME_INFO.pick("name", "value").fields,
+  txid: HASH,
+  height: safe(height),
+  expires_in: safe(expires_in),
+  expired: Schema.optional(expired),
+  address: Schema.optional(address)
+}))
+
+const hexBytes = (text: string | undefined): Bytes | undefined =>
+  text !== undefined && (text === "" || isHex(text)) ? fromHex(text) : undefined
+
 export const nameReply = (reply: Json): ShownName | undefined => {
-  if (!(reply instanceof JsonObject)) return undefined
-  const [name, value] = [hexBytes(reply.get("name")), hexBytes(reply.get("value"))]
-  const [txid, height, expiresIn] = [
-    hashReply(reply.get("txid")),
-    integerReply(reply.get("height")),
-    integerReply(reply.get("expires_in"))
-  ]
-  const expired = reply.get("expired")
-  if (name === undefined || value === undefined || txid === undefined) return undefined
-  if (height === undefined || expiresIn === undefined) return undefined
+  const found = readName(reply)
+  const [name, value] = [hexBytes(found?.name), hexBytes(found?.value)]
+  if (found === undefined || name === undefined || value === undefined) return undefined
   if (name.length > MAX_NAME || value.length > MAX_VALUE) return undefined
-  const address = textReply(reply.get("address")) ?? ""
+  const { address = "", expires_in: expiresIn, expired = expiresIn <= 0, height, txid } = found
   const nameText = encodeText(name, "utf8")
   return {
     name,
@@ -109,9 +127,13 @@ export const nameReply = (reply: Json): ShownName | undefined => {
       height
     },
     expiresIn,
-    expired: typeof expired === "boolean" ? expired : expiresIn <= 0
+    expired
   }
 }
+
+/** The transaction of a record in the form of `name_show` and `name_pending`. */
+const readTxid = partOf(Schema.Struct({ txid: HASH }))
+export const txidReply = (reply: Json): string | undefined => readTxid(reply)?.txid
 
 /** A list whose every element is decoded. */
 export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json): ReadonlyArray<A> | undefined => {
@@ -125,6 +147,11 @@ export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json)
   return found
 }
 
+const readConfirmations = partOf(Schema.Struct({
+  confirmations: safe(WALLET_TRANSACTION.fields.confirmations),
+  blockheight: WALLET_TRANSACTION.fields.blockheight
+}))
+
 /** The fields of `gettransaction` for the confirmation of a transaction. */
 export interface Confirmed {
   /** Negative if a confirmed transaction conflicts with it. */
@@ -133,23 +160,23 @@ export interface Confirmed {
 }
 
 export const confirmed = (reply: Json): Confirmed | undefined => {
-  if (!(reply instanceof JsonObject)) return undefined
-  const confirmations = integerReply(reply.get("confirmations"))
-  return confirmations === undefined ? undefined : { confirmations, height: integerReply(reply.get("blockheight")) }
+  const found = readConfirmations(reply)
+  return found === undefined ? undefined : { confirmations: found.confirmations, height: found.blockheight }
 }
 
-/** The fields of `getblockheader` for the place of a block. */
-export interface HeaderPlace {
-  readonly height: number
-  /** Negative for a block outside the best chain. */
-  readonly confirmations: number
-  readonly previous: string | undefined
-}
+const readSerialized = partOf(WALLET_TRANSACTION.pick("hex"))
 
-export const headerPlace = (reply: Json): HeaderPlace | undefined => {
-  if (!(reply instanceof JsonObject)) return undefined
-  const [height, confirmations] = [integerReply(reply.get("height")), integerReply(reply.get("confirmations"))]
-  return height === undefined || confirmations === undefined
-    ? undefined
-    : { height, confirmations, previous: hashReply(reply.get("previousblockhash")) }
-}
+/** The bytes of a transaction in `gettransaction`, in hexadecimal digits. */
+export const serializedReply = (reply: Json): string | undefined => readSerialized(reply)?.hex
+
+/** The fields of `getblockheader` for the place of a block; `confirmations` is negative off the best chain. */
+const HEADER_PLACE = HEADER.pick("height", "confirmations", "previousblockhash")
+export type HeaderPlace = typeof HEADER_PLACE.Type
+export const headerPlace = partOf(HEADER_PLACE)
+
+/** A registration as `name_registrations` lists it. */
+export const registrationReply = partOf(Schema.Struct({
+  ...Schema.Struct(REGISTRATION_MEMBERS).pick("name", "step", "note").fields,
+  txid: HASH,
+  firstupdate_txid: Schema.optional(HASH)
+}))

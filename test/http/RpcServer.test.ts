@@ -10,6 +10,7 @@ import * as RpcServer from "../../src/http/RpcServer.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { method } from "../../src/rpc/method/method.ts"
+import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, type TestServer, testServer } from "../support/rpcServer.ts"
 
@@ -567,7 +568,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
         group: "Hidden",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () => Effect.succeed("x".repeat(32_000_000))
       })

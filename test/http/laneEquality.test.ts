@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
 import { connect } from "node:net"
 import { method } from "../../src/rpc/method/method.ts"
+import { ANY_RESULT } from "../support/anyResult.ts"
 import { FAKE_METHODS, testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
 /**
@@ -14,7 +15,7 @@ const long = method({
   group: "Hidden",
   summary: "Answers with more than fits on the way.",
   params: {},
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: () => Effect.succeed("x".repeat(700_000))
 })

@@ -7,6 +7,7 @@ import { method } from "../../src/rpc/method/method.ts"
 import type { Method } from "../../src/rpc/method/methodTable.ts"
 import * as Param from "../../src/rpc/method/params.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
+import { ANY_RESULT } from "../support/anyResult.ts"
 import { FAKE_METHODS, GENESIS } from "../support/rpcServer.ts"
 
 const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote: false }
@@ -343,7 +344,7 @@ describe("Dispatch", () => {
           group: "Hidden",
           summary: "",
           params: {},
-          results: [],
+          results: ANY_RESULT,
           examples: [],
           heavy: true,
           waits,
@@ -372,7 +373,7 @@ describe("Dispatch", () => {
         group: "Hidden",
         summary: "",
         params: { n: Param.int32(""), turns: Param.int32("") },
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: ({ n, turns }) =>
           Effect.repeatN(turnOfEventLoop, turns).pipe(Effect.map(() => {
@@ -430,7 +431,7 @@ describe("Dispatch", () => {
         group: "Hidden",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: (_, { running }) => Effect.sync(() => running().map((call) => call.method))
       })
@@ -439,7 +440,7 @@ describe("Dispatch", () => {
         group: "Hidden",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () => Effect.as(Deferred.await(release), null)
       })
@@ -467,7 +468,7 @@ describe("Dispatch", () => {
         group: "Hidden",
         summary: "",
         params: { code: Param.int32("") },
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: ({ code }) => new RpcError({ code, message: "x" })
       })

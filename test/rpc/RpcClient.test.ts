@@ -7,6 +7,7 @@ import { Amount } from "../../src/rpc/json/encodeJson.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import * as RpcClient from "../../src/rpc/RpcClient.ts"
+import { ANY_RESULT } from "../support/anyResult.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 const address = (port: number) => ({ host: "127.0.0.1", port })
@@ -35,7 +36,7 @@ const money = method({
   group: "Hidden",
   summary: "",
   params: {},
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: () => Effect.succeed({ amount: new Amount(-1_024_800), big: 2n ** 64n })
 })
@@ -259,7 +260,7 @@ describe("RpcClient", () => {
           group: "Wallet",
           summary: "",
           params: {},
-          results: [],
+          results: ANY_RESULT,
           examples: [],
           handler: (_, { wallet }) => wallet === undefined ? atRoot : Effect.succeed(wallet)
         })

@@ -5,6 +5,7 @@ import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { lazily, LazyArray } from "../../src/rpc/json/encodeJson.ts"
 import { method } from "../../src/rpc/method/method.ts"
 import { int32 } from "../../src/rpc/method/params.ts"
+import { ANY_RESULT } from "../support/anyResult.ts"
 import { eventually } from "../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
@@ -18,7 +19,7 @@ const pieces = method({
   group: "Hidden",
   summary: "Answers with so many texts of 1,000 characters.",
   params: { count: int32("How many.") },
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: ({ count }) => Effect.succeed(new LazyArray(lazily(Array.from({ length: count }), () => "x".repeat(1_000))))
 })
@@ -28,7 +29,7 @@ const text = method({
   group: "Hidden",
   summary: "Answers with one text of so many characters.",
   params: { length: int32("How many.") },
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: ({ length }) => Effect.succeed("y".repeat(length))
 })

@@ -14,6 +14,7 @@ import * as Param from "../../src/rpc/method/params.ts"
 import * as Result from "../../src/rpc/method/results.ts"
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
+import { ANY_RESULT } from "./anyResult.ts"
 import { inTime } from "./eventually.ts"
 
 /** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
@@ -47,7 +48,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Hidden",
     summary: "Answers after a while.",
     params: { milliseconds: Param.int32("How long to wait.") },
-    results: [],
+    results: ANY_RESULT,
     examples: [],
     handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
   }),
@@ -56,7 +57,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Hidden",
     summary: "Never answers by itself.",
     params: {},
-    results: [],
+    results: ANY_RESULT,
     examples: [],
     waits: true,
     handler: () => Effect.never
@@ -66,7 +67,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Hidden",
     summary: "Has a defect.",
     params: { how: Param.string("throw, die or nan.") },
-    results: [],
+    results: ANY_RESULT,
     examples: [],
     handler: ({ how }) => {
       if (how === "throw") throw new Error("secret of the inside")
@@ -78,7 +79,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
     group: "Hidden",
     summary: "Tells what the server knows of the caller.",
     params: {},
-    results: [],
+    results: ANY_RESULT,
     examples: [],
     handler: (_, { peer, remote, wallet }) => Effect.succeed({ peer, remote, wallet: wallet ?? null })
   })

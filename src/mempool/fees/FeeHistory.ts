@@ -253,7 +253,7 @@ export class FeeHistory {
 }
 
 /** From the shortest to the longest. */
-export const HORIZON_NAMES: ReadonlyArray<HorizonName> = ["short", "medium", "long"]
+const HORIZON_NAMES: ReadonlyArray<HorizonName> = ["short", "medium", "long"]
 
 /** Rounds to whole units; a fee rate of less than half a unit becomes `undefined`. */
 const inUnits = (feeRate: number | undefined): number | undefined => {

@@ -17,8 +17,12 @@ export class Amount {
   }
 }
 
-/** JSON text that an answer contains unchanged. The code that makes one guarantees that it is valid JSON. */
-export class RawJson {
+/**
+ * JSON text that an answer contains unchanged. The code that makes one guarantees that it is the JSON of an `A`: only
+ * the type of an answer shows what the text says.
+ */
+export class RawJson<out A = unknown> {
+  declare readonly says: A
   readonly text: string
 
   constructor(text: string) {
@@ -27,19 +31,19 @@ export class RawJson {
 }
 
 /** An array whose items are made during encoding, so that the values of a long answer never exist all at once. */
-export class LazyArray {
-  readonly items: Iterable<JsonValue>
+export class LazyArray<out A = JsonValue> {
+  readonly items: Iterable<A>
 
-  constructor(items: Iterable<JsonValue>) {
+  constructor(items: Iterable<A>) {
     this.items = items
   }
 }
 
 /** The same for an object whose member names are data. */
-export class LazyMap {
-  readonly members: Iterable<readonly [string, JsonValue]>
+export class LazyMap<out A = JsonValue> {
+  readonly members: Iterable<readonly [string, A]>
 
-  constructor(members: Iterable<readonly [string, JsonValue]>) {
+  constructor(members: Iterable<readonly [string, A]>) {
     this.members = members
   }
 }
@@ -59,8 +63,10 @@ export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => 
 const MANY = 256
 
 /** The items of an array: made at once if they are few, else during encoding. */
-export const itemsOf = <A>(items: ReadonlyArray<A>, make: (item: A, at: number) => JsonValue): JsonValue =>
-  items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
+export const itemsOf = <A, B>(
+  items: ReadonlyArray<A>,
+  make: (item: A, at: number) => B
+): ReadonlyArray<B> | LazyArray<B> => items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
 
 /**
  * The values that a method may return. Members that are `undefined` are omitted. A map is an object whose member names

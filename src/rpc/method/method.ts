@@ -1,20 +1,25 @@
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Schema from "effect/Schema"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
 import { methodHelp } from "./help.ts"
 import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./methodTable.ts"
 import { type Decoded, type Param, type Params, recordReader } from "./params.ts"
 import { refusalOf } from "./refusal.ts"
+import type { Encodable } from "./results.ts"
 import { RpcError } from "./RpcError.ts"
 
-export interface MethodDefinition<P extends Params> {
+/** The values that a method with these results may return: what the encoder writes in one of the described forms. */
+export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.Type<R[number]["schema"]>>
+
+export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Result>> {
   readonly name: string
   readonly group: MethodGroup
   /** The first sentence states what the method does; details follow. */
   readonly summary: string
   readonly params: P
-  readonly results: ReadonlyArray<Result>
+  readonly results: R
   /** Parameters of realistic calls. */
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
   /** The method's own errors, as `-5 Block not found`. The errors of its parameters are not listed. */
@@ -33,14 +38,16 @@ export interface MethodDefinition<P extends Params> {
    * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
    * one): this saves the request a fiber, about a quarter of its cost.
    */
-  readonly handler: (params: Decoded<P>, context: CallContext) => Effect.Effect<JsonValue, RpcError>
+  readonly handler: (params: Decoded<P>, context: CallContext) => Effect.Effect<AnswerOf<R>, RpcError>
 }
 
 /** A parameter's name with its aliases, as messages show it. */
 const pattern = (name: string, param: Param<unknown>): string => [name, ...param.aliases].join("|")
 
 /** Makes a method from its definition. All preparation happens here, once. */
-export const method = <const P extends Params>(definition: MethodDefinition<P>): Method => {
+export const method = <const P extends Params, const R extends ReadonlyArray<Result>>(
+  definition: MethodDefinition<P, R>
+): Method => {
   const { handler, params } = definition
   const names = Object.keys(params)
   const read = recordReader(params)

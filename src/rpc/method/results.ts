@@ -2,7 +2,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { formatAmount, parseAmount } from "../../protocol/amount.ts"
-import { Amount, type JsonValue, RawJson } from "../json/encodeJson.ts"
+import { Amount, type JsonValue, type LazyArray, type LazyMap, RawJson } from "../json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "../json/json.ts"
 
 /**
@@ -21,6 +21,30 @@ type Kind = "string" | "hex" | "number" | "integer" | "amount" | "time" | "boole
 
 /** Any schema of a result. */
 export type AnyResult = Schema.Schema.AnyNoContext
+
+/**
+ * What code may make for a described value `A`, because the encoder writes the same JSON for it: text encoded before, and
+ * items and members made during encoding.
+ */
+export type Encodable<A> = [JsonValue] extends [A] ? JsonValue : RawJson<A> | EncodableStructure<A>
+
+type EncodableStructure<A> = A extends null | undefined | boolean | number | string | Amount ? A
+  : A extends ReadonlyArray<infer B> ? ReadonlyArray<Encodable<B>> | LazyArray<Encodable<B>>
+  : string extends keyof A ? EncodableMap<A[keyof A]>
+  : EncodableObject<A>
+
+type EncodableObject<A> = { readonly [K in keyof A]: Encodable<A[K]> }
+
+type EncodableMap<B> =
+  | { readonly [name: string]: Encodable<B> }
+  | ReadonlyMap<string, Encodable<B>>
+  | LazyMap<Encodable<B>>
+
+/** What code makes for a schema, member by member: the type of a function that makes a result. */
+export type ValueOf<S extends AnyResult> = EncodableStructure<Schema.Schema.Type<S>>
+
+/** The same for the members of an object that others are added to. */
+export type MembersOf<F extends Schema.Struct.Fields> = EncodableObject<Schema.Struct.Type<F>>
 
 const described = (description: string, kind: Kind) => ({ description, [KindId]: kind })
 

@@ -11,7 +11,6 @@ import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
 import { type Bytes, displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
 import { chainId } from "../../protocol/header.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hexText, string } from "../method/params.ts"
@@ -37,7 +36,10 @@ export const CANDIDATE = Schema.Struct({
 /** The error for a mining pool while the node has no peers. */
 const NOT_CONNECTED = "Namecoin is not connected!"
 
-export const candidateJson = ({ header, template }: AuxCandidate, powLimit: bigint): JsonValue => ({
+export const candidateJson = (
+  { header, template }: AuxCandidate,
+  powLimit: bigint
+): Result.ValueOf<typeof CANDIDATE> => ({
   hash: displayHash(header.hash),
   chainid: chainId(header.version),
   previousblockhash: displayHash(template.prevHash),

@@ -5,7 +5,6 @@ import { contains, formatSubnet, parseSubnet } from "../../network/addresses/sub
 import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { formatNetAddress } from "../../network/wire/addressText.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, int32, int64, optional, string, withDefault } from "../method/params.ts"
@@ -18,7 +17,7 @@ import { nodeError, usageError } from "./peerErrors.ts"
 
 type Manager = typeof PeerManager.Service
 
-const addressJson = ({ address, port, services, time }: KnownAddress): JsonValue => ({
+const addressJson = ({ address, port, services, time }: KnownAddress) => ({
   time,
   services: Number(services),
   address: formatNetAddress(address),
@@ -67,7 +66,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
       "-8 Error: Absolute timestamp is in the past",
       "-30 Error: Unban failed. Requested address/subnet was not previously manually banned."
     ],
-    handler: ({ absolute, bantime, command, subnet }): Effect.Effect<JsonValue, RpcError> =>
+    handler: ({ absolute, bantime, command, subnet }): Effect.Effect<null, RpcError> =>
       Effect.gen(function*() {
         if (command !== "add" && command !== "remove") return yield* usageError(() => setban)
         if (command === "remove") {

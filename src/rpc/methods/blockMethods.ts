@@ -89,9 +89,9 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
         const info = yield* find(blockhash)
         const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
         if (verbosity <= 0) return toHex(block.bytes)
-        if (verbosity === 1) return blockJson(context, block, info, { verbosity: 1 })
+        if (verbosity === 1) return blockJson(context, { block, info }, { verbosity: 1 })
         const spent = yield* spentBy(chain, block, info.height)
-        return blockJson(context, block, info, { verbosity: verbosity === 2 ? 2 : 3, spent })
+        return blockJson(context, { block, info }, { verbosity: verbosity === 2 ? 2 : 3, spent })
       })
   })
 

@@ -18,7 +18,6 @@ import { Miner } from "../../mempool/mining/Miner.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { binaryString, type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
 import { prevoutTxid } from "../../protocol/transaction.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, typeOf } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -123,7 +122,7 @@ const PARAMS = {
   )
 }
 
-const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: number): ReadonlyArray<JsonValue> => {
+const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: number) => {
   const positions = new Map(transactions.map(({ txidKey }, at) => [txidKey, at]))
   return selection.entries.map(({ fee, sigopCost, transaction }) => ({
     data: toHex(transaction.bytes),
@@ -142,7 +141,7 @@ const templateJson = (
   now: Outline,
   changes: number,
   { activation, network, powLimit }: ConsensusParams
-): JsonValue => {
+): Result.ValueOf<typeof TEMPLATE> => {
   const { coinbase, height, prevHash, transactions, version } = template
   const segwit = height >= activation.segwit
   // Without segwit, signature operations and sizes are unscaled.

@@ -12,12 +12,12 @@ import { type Block, decodeBlock } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { hash, hexText, int32, optional, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
+import { CHAIN_INFO } from "../shapes/block.ts"
 import { blockError, storageError } from "./errors.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
@@ -87,25 +87,7 @@ const readers = ({ chain, control, status }: Services): ReadonlyArray<Method> =>
     group: "Blockchain",
     summary: "Returns the state of the chain and of its synchronisation.",
     params: {},
-    results: [{
-      schema: Schema.Struct({
-        chain: Result.string("main, test or regtest"),
-        blocks: Result.integer("Height of the tip"),
-        headers: Result.integer("Height of the best header"),
-        bestblockhash: BLOCK_HASH,
-        bits: Result.hex("The tip's target in compact form"),
-        difficulty: Result.number("The tip's difficulty"),
-        target: Result.hex("The tip's target"),
-        time: Result.time("Time of the tip"),
-        mediantime: Result.time("Median of the times of the last eleven blocks"),
-        verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
-        initialblockdownload: Result.boolean("Whether the node is still catching up"),
-        chainwork: Result.hex("Total work up to the tip"),
-        size_on_disk: Result.integer("Bytes of block and undo files"),
-        pruned: Result.boolean("Always false: svcd deletes no old blocks"),
-        warnings: Schema.Array(Result.string("A warning"))
-      })
-    }],
+    results: [{ schema: CHAIN_INFO }],
     examples: [[]],
     handler: () =>
       Effect.gen(function*() {
@@ -171,7 +153,7 @@ const DEPLOYMENTS = [
 
 const deployments = (chain: typeof Chain.Service): Method => {
   const { activation } = chain.params
-  const describe = ({ hash, height }: HeaderInfo): JsonValue => ({
+  const describe = ({ hash, height }: HeaderInfo) => ({
     hash: displayHash(hash),
     height,
     script_flags: [...flagNames(blockFlags(height, chain.params))].sort(),

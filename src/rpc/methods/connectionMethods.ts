@@ -2,7 +2,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { PeerManager } from "../../network/PeerManager.ts"
-import type { JsonValue } from "../json/encodeJson.ts"
 import { methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -126,6 +125,11 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   return [getconnectioncount, getpeerinfo, ping, getnettotals, disconnectnode, setnetworkactive]
 }
 
+const CONNECTION = Schema.Struct({
+  address: Result.string("Address and port of the peer"),
+  connection_type: Result.string("Connection type")
+})
+
 /** The connection types that a caller may request. */
 const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feeler"] as const
 
@@ -146,7 +150,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
       "-24 Error: Node could not be removed. It has not been added previously.",
       "-8 Error: v2transport requested but not enabled (see -v2transport)"
     ],
-    handler: ({ command, node, v2transport }): Effect.Effect<JsonValue, RpcError> => {
+    handler: ({ command, node, v2transport }): Effect.Effect<null, RpcError> => {
       if (command !== "add" && command !== "remove" && command !== "onetry") return usageError(() => addnode)
       if (v2transport === true) {
         return RpcError.invalidParameter("Error: v2transport requested but not enabled (see -v2transport)")
@@ -209,18 +213,15 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
       connection_type: string("outbound-full-relay, block-relay-only, addr-fetch or feeler."),
       v2transport: boolean("Whether to use version 2 of the transport; svcd does not support it.")
     },
-    results: [{
-      schema: Schema.Struct({
-        address: Result.string("Address and port of the peer"),
-        connection_type: Result.string("Connection type")
-      })
-    }],
+    results: [{ schema: CONNECTION }],
     examples: [],
     errors: [
       "-1 addconnection is for regression testing (-regtest mode) only.",
       "-8 Error: Adding v2transport connections requires -v2transport init flag to be set."
     ],
-    handler: ({ address, connection_type, v2transport }): Effect.Effect<JsonValue, RpcError> => {
+    handler: (
+      { address, connection_type, v2transport }
+    ): Effect.Effect<Result.ValueOf<typeof CONNECTION>, RpcError> => {
       if (!regtest) return RpcError.misc("addconnection is for regression testing (-regtest mode) only.")
       const type = PURPOSES.find((known) => known === connection_type.trim())
       if (type === undefined) return RpcError.invalidParameter(methodHelp(addconnection))

@@ -19,7 +19,6 @@ import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import type { Members } from "../shapes/context.ts"
 import { multisigScript } from "./descriptorProvider.ts"
 
 /** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
@@ -81,7 +80,19 @@ const multisigOutput = (network: Network, type: MultisigType, script: Bytes, mul
   }
 }
 
-const multisigJson = (network: Network, required: number, keys: ReadonlyArray<string>, wanted: string): Members => {
+const MULTISIG = Schema.Struct({
+  address: Result.string("The address"),
+  redeemScript: Result.hex("The redeem script"),
+  descriptor: Result.string("The output descriptor"),
+  warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
+})
+
+const multisigJson = (
+  network: Network,
+  required: number,
+  keys: ReadonlyArray<string>,
+  wanted: string
+): Result.ValueOf<typeof MULTISIG> => {
   const pubkeys = keys.map(readPubkey)
   const asked = readMultisigType(wanted)
   if (required < 1) {
@@ -182,14 +193,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       keys: array(hexText("A public key."), "The keys."),
       address_type: withDefault(string("legacy, p2sh-segwit or bech32."), "legacy")
     },
-    results: [{
-      schema: Schema.Struct({
-        address: Result.string("The address"),
-        redeemScript: Result.hex("The redeem script"),
-        descriptor: Result.string("The output descriptor"),
-        warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
-      })
-    }],
+    results: [{ schema: MULTISIG }],
     examples: [[2, PUBKEYS]],
     errors: [
       "-5 Unknown address type '<x>'",

@@ -22,7 +22,6 @@ import {
 } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
-import type { Members } from "../shapes/context.ts"
 import {
   CLUSTER,
   clusterJson,
@@ -62,14 +61,16 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     return entry === undefined ? RpcError.invalidAddressOrKey("Transaction not in mempool") : Effect.succeed(entry)
   }
 
-  const listOf = (entries: Iterable<PoolEntry>, verbose: boolean) =>
-    verbose
-      // Omits transactions that left the pool since the call began: their relatives are unknown now.
-      ? new LazyMap(lazily([...entries], (entry): readonly [string, Members] | undefined =>
-        pool.get(entry.transaction.txidKey) === entry
-          ? [displayTxid(entry), poolEntryJson(pool, entry)]
-          : undefined))
-      : Array.from(entries, displayTxid)
+  const txidsOf = (entries: Iterable<PoolEntry>) => Array.from(entries, displayTxid)
+
+  /** Omits transactions that left the pool since the call began: their relatives are unknown now. */
+  const entriesOf = (entries: Iterable<PoolEntry>) =>
+    new LazyMap(lazily([...entries], (entry) =>
+      pool.get(entry.transaction.txidKey) === entry
+        ? [displayTxid(entry), poolEntryJson(pool, entry)] as const
+        : undefined))
+
+  const listOf = (entries: Iterable<PoolEntry>, verbose: boolean) => verbose ? entriesOf(entries) : txidsOf(entries)
 
   const getmempoolinfo = method({
     name: "getmempoolinfo",
@@ -108,8 +109,12 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         if (verbose && mempool_sequence) {
           return RpcError.invalidParameter("Verbose results cannot contain mempool sequence values.")
         }
-        const list = listOf(pool.entries(), verbose)
-        return Effect.succeed(mempool_sequence ? { txids: list, mempool_sequence: pool.info().sequence } : list)
+        const entries = pool.entries()
+        return Effect.succeed(
+          mempool_sequence
+            ? { txids: txidsOf(entries), mempool_sequence: pool.info().sequence }
+            : listOf(entries, verbose)
+        )
       })
   })
 
@@ -213,7 +218,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
             )
           })
         )
-        return itemsOf(asked, ({ txid, vout }, at): Members => {
+        return itemsOf(asked, ({ txid, vout }, at) => {
           const spender = spenders[at]
           return {
             txid: displayHash(txid),

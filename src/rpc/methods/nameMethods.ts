@@ -24,7 +24,7 @@ import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { Members, ShapeContext } from "../shapes/context.ts"
+import type { ShapeContext } from "../shapes/context.ts"
 import { NAME_INFO, nameInfoJson, nameInfoText } from "../shapes/name.ts"
 import { absentError, storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
@@ -133,7 +133,7 @@ export const nameMethods: Effect.Effect<
   /** Converts records to answers. `ismine` is last, and only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
     const owns = ownership(wallets, call)
-    return (record: NameEntry, now: NameClock): Members => ({
+    return (record: NameEntry, now: NameClock) => ({
       ...nameInfoJson(context, record, now),
       ismine: owns?.(record.address)
     })
@@ -192,7 +192,7 @@ export const nameMethods: Effect.Effect<
     name: string,
     given: GivenEncodings & { readonly byHash: string | undefined; readonly allowExpired: boolean | undefined },
     call: CallContext
-  ): RawJson | undefined => {
+  ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> | undefined => {
     if (given.byHash !== undefined) return undefined
     const context = contextOf(given)
     const bytes = decodeText(name, context.nameEncoding)

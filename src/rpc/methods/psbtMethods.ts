@@ -25,7 +25,6 @@ import { array, boolean, hexText, int32, json, optional, string, withDefault } f
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { DECODED_PSBT, psbtJson } from "../shapes/psbt.ts"
 import type { CallTurns } from "../SlowLane.ts"
@@ -64,19 +63,19 @@ export const encodedPsbt = (psbt: Psbt, turns: CallTurns): Effect.Effect<string>
 
 const ROLE = "Role that acts next: updater, signer, finalizer or extractor"
 
+const MISSING = Schema.Struct({
+  pubkeys: Schema.optional(Schema.Array(Result.hex("HASH160 of an unknown public key"))),
+  redeemscript: Schema.optional(Result.hex("HASH160 of the redeem script")),
+  witnessscript: Schema.optional(Result.hex("SHA-256 of the witness script")),
+  signatures: Schema.optional(Schema.Array(Result.hex("HASH160 of the public key of a signature")))
+}).annotations({ description: "Missing data" })
+
 const ANALYZED_PSBT = Schema.Struct({
   inputs: Schema.optional(Schema.Array(Schema.Struct({
     has_utxo: Result.boolean("Whether the spent output is known"),
     is_final: Result.boolean("Whether the input is final"),
     next: Result.string(ROLE),
-    missing: Schema.optional(
-      Schema.Struct({
-        pubkeys: Schema.optional(Schema.Array(Result.hex("HASH160 of an unknown public key"))),
-        redeemscript: Schema.optional(Result.hex("HASH160 of the redeem script")),
-        witnessscript: Schema.optional(Result.hex("SHA-256 of the witness script")),
-        signatures: Schema.optional(Schema.Array(Result.hex("HASH160 of the public key of a signature")))
-      }).annotations({ description: "Missing data" })
-    )
+    missing: Schema.optional(MISSING)
   }))),
   estimated_vsize: Schema.optional(Result.integer("Virtual bytes of the signed transaction")),
   estimated_feerate: Schema.optional(Result.amount("Fee per 1000 virtual bytes")),
@@ -85,7 +84,7 @@ const ANALYZED_PSBT = Schema.Struct({
   error: Schema.optional(Result.string("Reason why it is invalid"))
 })
 
-const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
+const missingJson = ({ missing }: InputAnalysis): Result.ValueOf<typeof MISSING> | undefined => {
   if (missing === undefined) return undefined
   const { pubkeys, redeemScript, signatures, witnessScript } = missing
   const members = {

@@ -23,7 +23,6 @@ import { array, hexText, int32, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { keyMethods, readKey } from "./keyMethods.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
@@ -72,7 +71,7 @@ export const decodeTransactionParam = (text: string): Effect.Effect<Transaction,
 export const signedJson = (
   { complete, errors, transaction }: SignedTransaction,
   coins: ReadonlyArray<SpentOutput | undefined>
-): Effect.Effect<Members, RpcError> => {
+): Effect.Effect<Result.ValueOf<typeof SIGNED_TRANSACTION>, RpcError> => {
   const blind = errors.find(({ error }) => error === MISSING_AMOUNT)
   if (blind !== undefined) {
     const script = toHex(coins[blind.index]?.script ?? EMPTY).slice(0, 30)

@@ -5,7 +5,7 @@ import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
-import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
+import type { HorizonName } from "../../mempool/fees/FeeHorizon.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { dustOutputs } from "../../mempool/policy/dust.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
@@ -41,7 +41,6 @@ import {
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS, nameOutputJson } from "../shapes/name.ts"
 import { RAW_ESTIMATE, rawEstimateJson, TRIAL, trialJson } from "../shapes/relay.ts"
@@ -274,12 +273,11 @@ export const relayMethods: Effect.Effect<
     errors: [`-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`, "-8 Invalid threshold"],
     handler: ({ conf_target, threshold }) =>
       Effect.sync(() => {
-        const horizons: Record<string, Members> = {}
-        for (const name of HORIZON_NAMES) {
+        const horizon = (name: HorizonName) => {
           const estimate = estimator.estimateRaw(conf_target, threshold, name)
-          if (estimate !== undefined) horizons[name] = rawEstimateJson(estimate)
+          return estimate === undefined ? undefined : rawEstimateJson(estimate)
         }
-        return horizons
+        return { short: horizon("short"), medium: horizon("medium"), long: horizon("long") }
       })
   })
 
@@ -331,10 +329,10 @@ export const relayMethods: Effect.Effect<
     examples: [[]],
     handler: () =>
       Effect.sync(() =>
-        new Map(Array.from(pool.prioritised(), ([key, delta]): readonly [string, Members] => {
+        new Map(Array.from(pool.prioritised(), ([key, delta]) => {
           const entry = pool.get(key)
           const members = { fee_delta: delta, in_mempool: entry !== undefined, modified_fee: entry?.modifiedFee }
-          return [displayHash(fromBinaryString(key)), members]
+          return [displayHash(fromBinaryString(key)), members] as const
         }))
       )
   })
@@ -363,7 +361,7 @@ export const relayMethods: Effect.Effect<
         const context = contextFor(network, options, given)
         const owns = ownership(wallets, call)
         const meant = name === undefined ? undefined : binaryString(yield* decodeGiven(name, context.nameEncoding))
-        return pool.pending(meant).flatMap(({ name: output, transaction: { txid } }): ReadonlyArray<Members> => {
+        return pool.pending(meant).flatMap(({ name: output, transaction: { txid } }) => {
           const operation = output?.script.operation
           if (output === undefined || operation === undefined || operation.op === "name_new") return []
           const { name, op, value } = operation

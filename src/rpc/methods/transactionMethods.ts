@@ -25,7 +25,8 @@ import {
   TRANSACTION_OF_BLOCK,
   TRANSACTION_WITH_COINS,
   transactionBlockJson,
-  transactionJson
+  transactionJson,
+  wholeTransactionJson
 } from "../shapes/transaction.ts"
 import { missingBlock, spentBy } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
@@ -189,7 +190,7 @@ export const transactionMethods: Effect.Effect<
         }
         const waiting = blockhash === undefined ? pool.get(binaryString(txid))?.transaction : undefined
         if (waiting !== undefined) {
-          return verbosity <= 0 ? toHex(waiting.bytes) : transactionJson(context, waiting, { hex: true })
+          return verbosity <= 0 ? toHex(waiting.bytes) : wholeTransactionJson(context, waiting)
         }
         const { block, info, position, transaction } = blockhash === undefined
           ? yield* find(txid)
@@ -201,7 +202,7 @@ export const transactionMethods: Effect.Effect<
           : undefined
         return {
           in_active_chain: blockhash === undefined ? undefined : active,
-          ...transactionJson(context, transaction, { hex: true, prevouts: verbosity >= 2, spent }),
+          ...wholeTransactionJson(context, transaction, { prevouts: verbosity >= 2, spent }),
           ...transactionBlockJson({
             hash: info.hash,
             confirmations: active ? info.confirmations : 0,

@@ -22,12 +22,18 @@ import { optional, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import type { Members } from "../shapes/context.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods for addresses, descriptors and indexes (reference/rpc.md 3.8). */
 
-export const destinationMembers = (destination: Destination): Members =>
+const DESTINATION_MEMBERS = {
+  isscript: Result.boolean("Whether it is the address of a script"),
+  iswitness: Result.boolean("Whether it is a segwit address"),
+  witness_version: Schema.optional(Result.integer("Version of the witness program")),
+  witness_program: Schema.optional(Result.hex("The witness program"))
+}
+
+const destinationMembers = (destination: Destination): Result.MembersOf<typeof DESTINATION_MEMBERS> =>
   destination.kind === "witness"
     ? {
       isscript: destination.version === 1 || (destination.version === 0 && destination.program.length === 32),
@@ -59,10 +65,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
             isvalid: Result.boolean("Yes"),
             address: Result.string("The address"),
             scriptPubKey: Result.hex("The script that pays to it"),
-            isscript: Result.boolean("Whether it is the address of a script"),
-            iswitness: Result.boolean("Whether it is a segwit address"),
-            witness_version: Schema.optional(Result.integer("Version of the witness program")),
-            witness_program: Schema.optional(Result.hex("The witness program"))
+            ...DESTINATION_MEMBERS
           })
         },
         {

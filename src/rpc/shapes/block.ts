@@ -6,11 +6,16 @@ import type { Auxpow } from "../../protocol/auxpow.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
-import type { Transaction } from "../../protocol/transaction.ts"
 import { lazily, LazyArray } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members, ShapeContext } from "./context.ts"
-import { TRANSACTION, TRANSACTION_OF_BLOCK, TRANSACTION_OF_BLOCK_WITH_COINS, transactionJson } from "./transaction.ts"
+import type { ShapeContext } from "./context.ts"
+import {
+  TRANSACTION,
+  TRANSACTION_OF_BLOCK,
+  TRANSACTION_OF_BLOCK_WITH_COINS,
+  transactionJson,
+  wholeTransactionJson
+} from "./transaction.ts"
 
 /**
  * Headers, merged-mining proofs and blocks in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`.
@@ -59,19 +64,21 @@ const PROOF = Schema.optional(AUXPOW.annotations({ description: "The merged-mini
 
 export const HEADER = Schema.Struct({ ...PLACED_HEADER, auxpow: PROOF })
 
+const COINBASE = Schema.Struct({
+  version: Result.integer("Version"),
+  locktime: Result.integer("Lock time"),
+  sequence: Result.integer("Sequence number"),
+  coinbase: Result.hex("Script of the coinbase"),
+  witness: Schema.optional(Result.hex("The reserved value of the witness commitment"))
+}).annotations({ description: "The coinbase" })
+
 const blockOf = <T extends Result.AnyResult>(transaction: T) =>
   Schema.Struct({
     ...PLACED_HEADER,
     strippedsize: Result.integer("Bytes without witnesses"),
     size: Result.integer("Bytes"),
     weight: Result.integer("Weight units"),
-    coinbase_tx: Schema.Struct({
-      version: Result.integer("Version"),
-      locktime: Result.integer("Lock time"),
-      sequence: Result.integer("Sequence number"),
-      coinbase: Result.hex("Script of the coinbase"),
-      witness: Schema.optional(Result.hex("The reserved value of the witness commitment"))
-    }).annotations({ description: "The coinbase" }),
+    coinbase_tx: COINBASE,
     tx: Schema.Array(transaction).annotations({ description: "The transactions" }),
     auxpow: PROOF
   })
@@ -80,12 +87,31 @@ export const BLOCK_WITH_TXIDS = blockOf(Result.hex("A txid"))
 export const BLOCK_WITH_TRANSACTIONS = blockOf(TRANSACTION_OF_BLOCK)
 export const BLOCK_WITH_COINS = blockOf(TRANSACTION_OF_BLOCK_WITH_COINS)
 
+/** The state of the chain: `getblockchaininfo`. The client reads it too. */
+export const CHAIN_INFO = Schema.Struct({
+  chain: Result.string("main, test or regtest"),
+  blocks: Result.integer("Height of the tip"),
+  headers: Result.integer("Height of the best header"),
+  bestblockhash: Result.hex("Hash of the block"),
+  bits: Result.hex("The tip's target in compact form"),
+  difficulty: Result.number("The tip's difficulty"),
+  target: Result.hex("The tip's target"),
+  time: Result.time("Time of the tip"),
+  mediantime: Result.time("Median of the times of the last eleven blocks"),
+  verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
+  initialblockdownload: Result.boolean("Whether the node is still catching up"),
+  chainwork: Result.hex("Total work up to the tip"),
+  size_on_disk: Result.integer("Bytes of block and undo files"),
+  pruned: Result.boolean("Always false: svcd deletes no old blocks"),
+  warnings: Schema.Array(Result.string("A warning"))
+})
+
 const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
 /** The 80 bytes of a header, of our chain or of a parent chain. */
-const bareHeaderJson = (header: Header): Members => ({
+const bareHeaderJson = (header: Header): Result.MembersOf<typeof BARE_HEADER> => ({
   hash: displayHash(header.hash),
   version: header.version,
   versionHex: hex32(header.version),
@@ -98,7 +124,7 @@ const bareHeaderJson = (header: Header): Members => ({
 })
 
 /** A header with its place in the chain, without its proof. */
-const placedHeaderJson = (info: HeaderInfo): Members => ({
+const placedHeaderJson = (info: HeaderInfo): Result.MembersOf<typeof PLACED_HEADER> => ({
   ...bareHeaderJson(info.header),
   confirmations: info.confirmations,
   height: info.height,
@@ -113,34 +139,40 @@ const placedHeaderJson = (info: HeaderInfo): Members => ({
  * A merged-mining proof. Its coinbase has the parent block's hash as if it were in a block of our chain. Source:
  * upstream `AuxpowToJSON`.
  */
-export const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Members => {
-  const tx = transactionJson(context, auxpow.coinbase, { hex: true })
-  return {
-    tx: { hex: tx["hex"], ...tx, blockhash: displayHash(auxpow.parent.hash) },
-    chainindex: auxpow.chainIndex,
-    merklebranch: auxpow.coinbaseBranch.map(displayHash),
-    chainmerklebranch: auxpow.chainBranch.map(displayHash),
-    parentblock: bareHeaderJson(auxpow.parent)
-  }
-}
+const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Result.ValueOf<typeof AUXPOW> => ({
+  tx: {
+    hex: toHex(auxpow.coinbase.bytes),
+    ...transactionJson(context, auxpow.coinbase),
+    blockhash: displayHash(auxpow.parent.hash)
+  },
+  chainindex: auxpow.chainIndex,
+  merklebranch: auxpow.coinbaseBranch.map(displayHash),
+  chainmerklebranch: auxpow.chainBranch.map(displayHash),
+  parentblock: bareHeaderJson(auxpow.parent)
+})
 
-const proofJson = (context: ShapeContext, auxpow: Auxpow | undefined): Members | undefined =>
+const proofJson = (context: ShapeContext, auxpow: Auxpow | undefined) =>
   auxpow === undefined ? undefined : auxpowJson(context, auxpow)
 
 /** A header in the form of `getblockheader`. */
-export const blockHeaderJson = (context: ShapeContext, info: HeaderInfo, auxpow: Auxpow | undefined): Members => ({
+export const blockHeaderJson = (
+  context: ShapeContext,
+  info: HeaderInfo,
+  auxpow: Auxpow | undefined
+): Result.ValueOf<typeof HEADER> => ({
   ...placedHeaderJson(info),
   auxpow: proofJson(context, auxpow)
 })
 
-const coinbaseJson = (coinbase: Transaction): Members => {
-  const [input] = coinbase.inputs
-  const [reserved] = input?.witness ?? []
+const coinbaseJson = ({ transactions: [coinbase] }: Block): Result.ValueOf<typeof COINBASE> => {
+  const [input] = coinbase?.inputs ?? []
+  if (coinbase === undefined || input === undefined) throw new Error("a block of the tree has no coinbase")
+  const [reserved] = input.witness
   return {
     version: coinbase.version,
     locktime: coinbase.lockTime,
-    sequence: input?.sequence,
-    coinbase: input === undefined ? undefined : toHex(input.scriptSig),
+    sequence: input.sequence,
+    coinbase: toHex(input.scriptSig),
     witness: reserved === undefined ? undefined : toHex(reserved)
   }
 }
@@ -151,29 +183,33 @@ export type BlockVerbosity = 1 | 2 | 3
 /** The coins that a block's transactions spend: one array for each transaction in order, without the coinbase. */
 export type SpentCoins = ReadonlyArray<ReadonlyArray<Coin>>
 
+interface ShownBlock {
+  readonly block: Block
+  readonly info: HeaderInfo
+}
+
+const blockWith = <T>(context: ShapeContext, { block, info }: ShownBlock, tx: T) => ({
+  ...placedHeaderJson(info),
+  strippedsize: block.strippedSize,
+  size: block.size,
+  weight: block.weight,
+  coinbase_tx: coinbaseJson(block),
+  tx,
+  auxpow: proofJson(context, block.auxpow)
+})
+
 /** A block in the form of `getblock`. Without `spent`, when undo data are missing, it has neither fees nor prevouts. */
 export const blockJson = (
   context: ShapeContext,
-  block: Block,
-  info: HeaderInfo,
+  shown: ShownBlock,
   { spent, verbosity }: { readonly verbosity: BlockVerbosity; readonly spent?: SpentCoins | undefined }
-): Members => {
-  const [coinbase] = block.transactions
-  return {
-    ...placedHeaderJson(info),
-    strippedsize: block.strippedSize,
-    size: block.size,
-    weight: block.weight,
-    coinbase_tx: coinbase === undefined ? undefined : coinbaseJson(coinbase),
-    tx: verbosity === 1
-      ? block.transactions.map(({ txid }) => displayHash(txid))
-      : new LazyArray(
-        lazily(
-          block.transactions,
-          (transaction, n) =>
-            transactionJson(context, transaction, { hex: true, spent: spent?.[n - 1], prevouts: verbosity === 3 })
-        )
-      ),
-    auxpow: proofJson(context, block.auxpow)
-  }
+): Result.ValueOf<typeof BLOCK_WITH_TXIDS> | Result.ValueOf<typeof BLOCK_WITH_COINS> => {
+  const { transactions } = shown.block
+  if (verbosity === 1) return blockWith(context, shown, transactions.map(({ txid }) => displayHash(txid)))
+  const prevouts = verbosity === 3
+  const whole = lazily(
+    transactions,
+    (transaction, n) => wholeTransactionJson(context, transaction, { spent: spent?.[n - 1], prevouts })
+  )
+  return blockWith(context, shown, new LazyArray(whole))
 }

@@ -4,7 +4,7 @@ import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members, ShapeContext } from "./context.ts"
+import type { ShapeContext } from "./context.ts"
 import { SCRIPT, scriptJson } from "./script.ts"
 
 /**
@@ -29,7 +29,7 @@ export const coinJson = (
     /** 0 in the mempool, 1 in the tip. */
     readonly confirmations: number
   }
-): Members => ({
+): Result.ValueOf<typeof UNSPENT_OUTPUT> => ({
   bestblock: displayHash(seen.bestBlock),
   confirmations: seen.confirmations,
   value: new Amount(coin.value),
@@ -62,7 +62,7 @@ export const coinStatsJson = (
     /** Approximate bytes of the coins on disk. */
     readonly diskSize: number
   }
-): Members => {
+): Result.ValueOf<typeof COIN_STATISTICS> => {
   const hash = stats.hash === undefined ? undefined : displayHash(stats.hash)
   return {
     height: at.height,

@@ -8,7 +8,7 @@ import { isUnspendable, Op, ScriptCursor } from "../../protocol/script.ts"
 import { hasValidOperations, isCompressedKey } from "../../protocol/scriptOperations.ts"
 import { type ScriptTemplate, scriptTemplate, type ScriptType } from "../../protocol/scriptType.ts"
 import * as Result from "../method/results.ts"
-import type { Members, ShapeContext } from "./context.ts"
+import type { ShapeContext } from "./context.ts"
 import { SCRIPT, scriptJson } from "./script.ts"
 
 /**
@@ -18,6 +18,15 @@ import { SCRIPT, scriptJson } from "./script.ts"
 
 const { address, asm, desc, nameOp, type } = SCRIPT.fields
 
+const SEGWIT = Schema.Struct({
+  asm,
+  desc,
+  hex: Result.hex("The witness output script"),
+  address: Schema.optional(Result.string("The address of the witness output")),
+  type: Result.string("witness_v0_keyhash or witness_v0_scripthash"),
+  "p2sh-segwit": Result.string("The address that pays to the hash of the witness output")
+}).annotations({ description: "The script as a witness output, if possible" })
+
 export const DECODED_SCRIPT = Schema.Struct({
   nameOp,
   asm,
@@ -25,16 +34,7 @@ export const DECODED_SCRIPT = Schema.Struct({
   address,
   type,
   p2sh: Schema.optional(Result.string("The address that pays to the script's hash")),
-  segwit: Schema.optional(
-    Schema.Struct({
-      asm,
-      desc,
-      hex: Result.hex("The witness output script"),
-      address: Schema.optional(Result.string("The address of the witness output")),
-      type: Result.string("witness_v0_keyhash or witness_v0_scripthash"),
-      "p2sh-segwit": Result.string("The address that pays to the hash of the witness output")
-    }).annotations({ description: "The script as a witness output, if possible" })
-  )
+  segwit: Schema.optional(SEGWIT)
 })
 
 /** Script types that `decodescript` never wraps in a hash. */
@@ -95,18 +95,30 @@ const segwitOf = (
   return { output: witnessOutput(sha256(script)), desc: witnessDescriptorOf(script) }
 }
 
-const segwitJson = (context: ShapeContext, template: ScriptTemplate, script: Bytes): Members | undefined => {
+const segwitJson = (
+  context: ShapeContext,
+  template: ScriptTemplate,
+  script: Bytes
+): Result.ValueOf<typeof SEGWIT> | undefined => {
   const segwit = segwitOf(template, script)
   if (segwit === undefined) return undefined
   const { desc = descriptorOf(context.network, segwit.output), output } = segwit
-  return { ...scriptJson(context, output, { desc }), "p2sh-segwit": p2sh(context.network, output) }
+  return { ...scriptJson(context, output, desc), "p2sh-segwit": p2sh(context.network, output) }
 }
 
-export const decodeScriptJson = (context: ShapeContext, script: Bytes): Members => {
+export const decodeScriptJson = (
+  context: ShapeContext,
+  script: Bytes
+): Result.ValueOf<typeof DECODED_SCRIPT> => {
   const template = scriptTemplate(script)
+  const { address, asm, desc, nameOp, type } = scriptJson(context, script)
   const wraps = canWrap(template.type, script)
   return {
-    ...scriptJson(context, script, { hex: false }),
+    nameOp,
+    asm,
+    desc,
+    address,
+    type,
     p2sh: wraps ? p2sh(context.network, script) : undefined,
     segwit: wraps ? segwitJson(context, template, script) : undefined
   }

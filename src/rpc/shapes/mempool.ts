@@ -6,7 +6,6 @@ import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members } from "./context.ts"
 
 /** The mempool and its transactions (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
 
@@ -35,7 +34,7 @@ export const MEMPOOL_INFO = Schema.Struct({
 })
 
 /** Figures of the pool. Source: `MempoolInfoToJSON`. */
-export const mempoolInfoJson = (info: MempoolInfo): Members => ({
+export const mempoolInfoJson = (info: MempoolInfo): Result.ValueOf<typeof MEMPOOL_INFO> => ({
   loaded: info.loaded,
   size: info.size,
   bytes: info.bytes,
@@ -91,7 +90,10 @@ export const POOL_ENTRY = Schema.Struct({
 })
 
 /** One transaction of the pool. Source: `entryToJSON`. */
-export const poolEntryJson = (pool: typeof Mempool.Service, entry: PoolEntry): Members => {
+export const poolEntryJson = (
+  pool: typeof Mempool.Service,
+  entry: PoolEntry
+): Result.ValueOf<typeof POOL_ENTRY> => {
   const { transaction } = entry
   const key = transaction.txidKey
   const ancestors = [...pool.ancestors(key), entry]
@@ -133,7 +135,7 @@ export const CLUSTER = Schema.Struct({
 })
 
 /** The chunks of a cluster. Source: `clusterToJSON`. */
-export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Members => {
+export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Result.ValueOf<typeof CLUSTER> => {
   let clusterweight = 0
   let txcount = 0
   for (const { entries, weight } of chunks) {
@@ -157,10 +159,10 @@ export const DIAGRAM = Schema.Array(Schema.Struct({
 }))
 
 /** The cumulative weight and fees of a block of the best chunks, chunk by chunk. Source: `GetFeerateDiagram`. */
-export const diagramJson = (chunks: ReadonlyArray<MempoolChunk>): ReadonlyArray<Members> => {
+export const diagramJson = (chunks: ReadonlyArray<MempoolChunk>): Result.ValueOf<typeof DIAGRAM> => {
   let weight = 0
   let fee = 0
-  const points: Array<Members> = [{ weight, fee: new Amount(fee) }]
+  const points = [{ weight, fee: new Amount(fee) }]
   for (const chunk of chunks) {
     weight += chunk.weight
     fee += chunk.fee

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { expirationDepth } from "../../consensus/expiry.ts"
-import { type NameClock } from "../../names/NameDb.ts"
+import type { NameClock } from "../../names/NameDb.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
@@ -8,7 +8,7 @@ import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { encodeJson, RawJson } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members, NameEncodings, ShapeContext } from "./context.ts"
+import type { NameEncodings, ShapeContext } from "./context.ts"
 
 /**
  * Names in answers: the operation in a script, and the record of a name (reference/rpc.md 3.0, 5.1;
@@ -39,13 +39,13 @@ export const IS_MINE = Schema.optional(
   Result.boolean("Whether the wallet of the call owns it; missing if no single wallet is selected")
 )
 
-export const NAME_INFO = Schema.Struct({
-  ...NAME_OUTPUT_MEMBERS,
+const NAME_EXPIRY_MEMBERS = {
   height: Result.integer("Height of the operation"),
   expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
-  expired: Result.boolean("Whether the record has expired"),
-  ismine: IS_MINE
-})
+  expired: Result.boolean("Whether the record has expired")
+}
+
+export const NAME_INFO = Schema.Struct({ ...NAME_OUTPUT_MEMBERS, ...NAME_EXPIRY_MEMBERS, ismine: IS_MINE })
 
 export const NAME_OP = Schema.Struct({
   op: Result.string("name_new, name_firstupdate or name_update"),
@@ -59,22 +59,52 @@ export const NAME_OP = Schema.Struct({
   rand: Schema.optional(Result.hex("The salt of a name_firstupdate"))
 })
 
-/** The encoding of the bytes, and their text or the error. */
-const encoded = (member: "name" | "value", bytes: Bytes, encoding: NameEncoding): Members => {
+export const NAME_TEXT_MEMBERS = { name: NAME, name_error: NAME_ERROR, name_encoding: NAME_ENCODING }
+
+/** A registration of a wallet and its progress: `name_registrations`. The client reads it too. */
+export const REGISTRATION_MEMBERS = {
+  ...NAME_TEXT_MEMBERS,
+  value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
+  value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
+  value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
+  txid: Result.hex("The transaction of name_new"),
+  rand: Result.hex("The salt of its commitment"),
+  firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
+  step: Result.string(
+    "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
+      "name_firstupdate is sent; done; failed"
+  ),
+  note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
+  time: Result.time("Start of the registration")
+}
+
+const undecodable = (encoding: NameEncoding): string => `invalid data for ${encoding}`
+
+/** The encoding of a name, and its text or the error. */
+export const nameTextJson = (bytes: Bytes, encoding: NameEncoding) => {
   const text = encodeText(bytes, encoding)
-  return {
-    ...(text === undefined ? { [`${member}_error`]: `invalid data for ${encoding}` } : { [member]: text }),
-    [`${member}_encoding`]: encoding
-  }
+  return text === undefined
+    ? { name_error: undecodable(encoding), name_encoding: encoding }
+    : { name: text, name_encoding: encoding }
+}
+
+export const valueTextJson = (bytes: Bytes, encoding: NameEncoding) => {
+  const text = encodeText(bytes, encoding)
+  return text === undefined
+    ? { value_error: undecodable(encoding), value_encoding: encoding }
+    : { value: text, value_encoding: encoding }
 }
 
 /** The operation of a name script. Source: upstream `core_io.cpp`, `NameOpToUniv`. */
-export const nameOpJson = (operation: NameOperation, { nameEncoding, valueEncoding }: NameEncodings): Members => {
+export const nameOpJson = (
+  operation: NameOperation,
+  { nameEncoding, valueEncoding }: NameEncodings
+): Result.ValueOf<typeof NAME_OP> => {
   if (operation.op === "name_new") return { op: operation.op, hash: toHex(operation.commitment) }
   return {
     op: operation.op,
-    ...encoded("name", operation.name, nameEncoding),
-    ...encoded("value", operation.value, valueEncoding),
+    ...nameTextJson(operation.name, nameEncoding),
+    ...valueTextJson(operation.value, valueEncoding),
     rand: operation.op === "name_firstupdate" ? toHex(operation.rand) : undefined
   }
 }
@@ -103,22 +133,32 @@ const ownerAddress = (network: Network, script: Bytes): string =>
   addressOf(network, addressScript(script)) ?? "<nonstandard>"
 
 /** The part of a name's record that needs only the operation. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
-export const nameOutputJson = (context: ShapeContext, output: NameOutput): Members => ({
-  ...encoded("name", output.name, context.nameEncoding),
-  ...encoded("value", output.value, context.valueEncoding),
+export const nameOutputJson = (
+  context: ShapeContext,
+  output: NameOutput
+): Result.MembersOf<typeof NAME_OUTPUT_MEMBERS> => ({
+  ...nameTextJson(output.name, context.nameEncoding),
+  ...valueTextJson(output.value, context.valueEncoding),
   txid: displayHash(output.txid),
   vout: output.vout,
   address: ownerAddress(context.network, output.address)
 })
 
 /** The expiry of a record as of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
-export const nameExpiryJson = (height: number, { params, tipHeight }: NameClock): Members => {
+export const nameExpiryJson = (
+  height: number,
+  { params, tipHeight }: NameClock
+): Result.MembersOf<typeof NAME_EXPIRY_MEMBERS> => {
   const expiresIn = height + expirationDepth(tipHeight, params) - tipHeight
   return { height, expires_in: expiresIn, expired: expiresIn <= 0 }
 }
 
 /** The record of a name; with a wallet, the caller appends `ismine`. */
-export const nameInfoJson = (context: ShapeContext, record: ConfirmedName, clock: NameClock): Members => ({
+export const nameInfoJson = (
+  context: ShapeContext,
+  record: ConfirmedName,
+  clock: NameClock
+): Result.ValueOf<typeof NAME_INFO> => ({
   ...nameOutputJson(context, record),
   ...nameExpiryJson(record.height, clock)
 })
@@ -155,7 +195,7 @@ export const nameInfoText = (
   record: ConfirmedName,
   clock: NameClock,
   ismine: boolean | undefined
-): RawJson => {
+): RawJson<Schema.Schema.Type<typeof NAME_INFO>> => {
   const age = encodeJson(nameExpiryJson(record.height, clock)).slice(1, -1)
   return new RawJson(`${outputText(context, record)},${age}${ismine === undefined ? "" : `,"ismine":${ismine}`}}`)
 }

@@ -5,7 +5,7 @@ import { formatEndpoint } from "../../network/wire/addressText.ts"
 import { Services } from "../../network/wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../../network/wire/netAddress.ts"
 import { isRoutable } from "../../network/wire/netGroup.ts"
-import { Amount, type JsonValue } from "../json/encodeJson.ts"
+import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 
 /** Peers and networks in answers (reference/rpc.md 3.7). */
@@ -98,7 +98,7 @@ export const PEER = Schema.Struct({
 const ourAddress = ({ hello }: Peer): string | undefined =>
   hello.ourAddress === undefined ? undefined : formatEndpoint(hello.ourAddress.address, hello.ourAddress.port)
 
-export const peerJson = ({ gossip, peer, relay, sync }: PeerInfo): JsonValue => ({
+export const peerJson = ({ gossip, peer, relay, sync }: PeerInfo): Result.ValueOf<typeof PEER> => ({
   id: peer.id,
   addr: peer.name,
   addrbind: peer.bind,

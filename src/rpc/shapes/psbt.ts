@@ -18,10 +18,10 @@ import type {
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { spentOutput } from "../../wallet/signing/psbtData.ts"
-import { Amount, itemsOf, type JsonValue } from "../json/encodeJson.ts"
+import { Amount, itemsOf } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 import { hashTypeText } from "../methods/transactionParams.ts"
-import type { Members, ShapeContext } from "./context.ts"
+import type { ShapeContext } from "./context.ts"
 import { SCRIPT, SCRIPT_SIG, scriptJson, scriptSigJson } from "./script.ts"
 import { TRANSACTION, transactionJson } from "./transaction.ts"
 
@@ -158,21 +158,21 @@ const HARDENED = 0x80000000
 export const rootedPathText = (path: ReadonlyArray<number>): string =>
   ["m", ...path.map((child) => child >= HARDENED ? `${child - HARDENED}h` : String(child))].join("/")
 
-const originJson = ({ fingerprint, path }: KeyOrigin): Members => ({
+const originJson = ({ fingerprint, path }: KeyOrigin) => ({
   master_fingerprint: toHex(fingerprint),
   path: rootedPathText(path)
 })
 
 /** The records as a list in their order; `undefined` if there are none. */
-const listOf = <A>(records: Records<A>, json: (record: A) => JsonValue): ReadonlyArray<JsonValue> | undefined =>
+const listOf = <A, B>(records: Records<A>, json: (record: A) => B): ReadonlyArray<B> | undefined =>
   records.size === 0 ? undefined : sorted(records).map(json)
 
-const mapOf = <A>(
+const mapOf = <A, B>(
   records: Records<A>,
-  json: (record: A) => readonly [name: string, value: JsonValue]
-): ReadonlyMap<string, JsonValue> | undefined => records.size === 0 ? undefined : new Map(sorted(records).map(json))
+  json: (record: A) => readonly [name: string, value: B]
+): ReadonlyMap<string, B> | undefined => records.size === 0 ? undefined : new Map(sorted(records).map(json))
 
-const proprietaryJson = ({ identifier, key, subtype, value }: ProprietaryRecord): Members => ({
+const proprietaryJson = ({ identifier, key, subtype, value }: ProprietaryRecord) => ({
   identifier: toHex(identifier),
   subtype,
   key: toHex(key),
@@ -181,7 +181,7 @@ const proprietaryJson = ({ identifier, key, subtype, value }: ProprietaryRecord)
 
 const unknownEntry = ({ key, value }: UnknownRecord): readonly [string, string] => [toHex(key), toHex(value)]
 
-const innerScriptJson = (script: Bytes | undefined): Members | undefined =>
+const innerScriptJson = (script: Bytes | undefined) =>
   script === undefined
     ? undefined
     : { asm: scriptText(script), hex: toHex(script), type: scriptTemplate(script).type }
@@ -202,27 +202,25 @@ const participantsJson = ({ musig2Participants }: PsbtMap) =>
     participant_pubkeys: participants.map(toHex)
   }))
 
-const sharesJson = (shares: Records<Musig2Share>, member: "pubnonce" | "partial_sig") =>
-  listOf(shares, ({ aggregate, leafHash, participant, value }) => ({
-    participant_pubkey: toHex(participant),
-    aggregate_pubkey: toHex(aggregate),
-    leaf_hash: leafHash === undefined ? undefined : toHex(leafHash),
-    [member]: toHex(value)
-  }))
+const signerJson = ({ aggregate, leafHash, participant }: Musig2Share) => ({
+  participant_pubkey: toHex(participant),
+  aggregate_pubkey: toHex(aggregate),
+  leaf_hash: leafHash === undefined ? undefined : toHex(leafHash)
+})
 
 const preimagesJson = (preimages: Records<Preimage>) =>
   mapOf(preimages, ({ hash, preimage }) => [toHex(hash), toHex(preimage)])
 
 const optionalHex = (bytes: Bytes | undefined): string | undefined => bytes === undefined ? undefined : toHex(bytes)
 
-const utxoJson = (context: ShapeContext, { nonWitnessUtxo, witnessUtxo }: PsbtInput): Members => ({
+const utxoJson = (context: ShapeContext, { nonWitnessUtxo, witnessUtxo }: PsbtInput) => ({
   witness_utxo: witnessUtxo === undefined
     ? undefined
     : { amount: new Amount(witnessUtxo.value), scriptPubKey: scriptJson(context, witnessUtxo.script) },
   non_witness_utxo: nonWitnessUtxo === undefined ? undefined : transactionJson(context, nonWitnessUtxo)
 })
 
-const taprootJson = (input: PsbtInput): Members => ({
+const taprootJson = (input: PsbtInput) => ({
   taproot_key_path_sig: optionalHex(input.taprootKeySignature),
   taproot_script_path_sigs: listOf(input.taprootScriptSignatures, ({ leafHash, signature, xonly }) => ({
     pubkey: toHex(xonly),
@@ -240,11 +238,14 @@ const taprootJson = (input: PsbtInput): Members => ({
   taproot_internal_key: optionalHex(input.taprootInternalKey),
   taproot_merkle_root: optionalHex(input.taprootMerkleRoot),
   musig2_participant_pubkeys: participantsJson(input),
-  musig2_pubnonces: sharesJson(input.musig2Nonces, "pubnonce"),
-  musig2_partial_sigs: sharesJson(input.musig2Signatures, "partial_sig")
+  musig2_pubnonces: listOf(input.musig2Nonces, (share) => ({ ...signerJson(share), pubnonce: toHex(share.value) })),
+  musig2_partial_sigs: listOf(
+    input.musig2Signatures,
+    (share) => ({ ...signerJson(share), partial_sig: toHex(share.value) })
+  )
 })
 
-const inputJson = (context: ShapeContext, input: PsbtInput): Members => {
+const inputJson = (context: ShapeContext, input: PsbtInput): Result.ValueOf<typeof INPUT> => {
   const { finalScriptSig, finalScriptWitness, preimages, sighashType } = input
   return {
     ...utxoJson(context, input),
@@ -268,7 +269,7 @@ const inputJson = (context: ShapeContext, input: PsbtInput): Members => {
   }
 }
 
-const outputJson = (output: PsbtOutput): Members => ({
+const outputJson = (output: PsbtOutput): Result.ValueOf<typeof OUTPUT> => ({
   redeem_script: innerScriptJson(output.redeemScript),
   witness_script: innerScriptJson(output.witnessScript),
   bip32_derivs: originsJson(output),
@@ -300,7 +301,7 @@ const feeOf = (psbt: Psbt): number | undefined => {
   return spent - paid
 }
 
-export const psbtJson = (context: ShapeContext, psbt: Psbt): Members => {
+export const psbtJson = (context: ShapeContext, psbt: Psbt): Result.ValueOf<typeof DECODED_PSBT> => {
   const fee = feeOf(psbt)
   return {
     tx: transactionJson(context, psbt.transaction),

@@ -8,7 +8,6 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members } from "./context.ts"
 
 /** Mempool verdicts and fee estimates in answers (reference/rpc.md 3.4, 3.8, 3.10). */
 
@@ -27,7 +26,9 @@ export const TRIAL = Schema.Struct({
   "reject-details": Schema.optional(Result.string("Reason with details"))
 })
 
-const acceptedJson = (trial: Extract<Trial, { readonly type: "accepted" }>): Members => {
+type Verdict = Omit<Result.ValueOf<typeof TRIAL>, "txid" | "wtxid">
+
+const acceptedJson = (trial: Extract<Trial, { readonly type: "accepted" }>): Verdict => {
   const { effectiveFeeRate, entry: { fee, transaction, vsize } } = trial
   return {
     allowed: true,
@@ -40,12 +41,12 @@ const acceptedJson = (trial: Extract<Trial, { readonly type: "accepted" }>): Mem
   }
 }
 
-const rejectedJson = (rejected: TransactionRejected): Members =>
+const rejectedJson = (rejected: TransactionRejected): Verdict =>
   rejected.kind === "missing-inputs"
     ? { allowed: false, "reject-reason": "missing-inputs" }
     : { allowed: false, "reject-reason": rejected.reason, "reject-details": rejectionText(rejected) }
 
-const verdictJson = (trial: Trial): Members => {
+const verdictJson = (trial: Trial): Verdict => {
   switch (trial.type) {
     case "accepted":
       return acceptedJson(trial)
@@ -71,9 +72,9 @@ export const trialJson = (
   transactions: ReadonlyArray<Transaction>,
   trials: ReadonlyArray<Trial>,
   maxFeeRate: number
-): ReadonlyArray<Members> => {
+): ReadonlyArray<Result.ValueOf<typeof TRIAL>> => {
   let exceeded = false
-  return transactions.map(({ txid, wtxid }, at): Members => {
+  return transactions.map(({ txid, wtxid }, at) => {
     const ids = { txid: displayHash(txid), wtxid: displayHash(wtxid) }
     const trial = trials[at]
     if (exceeded || trial === undefined) return ids
@@ -107,7 +108,7 @@ const hundredths = (count: number): number => Math.round(count * 100) / 100
 /** The placeholder of the reference node for a missing range. */
 const NO_RANGE: FeeRange = { start: -1, end: -1, withinTarget: 0, confirmed: 0, inPool: 0, left: 0 }
 
-const rangeJson = (range: FeeRange): Members => ({
+const rangeJson = (range: FeeRange): Result.ValueOf<typeof RANGE> => ({
   startrange: Math.round(range.start),
   endrange: Math.round(range.end),
   withintarget: hundredths(range.withinTarget),
@@ -117,7 +118,9 @@ const rangeJson = (range: FeeRange): Members => ({
 })
 
 /** The estimate of one horizon. Source: upstream `rpc/fees.cpp`, `estimaterawfee`. */
-export const rawEstimateJson = ({ decay, fail, feeRate, pass, scale }: RawEstimate): Members =>
+export const rawEstimateJson = (
+  { decay, fail, feeRate, pass, scale }: RawEstimate
+): Result.ValueOf<typeof RAW_ESTIMATE> =>
   feeRate === undefined
     ? {
       decay,

@@ -7,7 +7,7 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
 import * as Result from "../method/results.ts"
-import type { Members, ShapeContext } from "./context.ts"
+import type { ShapeContext } from "./context.ts"
 import { NAME_OP, nameOpJson } from "./name.ts"
 
 /** Scripts in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
@@ -21,19 +21,19 @@ export const SCRIPT = Schema.Struct({
   type: Result.string("Script type, as pubkeyhash or nonstandard; in a name script, of the part after the name")
 })
 
-/** An output script. `desc` overrides the inferred descriptor; `hex` can be omitted. */
+/** An output script. `desc` overrides the inferred descriptor. */
 export const scriptJson = (
   context: ShapeContext,
   script: Bytes,
-  options: { readonly desc?: string; readonly hex?: boolean } = {}
-): Members => {
+  desc?: string
+): Result.ValueOf<typeof SCRIPT> => {
   const { network } = context
   const nameScript = parseNameScript(script)
   return {
     nameOp: nameScript === undefined ? undefined : nameOpJson(nameScript.operation, context),
     asm: scriptText(script),
-    desc: options.desc ?? descriptorOf(network, script),
-    hex: options.hex === false ? undefined : toHex(script),
+    desc: desc ?? descriptorOf(network, script),
+    hex: toHex(script),
     address: addressOf(network, nameScript?.address ?? script),
     type: scriptTemplate(script).type
   }
@@ -45,7 +45,7 @@ export const SCRIPT_SIG = Schema.Struct({
 })
 
 /** An input's scriptSig. Signatures show their hash type as a word. */
-export const scriptSigJson = (scriptSig: Bytes): Members => ({
+export const scriptSigJson = (scriptSig: Bytes): Result.ValueOf<typeof SCRIPT_SIG> => ({
   asm: scriptText(scriptSig, isStrictDer),
   hex: toHex(scriptSig)
 })

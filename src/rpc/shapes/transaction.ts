@@ -3,10 +3,16 @@ import type { Coin } from "../../consensus/view.ts"
 import { formatAmount } from "../../protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
-import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
+import {
+  prevoutIndex,
+  prevoutTxid,
+  type Transaction,
+  type TransactionInput,
+  type TransactionOutput
+} from "../../protocol/transaction.ts"
 import { Amount, itemsOf, RawJson } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
-import type { Members, ShapeContext } from "./context.ts"
+import type { ShapeContext } from "./context.ts"
 import { SCRIPT, SCRIPT_SIG, scriptJson, scriptSigJson } from "./script.ts"
 
 /** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
@@ -55,8 +61,10 @@ const transactionOf = <I extends Result.AnyResult, F extends Schema.Struct.Field
 const TRANSACTION_MEMBERS = transactionOf(BARE_INPUT, {})
 const TRANSACTION_MEMBERS_WITH_COINS = transactionOf(INPUT_WITH_COIN, {})
 
-/** Members of a transaction whose outputs have additional members. */
-export const transactionMembers = <F extends Schema.Struct.Fields>(beside: F) => transactionOf(BARE_INPUT, beside)
+const CHANGE_MARK = { ischange: Schema.optional(Result.boolean("true for an output that is change of the wallet")) }
+
+/** A transaction whose outputs show which of them are change. */
+export const MARKED_TRANSACTION = Schema.Struct(transactionOf(BARE_INPUT, CHANGE_MARK))
 
 /** A transaction without its block, without and with the coins that it spends. */
 export const TRANSACTION = Schema.Struct(TRANSACTION_MEMBERS)
@@ -75,30 +83,34 @@ export const TRANSACTION_OF_BLOCK_WITH_COINS = Schema.Struct({
   hex: TRANSACTION_HEX
 })
 
+const EVERY_MEMBER = transactionOf(INPUT_WITH_COIN, CHANGE_MARK)
+
 export interface TransactionDetail {
-  readonly hex?: boolean
-  /** The coins that it spends, in the order of its inputs, if they are known: they give the fee. Not for coinbases. */
-  readonly spent?: ReadonlyArray<Coin> | undefined
-  /** Whether each input shows the coin that it spends. */
-  readonly prevouts?: boolean
+  /** The coins that the inputs show, in their order. Not for coinbases. */
+  readonly prevouts?: ReadonlyArray<Coin> | undefined
   /** Returns whether an output is marked as change. */
   readonly isChange?: (script: Bytes) => boolean
 }
 
-const prevoutJson = (context: ShapeContext, coin: Coin): Members => ({
+const prevoutJson = (context: ShapeContext, coin: Coin): Result.ValueOf<typeof PREVOUT> => ({
   generated: coin.coinbase,
   height: coin.height,
   value: new Amount(coin.value),
   scriptPubKey: scriptJson(context, coin.script)
 })
 
-const spendJson = (input: TransactionInput): Members => ({
+const spendJson = (input: TransactionInput) => ({
   txid: displayHash(prevoutTxid(input.prevout)),
   vout: prevoutIndex(input.prevout),
   scriptSig: scriptSigJson(input.scriptSig)
 })
 
-const inputJson = (context: ShapeContext, input: TransactionInput, coinbase: boolean, prevout?: Coin): Members => ({
+const inputJson = (
+  context: ShapeContext,
+  input: TransactionInput,
+  coinbase: boolean,
+  prevout?: Coin
+): Result.ValueOf<typeof INPUT_WITH_COIN> => ({
   ...(coinbase ? { coinbase: toHex(input.scriptSig) } : spendJson(input)),
   txinwitness: input.witness.length === 0 ? undefined : input.witness.map(toHex),
   prevout: prevout === undefined ? undefined : prevoutJson(context, prevout),
@@ -122,13 +134,14 @@ const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
 }
 
 /** An amount beyond the range of coins, as the reference node prints it. */
-const hugeAmount = (value: bigint): RawJson => new RawJson(formatAmount(value))
+const hugeAmount = (value: bigint): RawJson<Amount> => new RawJson(formatAmount(value))
 
-/** The amounts of the outputs. In transactions that are not validated they may be any 64 bits. */
-const amountsOf = (transaction: Transaction): ReadonlyArray<Amount | RawJson> =>
-  transaction.outputs.every(({ value }) => Number.isSafeInteger(value))
-    ? transaction.outputs.map(({ value }) => new Amount(value))
-    : exactValues(transaction).map(hugeAmount)
+/** Returns how the amount of an output is shown. In transactions that are not validated, it may be any 64 bits. */
+const amountsOf = (transaction: Transaction): (output: TransactionOutput, n: number) => Amount | RawJson<Amount> => {
+  if (transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) return ({ value }) => new Amount(value)
+  const exact = exactValues(transaction)
+  return ({ value }, n) => hugeAmount(exact[n] ?? BigInt(value))
+}
 
 const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => {
   let fee = 0
@@ -140,10 +153,10 @@ const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => 
 export const transactionJson = (
   context: ShapeContext,
   transaction: Transaction,
-  { hex = false, isChange, prevouts = false, spent }: TransactionDetail = {}
-): Members => {
+  { isChange, prevouts }: TransactionDetail = {}
+): Result.MembersOf<typeof EVERY_MEMBER> => {
   const coinbase = transaction.isCoinbase
-  const amounts = amountsOf(transaction)
+  const amountOf = amountsOf(transaction)
   return {
     txid: displayHash(transaction.txid),
     hash: displayHash(transaction.wtxid),
@@ -152,20 +165,31 @@ export const transactionJson = (
     vsize: transaction.virtualSize,
     weight: transaction.weight,
     locktime: transaction.lockTime,
-    vin: itemsOf(
-      transaction.inputs,
-      (input, n) => inputJson(context, input, coinbase, prevouts ? spent?.[n] : undefined)
-    ),
-    vout: itemsOf(transaction.outputs, ({ script }, n) => ({
-      value: amounts[n],
+    vin: itemsOf(transaction.inputs, (input, n) => inputJson(context, input, coinbase, prevouts?.[n])),
+    vout: itemsOf(transaction.outputs, (output, n) => ({
+      value: amountOf(output, n),
       n,
-      scriptPubKey: scriptJson(context, script),
-      ischange: isChange?.(script) === true ? true : undefined
-    })),
-    fee: spent === undefined ? undefined : feeOf(transaction, spent),
-    hex: hex ? toHex(transaction.bytes) : undefined
+      scriptPubKey: scriptJson(context, output.script),
+      ischange: isChange?.(output.script) === true ? true : undefined
+    }))
   }
 }
+
+/** The same with its bytes, and with its fee if the spent coins are known. */
+export const wholeTransactionJson = (
+  context: ShapeContext,
+  transaction: Transaction,
+  { prevouts = false, spent }: {
+    /** The coins that it spends, in the order of its inputs, if they are known. Not for coinbases. */
+    readonly spent?: ReadonlyArray<Coin> | undefined
+    /** Whether each input shows the coin that it spends. */
+    readonly prevouts?: boolean
+  } = {}
+): Result.ValueOf<typeof TRANSACTION_OF_BLOCK_WITH_COINS> => ({
+  ...transactionJson(context, transaction, { prevouts: prevouts ? spent : undefined }),
+  fee: spent === undefined ? undefined : feeOf(transaction, spent),
+  hex: toHex(transaction.bytes)
+})
 
 export const BLOCK_OF_TRANSACTION = {
   blockhash: Result.hex("Hash of its block"),
@@ -181,7 +205,7 @@ export const transactionBlockJson = (block: {
   readonly confirmations: number
   /** Seconds since 1970; `undefined` for a block off the best chain, which then has 0 confirmations. */
   readonly time: number | undefined
-}): Members => ({
+}): Result.MembersOf<typeof BLOCK_OF_TRANSACTION> => ({
   blockhash: displayHash(block.hash),
   confirmations: block.confirmations,
   time: block.time,

@@ -7,6 +7,7 @@ import { Amount } from "../../../src/rpc/json/encodeJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
+import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 
@@ -41,7 +42,7 @@ const showing = method({
   group: "Names",
   summary: "",
   params: { name: Param.string(""), options: Param.optional(Param.json("")) },
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: ({ name, options }) =>
     Effect.succeed({
@@ -59,7 +60,7 @@ const nothing = method({
   group: "Hidden",
   summary: "",
   params: {},
-  results: [],
+  results: ANY_RESULT,
   examples: [],
   handler: () => Effect.succeed(null)
 })
@@ -286,7 +287,7 @@ describe("svcd-cli", () => {
         group: "Hidden",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () => Effect.succeed("a\u001b[31m\nb")
       })
@@ -338,7 +339,7 @@ describe("svcd-cli", () => {
         group: "Blockchain",
         summary: "",
         params: {},
-        results: [],
+        results: ANY_RESULT,
         examples: [],
         handler: () =>
           Effect.delay(

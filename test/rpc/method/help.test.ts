@@ -7,7 +7,7 @@ import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import * as Result from "../../../src/rpc/method/results.ts"
 
-const handler = () => Effect.succeed(null)
+const handler = () => Effect.dieMessage("no test calls it")
 
 const outpoint = Param.object({ txid: Param.hash("The transaction."), vout: Param.uint32("The output.") }, "")
 

@@ -8,6 +8,7 @@ import { type CallContext, type Method, methodTable } from "../../../src/rpc/met
 import * as Param from "../../../src/rpc/method/params.ts"
 import { RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { SlowLane } from "../../../src/rpc/SlowLane.ts"
+import { ANY_RESULT } from "../../support/anyResult.ts"
 
 const CONTEXT: CallContext = {
   wallet: undefined,
@@ -38,7 +39,7 @@ const echoing = <P extends Param.Params>(name: string, params: P): Method =>
     group: "Util",
     summary: "Returns what it got.",
     params,
-    results: [],
+    results: ANY_RESULT,
     examples: [],
     // The values of these tests are all JSON.
     handler: (decoded) => Effect.succeed(Object.values(decoded).map((value) => (value ?? null) as JsonValue))

@@ -8,7 +8,7 @@ import { openRpc } from "../../../src/rpc/method/openRpc.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import * as Result from "../../../src/rpc/method/results.ts"
 
-const handler = () => Effect.succeed(null)
+const handler = () => Effect.dieMessage("no test calls it")
 
 const nameShow = method({
   name: "name_show",

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Either, Schema } from "effect"
-import { Amount, encodeJson } from "../../../src/rpc/json/encodeJson.ts"
+import { Effect, Either, Schema } from "effect"
+import { Amount, encodeJson, LazyArray, LazyMap, RawJson } from "../../../src/rpc/json/encodeJson.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { type AnswerOf, method } from "../../../src/rpc/method/method.ts"
+import type { Result as MethodResult } from "../../../src/rpc/method/methodTable.ts"
 import * as Result from "../../../src/rpc/method/results.ts"
 
 const block = Schema.Struct({
@@ -105,5 +107,51 @@ describe("jsonSchemaOf", () => {
       required: ["hash", "value", "tx"],
       description: "A block"
     })
+  })
+})
+
+/** The compiler runs this test: without an error where one is expected, the types of answers say nothing. */
+describe("the value of a handler", () => {
+  const define = <const R extends ReadonlyArray<MethodResult>>(
+    results: R,
+    value: AnswerOf<R>
+  ): string =>
+    encodeJson(value) + method({
+      name: "x",
+      group: "Hidden",
+      summary: "",
+      params: {},
+      results,
+      examples: [],
+      handler: () => Effect.succeed(value)
+    }).name
+
+  const count = Result.integer("A count")
+  const structure = Schema.Struct({ count, note: Schema.optional(Result.string("A note")) })
+
+  it("has the form of a result, in any way that the encoder writes", () => {
+    const text = new RawJson<Schema.Schema.Type<typeof structure>>("{\"count\":1}")
+    assert.strictEqual(define([{ schema: structure }], { count: 1, note: undefined }), "{\"count\":1}x")
+    assert.strictEqual(define([{ schema: structure }], text), "{\"count\":1}x")
+    assert.strictEqual(define([{ schema: count }, { schema: structure }], 1), "1x")
+    assert.strictEqual(define([{ schema: Schema.Array(count) }], new LazyArray([1])), "[1]x")
+    assert.strictEqual(define([{ schema: Result.map("n", count) }], new LazyMap([["n", 1]])), "{\"n\":1}x")
+    assert.strictEqual(define([{ schema: Result.map("n", count) }], new Map([["n", 1]])), "{\"n\":1}x")
+    assert.strictEqual(define([{ schema: Result.any("") }], [1, "a"]), "[1,\"a\"]x")
+  })
+
+  it("does not compile in another form", () => {
+    // @ts-expect-error -- another type
+    define([{ schema: count }], "1")
+    // @ts-expect-error -- a required member may be missing
+    define([{ schema: structure }], { count: [1][0] })
+    // @ts-expect-error -- text of another value
+    define([{ schema: structure }], new RawJson<number>("1"))
+    // @ts-expect-error -- a class where all members are optional
+    define([{ schema: Schema.Struct({ note: Schema.optional(Result.string("")) }) }], new Amount(1))
+    // @ts-expect-error -- items of another type
+    define([{ schema: Schema.Array(Result.amount("")) }], new LazyArray([1]))
+    // @ts-expect-error -- values of another type
+    define([{ schema: Result.map("n", count) }], new Map([["n", "1"]]))
   })
 })

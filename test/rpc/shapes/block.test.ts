@@ -88,11 +88,11 @@ describe("blocks that the reference node printed", () => {
     )
     assert.strictEqual(toHex(encodeBlockHeader(block)), stringAt(entry, "getblockheaderHex"))
     assert.strictEqual(
-      encodeJson(blockJson(context, block, info, { verbosity: 1, spent })),
+      encodeJson(blockJson(context, { block, info }, { verbosity: 1, spent })),
       recordedText(at(entry, "getblock1"))
     )
     assert.strictEqual(
-      encodeJson(blockJson(context, block, info, { verbosity: 2, spent })),
+      encodeJson(blockJson(context, { block, info }, { verbosity: 2, spent })),
       recordedText(at(entry, "getblock2"))
     )
   })
@@ -106,7 +106,7 @@ describe("a block at each verbosity", () => {
   const info = infoOf(spendingEntry, block)
   const spent = spentByHeight.get(info.height)
   const shown = (verbosity: 1 | 2 | 3, coins = spent) =>
-    JSON.parse(encodeJson(blockJson(context, block, info, { verbosity, spent: coins })))
+    JSON.parse(encodeJson(blockJson(context, { block, info }, { verbosity, spent: coins })))
 
   it("3 has a prevout at every input, and nothing else that 2 has not", () => {
     const [coinbase, ...others] = shown(3).tx
@@ -122,7 +122,7 @@ describe("a block at each verbosity", () => {
   })
 
   it("2 and 3 omit fees and prevouts where undo data are missing", () => {
-    const text = encodeJson(blockJson(context, block, info, { verbosity: 3 }))
+    const text = encodeJson(blockJson(context, { block, info }, { verbosity: 3 }))
     assert.notInclude(text, "\"fee\"")
     assert.notInclude(text, "\"prevout\"")
     assert.include(text, "\"hex\"")

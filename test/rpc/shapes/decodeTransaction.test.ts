@@ -4,7 +4,7 @@ import { mainnet } from "../../../src/protocol/networks.ts"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import type { ShapeContext } from "../../../src/rpc/shapes/context.ts"
 import { decodeAnyTransaction } from "../../../src/rpc/shapes/decodeTransaction.ts"
-import { transactionJson } from "../../../src/rpc/shapes/transaction.ts"
+import { transactionJson, wholeTransactionJson } from "../../../src/rpc/shapes/transaction.ts"
 import { hex } from "../../support/bytes.ts"
 import { fixtureJson, fixtureText, hasShared } from "../../support/fixtures.ts"
 import { recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
@@ -38,7 +38,7 @@ describe.skipIf(!hasShared)("transactions that upstream's tool decoded", () => {
   it.each(outputs)("%s", (file, context) => {
     const expected = recordedJson(`core/util/${file}`)
     const transaction = decodeAnyTransaction(hex(stringAt(expected, "hex"))) ?? assert.fail("no transaction")
-    assert.strictEqual(encodeJson(transactionJson(context, transaction, { hex: true })), recordedText(expected))
+    assert.strictEqual(encodeJson(wholeTransactionJson(context, transaction)), recordedText(expected))
   })
 
   it.each([

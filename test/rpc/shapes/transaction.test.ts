@@ -4,7 +4,7 @@ import { regtest } from "../../../src/protocol/networks.ts"
 import { decodeTransaction, makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
 import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import type { ShapeContext } from "../../../src/rpc/shapes/context.ts"
-import { transactionBlockJson, transactionJson } from "../../../src/rpc/shapes/transaction.ts"
+import { transactionBlockJson, transactionJson, wholeTransactionJson } from "../../../src/rpc/shapes/transaction.ts"
 import { hash, hex } from "../../support/bytes.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 
@@ -47,13 +47,13 @@ describe("what is shown beside a transaction", () => {
   })
 
   it("the fee and the serialization", () => {
-    const text = encodeJson(transactionJson(context, transaction, { hex: true, spent }))
+    const text = encodeJson(wholeTransactionJson(context, transaction, { spent }))
     assert.include(text, "],\"fee\":0.00001000,\"hex\":\"02000000000102")
     assert.notInclude(text, "prevout")
   })
 
   it("the spent coins, between witness and sequence", () => {
-    const { vin } = JSON.parse(encodeJson(transactionJson(context, transaction, { spent, prevouts: true })))
+    const { vin } = JSON.parse(encodeJson(wholeTransactionJson(context, transaction, { spent, prevouts: true })))
     assert.deepStrictEqual(vin[0].prevout, {
       generated: true,
       height: 5,
@@ -66,7 +66,7 @@ describe("what is shown beside a transaction", () => {
   })
 
   it("no prevouts if the coins are unknown", () => {
-    assert.notInclude(encodeJson(transactionJson(context, transaction, { prevouts: true })), "prevout")
+    assert.notInclude(encodeJson(wholeTransactionJson(context, transaction, { prevouts: true })), "prevout")
   })
 
   it("the block", () => {

@@ -21,7 +21,6 @@ import type { Method } from "../../method/methodTable.ts"
 import { int32, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import type { Members } from "../../shapes/context.ts"
 import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { isChangeScript } from "./walletTransactions.ts"
@@ -67,8 +66,70 @@ const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError
 const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =>
   address === undefined ? RpcError.internal() : Effect.succeed(address)
 
+const FORM = {
+  isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
+  iswitness: Result.boolean("Whether it is spent by a witness"),
+  witness_version: Schema.optional(Result.integer("Version of the witness program")),
+  witness_program: Schema.optional(Result.hex("The witness program"))
+}
+
+const INNER = {
+  script: Schema.optional(Result.string("Type of the redeem or witness script")),
+  hex: Schema.optional(Result.hex("The redeem or witness script")),
+  pubkeys: Schema.optional(
+    Schema.Array(Result.hex("A public key")).annotations({ description: "The keys of a multisig script" })
+  ),
+  sigsrequired: Schema.optional(Result.integer("Number of required signatures")),
+  pubkey: Schema.optional(Result.hex("The public key")),
+  iscompressed: Schema.optional(Result.boolean("Whether it is compressed"))
+}
+
+/** The members that show the form of an address and the script inside it. */
+const DETAIL_MEMBERS = { ...FORM, ...INNER }
+
+const OF_EMBEDDED = {
+  address: Result.string("Address of the inner script"),
+  scriptPubKey: Result.hex("Output script of that address")
+}
+
+const INNERMOST = Schema.Struct({ ...DETAIL_MEMBERS, ...OF_EMBEDDED }).annotations({
+  description: "The address of the script inside that one"
+})
+
+const EMBEDDED = Schema.Struct({ ...DETAIL_MEMBERS, embedded: Schema.optional(INNERMOST), ...OF_EMBEDDED }).annotations(
+  {
+    description: "The address of the inner script"
+  }
+)
+
+const ORIGIN = {
+  timestamp: Schema.optional(Result.time("Earliest time at which it may have been used")),
+  hdkeypath: Schema.optional(Result.string("The path from the master key")),
+  hdseedid: Schema.optional(Result.hex("Zeros")),
+  hdmasterfingerprint: Schema.optional(Result.hex("First four bytes of the HASH160 of the master key"))
+}
+
+const ADDRESS_INFO = Schema.Struct({
+  address: Result.string("The address"),
+  scriptPubKey: Result.hex("The output script"),
+  ismine: Result.boolean("Whether the wallet owns the address"),
+  solvable: Result.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
+  desc: Schema.optional(Result.string("Its descriptor")),
+  parent_desc: Schema.optional(Result.string("The descriptor that the address is derived from")),
+  iswatchonly: Result.boolean("false"),
+  ...DETAIL_MEMBERS,
+  embedded: Schema.optional(EMBEDDED),
+  ischange: Result.boolean("Whether it is a change address of the wallet"),
+  ...ORIGIN,
+  labels: Schema.Array(Result.string("The label")).annotations({ description: "The label, if any" })
+})
+
+type Detail = Result.MembersOf<typeof DETAIL_MEMBERS> & {
+  readonly embedded?: Detail & Result.MembersOf<typeof OF_EMBEDDED>
+}
+
 /** The members of an address that follow from its form. Upstream `rpc/util.cpp`, `DescribeAddress`. */
-const formOf = (destination: Destination): Members => {
+const formOf = (destination: Destination): Result.MembersOf<typeof FORM> => {
   if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
   const { program, version } = destination
   const known = version === 0 || (version === 1 && (program.length === 32 || program.length === 2))
@@ -81,7 +142,7 @@ const formOf = (destination: Destination): Members => {
 }
 
 /** The members of the script inside a P2SH or P2WSH address. */
-const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
+const innerJson = (network: Network, own: OwnScript, inner: Bytes): Partial<Detail> => {
   const template = scriptTemplate(inner)
   const shared = { script: template.type, hex: toHex(inner) }
   const destination = destinationOf(inner)
@@ -89,7 +150,7 @@ const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
     const detail = detailJson(network, own, destination)
     return {
       ...shared,
-      pubkey: detail["pubkey"],
+      pubkey: detail.pubkey,
       embedded: {
         ...detail,
         address: encodeAddress(network, destination),
@@ -102,7 +163,7 @@ const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
 }
 
 /** The form of an address, and the wallet's data for it. Upstream `DescribeWalletAddress`. */
-const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Members => {
+const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Detail => {
   const form = formOf(destination)
   if (own === undefined) return form
   const key = own.publicKey === undefined ? undefined : toHex(own.publicKey)
@@ -128,61 +189,21 @@ const UNKNOWN_PURPOSE = "Invalid 'purpose' argument, must be a known purpose str
 /** The placeholder for the hash of a seed, which the wallet does not reveal. */
 const NO_SEED = "00".repeat(20)
 
-const FORM = {
-  isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
-  iswitness: Result.boolean("Whether it is spent by a witness"),
-  witness_version: Schema.optional(Result.integer("Version of the witness program")),
-  witness_program: Schema.optional(Result.hex("The witness program"))
-}
-
-const INNER = {
-  script: Schema.optional(Result.string("Type of the redeem or witness script")),
-  hex: Schema.optional(Result.hex("The redeem or witness script")),
-  pubkeys: Schema.optional(
-    Schema.Array(Result.hex("A public key")).annotations({ description: "The keys of a multisig script" })
-  ),
-  sigsrequired: Schema.optional(Result.integer("Number of required signatures")),
-  pubkey: Schema.optional(Result.hex("The public key")),
-  iscompressed: Schema.optional(Result.boolean("Whether it is compressed"))
-}
-
-const OF_EMBEDDED = {
-  address: Result.string("Address of the inner script"),
-  scriptPubKey: Result.hex("Output script of that address")
-}
-
-const ADDRESS_INFO = Schema.Struct({
-  address: Result.string("The address"),
-  scriptPubKey: Result.hex("The output script"),
-  ismine: Result.boolean("Whether the wallet owns the address"),
-  solvable: Result.boolean("Whether the wallet knows how to spend from it, without regard to keys"),
-  desc: Schema.optional(Result.string("Its descriptor")),
-  parent_desc: Schema.optional(Result.string("The descriptor that the address is derived from")),
-  iswatchonly: Result.boolean("false"),
-  ...FORM,
-  ...INNER,
-  embedded: Schema.optional(
-    Schema.Struct({ ...FORM, ...INNER, ...OF_EMBEDDED }).annotations({ description: "The address of the inner script" })
-  ),
-  ischange: Result.boolean("Whether it is a change address of the wallet"),
-  timestamp: Schema.optional(Result.time("Earliest time at which it may have been used")),
-  hdkeypath: Schema.optional(Result.string("The path from the master key")),
-  hdseedid: Schema.optional(Result.hex("Zeros")),
-  hdmasterfingerprint: Schema.optional(Result.hex("First four bytes of the HASH160 of the master key")),
-  labels: Schema.Array(Result.string("The label")).annotations({ description: "The label, if any" })
-})
-
 /** Whether a descriptor contains the data for spending. */
 export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
 
-const originJson = (own: OwnScript): Members => ({
+const originJson = (own: OwnScript): Result.MembersOf<typeof ORIGIN> => ({
   timestamp: own.timestamp,
   hdkeypath: own.path,
   hdseedid: own.path === undefined ? undefined : NO_SEED,
   hdmasterfingerprint: own.masterFingerprint === undefined ? undefined : toHex(own.masterFingerprint)
 })
 
-const addressInfo = (network: Network, wallet: Wallet, destination: Destination): Members => {
+const addressInfo = (
+  network: Network,
+  wallet: Wallet,
+  destination: Destination
+): Result.ValueOf<typeof ADDRESS_INFO> => {
   const script = scriptOf(destination)
   const address = encodeAddress(network, destination)
   const own = wallet.keys.own(script)

@@ -32,11 +32,10 @@ import {
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
-import type { Members } from "../../shapes/context.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressMethods.ts"
-import { LAST_BLOCK, lastBlockJson, walletMethod } from "./walletContext.ts"
-import { isImmatureAt } from "./walletTransactions.ts"
+import { walletMethod } from "./walletContext.ts"
+import { isImmatureAt, LAST_BLOCK, lastBlockJson } from "./walletTransactions.ts"
 
 /** Methods for the coins of a wallet (reference/rpc.md 3.9). */
 
@@ -223,10 +222,10 @@ export const balanceMethods: Effect.Effect<
       }))
   })
 
-  const ancestryJson = ({ txid }: WalletCoin): Members => {
+  const ancestryJson = ({ txid }: WalletCoin) => {
     const key = binaryString(txid)
     const entry = pool.get(key)
-    if (entry === undefined) return {}
+    if (entry === undefined) return undefined
     const all = [...pool.ancestors(key), entry]
     return {
       ancestorcount: all.length,
@@ -235,7 +234,7 @@ export const balanceMethods: Effect.Effect<
     }
   }
 
-  const coinJson = (wallet: Wallet, coin: WalletCoin): Members => {
+  const coinJson = (wallet: Wallet, coin: WalletCoin): Result.ValueOf<typeof COIN> => {
     const { name, output, own } = coin
     const confirmations = confirmationsOf(wallet, coin)
     const solvable = isSolvable(own)
@@ -250,7 +249,7 @@ export const balanceMethods: Effect.Effect<
       scriptPubKey: toHex(output.script),
       amount: new Amount(output.value),
       confirmations,
-      ...(confirmations === 0 ? ancestryJson(coin) : {}),
+      ...(confirmations === 0 ? ancestryJson(coin) : undefined),
       spendable: true,
       solvable,
       desc: solvable ? own.descriptor : undefined,

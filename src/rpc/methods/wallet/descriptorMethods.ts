@@ -11,7 +11,6 @@ import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, json, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { accept, RPC_CODE, RpcError } from "../../method/RpcError.ts"
-import type { Members } from "../../shapes/context.ts"
 import { storageError } from "../errors.ts"
 import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
@@ -87,16 +86,30 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRe
   }
 }
 
-const failed = ({ code, message }: RpcError): Members => ({ success: false, error: { code, message } })
+const IMPORTED = Schema.Struct({
+  success: Result.boolean("Whether the descriptor was imported"),
+  warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" })),
+  error: Schema.optional(
+    Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
+  )
+})
+
+const failed = ({ code, message }: RpcError): Result.ValueOf<typeof IMPORTED> => ({
+  success: false,
+  error: { code, message }
+})
 
 /** Imports one descriptor. An error of the request is part of the answer; an error of the node fails the call. */
 const importOne = (
   wallet: Wallet,
   request: JsonObject,
   timestamp: number | undefined
-): Effect.Effect<Members, RpcError> =>
+): Effect.Effect<Result.ValueOf<typeof IMPORTED>, RpcError> =>
   Effect.flatMap(checked(() => requestOf(request, timestamp)), wallet.keys.importDescriptor).pipe(
-    Effect.map((warnings): Members => ({ success: true, warnings: warnings.length === 0 ? undefined : warnings })),
+    Effect.map((warnings): Result.ValueOf<typeof IMPORTED> => ({
+      success: true,
+      warnings: warnings.length === 0 ? undefined : warnings
+    })),
     Effect.catchAll((failure) => {
       switch (failure._tag) {
         case "RpcError":
@@ -128,15 +141,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         "The requests."
       )
     },
-    results: [{
-      schema: Schema.Array(Schema.Struct({
-        success: Result.boolean("Whether the descriptor was imported"),
-        warnings: Schema.optional(Schema.Array(Result.string("A warning")).annotations({ description: "Warnings" })),
-        error: Schema.optional(
-          Schema.Struct({ code: Result.integer("The code"), message: Result.string("The message") })
-        )
-      }))
-    }],
+    results: [{ schema: Schema.Array(IMPORTED) }],
     examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
     errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
     handler: ({ requests }, wallet, { turns }) =>

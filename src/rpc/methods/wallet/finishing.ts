@@ -8,7 +8,6 @@ import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import * as Result from "../../method/results.ts"
 import type { RpcError } from "../../method/RpcError.ts"
-import type { Members } from "../../shapes/context.ts"
 import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
 import { isComplete, walletPsbt } from "./walletPsbt.ts"
 
@@ -35,15 +34,14 @@ export const finish = (
   wallet: Wallet,
   funded: Funded,
   { add_to_wallet = true, psbt: wanted = false }: Finishing
-): Effect.Effect<Members, WalletFailure | RpcError> =>
+): Effect.Effect<Result.ValueOf<typeof FINISHED>, WalletFailure | RpcError> =>
   Effect.gen(function*() {
     if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
     const isSent = add_to_wallet && !wanted
     if (isSent && isComplete(funded)) {
       const txid = displayHash(funded.transaction.txid)
       const done = { txid, complete: true }
-      return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), (): Members =>
-        done)
+      return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), () => done)
     }
     const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
       sign: true,

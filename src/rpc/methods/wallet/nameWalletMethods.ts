@@ -4,7 +4,7 @@ import { Chain } from "../../../chain/Chain.ts"
 import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { completeNames } from "../../../names/completeNames.ts"
-import { type NameDb } from "../../../names/NameDb.ts"
+import type { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
@@ -111,12 +111,13 @@ export const nameWalletMethods: Effect.Effect<
         const found = yield* known.active(name)
         if (found.type === "unknown") return yield* RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
         if (found.type === "expired") return yield* RpcError.invalidAddressOrKey("the name is expired")
-        return yield* sendMoney(wallet, {
+        const { txid } = yield* sendMoney(wallet, {
           outputs: [{ value, script: found.record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],
           ...(replaceable === undefined ? {} : { replaceable }),
           ...paymentNotes(comment, comment_to)
         })
+        return txid
       })
   })
 

@@ -198,7 +198,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     examples: [[], [6, true]],
     errors: ["-4 address_filter parameter was invalid"],
     handler: (given, wallet) =>
-      Effect.suspend((): Effect.Effect<ReadonlyArray<JsonValue>, RpcError> => {
+      Effect.suspend(() => {
         const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
         if (only !== "" && "error" in decodeAddress(network, only)) {
           return RpcError.wallet("address_filter parameter was invalid")

@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Chain } from "../../../chain/Chain.ts"
-import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
-import { encodeText } from "../../../protocol/nameText.ts"
+import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
@@ -12,7 +11,8 @@ import { boolean, notNull, object, optional, orEmpty, string } from "../../metho
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
-import type { Members, ShapeContext } from "../../shapes/context.ts"
+import type { ShapeContext } from "../../shapes/context.ts"
+import { NAME_TEXT_MEMBERS, nameTextJson, REGISTRATION_MEMBERS, valueTextJson } from "../../shapes/name.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
 import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
@@ -20,50 +20,18 @@ import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
 
-const NAME_MEMBERS = {
-  name: Schema.optional(Result.string("The name")),
-  name_error: Schema.optional(Result.string("Instead of the name: why this encoding cannot represent it")),
-  name_encoding: Result.string("Encoding of the name: ascii, utf8 or hex")
-}
-
-const REGISTRATION_MEMBERS = {
-  ...NAME_MEMBERS,
-  value: Schema.optional(Result.string("The value to set; missing after name_new alone")),
-  value_error: Schema.optional(Result.string("Instead of the value: why this encoding cannot represent it")),
-  value_encoding: Schema.optional(Result.string("Encoding of the value: ascii, utf8 or hex")),
-  txid: Result.hex("The transaction of name_new"),
-  rand: Result.hex("The salt of its commitment"),
-  firstupdate_txid: Schema.optional(Result.hex("The transaction of name_firstupdate, once sent")),
-  step: Result.string(
-    "committed: name_new is sent; maturing: name_new is confirmed and waits for its depth; revealed: " +
-      "name_firstupdate is sent; done; failed"
-  ),
-  note: Schema.optional(Result.string("What the registration waits for, or why it failed")),
-  time: Result.time("Start of the registration")
-}
-
 const RENEWALS = Schema.Struct({
   all: Result.boolean("Whether the wallet renews all names before they expire"),
-  names: Schema.Array(Schema.Struct(NAME_MEMBERS)).annotations({
+  names: Schema.Array(Schema.Struct(NAME_TEXT_MEMBERS)).annotations({
     description: "Names that the wallet renews in any case"
   })
 })
 
-/** The encoding of the bytes, and their text or the error. */
-const written = (member: "name" | "value", bytes: Bytes, context: ShapeContext): Members => {
-  const encoding = member === "name" ? context.nameEncoding : context.valueEncoding
-  const text = encodeText(bytes, encoding)
-  return {
-    ...(text === undefined ? { [`${member}_error`]: `invalid data for ${encoding}` } : { [member]: text }),
-    [`${member}_encoding`]: encoding
-  }
-}
-
-const registrationJson = (context: ShapeContext, registration: Registration): Members => {
+const registrationJson = (context: ShapeContext, registration: Registration) => {
   const { createdAt, firstUpdateTxid, name, newTxid, note, rand, step, value } = registration
   return {
-    ...written("name", name, context),
-    ...(value === undefined ? {} : written("value", value, context)),
+    ...nameTextJson(name, context.nameEncoding),
+    ...(value === undefined ? undefined : valueTextJson(value, context.valueEncoding)),
     txid: displayHash(newTxid),
     rand: toHex(rand),
     firstupdate_txid: firstUpdateTxid === undefined ? undefined : displayHash(firstUpdateTxid),
@@ -73,9 +41,9 @@ const registrationJson = (context: ShapeContext, registration: Registration): Me
   }
 }
 
-const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
+const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<typeof RENEWALS> => {
   const { all, names } = wallet.names.renewal()
-  return { all, names: names.map((name) => written("name", name, context)) }
+  return { all, names: names.map((name) => nameTextJson(name, context.nameEncoding)) }
 }
 
 export const makeRegistrationMethods = (

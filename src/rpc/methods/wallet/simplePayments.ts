@@ -6,7 +6,6 @@ import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import type { JsonValue } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import { checkedInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -48,12 +47,11 @@ const VERBOSE = withDefault(boolean("Whether to return the source of the fee."),
 
 const TXID = Result.hex("The transaction")
 
+const PAID = Schema.Struct({ txid: TXID, fee_reason: Result.string("Source of the fee") })
+
 const PAYMENT_RESULTS = [
   { when: "verbose is false", schema: TXID },
-  {
-    when: "verbose is true",
-    schema: Schema.Struct({ txid: TXID, fee_reason: Result.string("Source of the fee") })
-  }
+  { when: "verbose is true", schema: PAID }
 ]
 
 const AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
@@ -75,18 +73,16 @@ const NO_REASON = "None"
 /** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
 export const sendMoney = (
   wallet: Wallet,
-  request: PaymentRequest,
-  verbose = false
-): Effect.Effect<JsonValue, WalletFailure | RpcError> =>
+  request: PaymentRequest
+): Effect.Effect<Result.ValueOf<typeof PAID>, WalletFailure | RpcError> =>
   Effect.gen(function*() {
     yield* ensureUnlocked(wallet)
     yield* ensureKeys(wallet)
-    const answer = (txid: string, reason: string): JsonValue => verbose ? { txid, fee_reason: reason } : txid
     const paid = Effect.map(
       wallet.payments.pay({ version: PAYMENT_VERSION, ...request }),
-      ({ feeReason, transaction }) => answer(displayHash(transaction.txid), feeReason)
+      ({ feeReason, transaction }) => ({ txid: displayHash(transaction.txid), fee_reason: feeReason })
     )
-    return yield* evenIfRefused(wallet, paid, (txid) => answer(txid, NO_REASON))
+    return yield* evenIfRefused(wallet, paid, (txid) => ({ txid, fee_reason: NO_REASON }))
   })
 
 interface PaymentOptions {
@@ -139,7 +135,8 @@ export const makeSimplePayments = (
           ...paymentOptions({ fee, replaceable }),
           ...paymentNotes(comment, comment_to)
         }
-        return yield* sendMoney(wallet, request, verbose)
+        const paid = yield* sendMoney(wallet, request)
+        return verbose ? paid : paid.txid
       })
   })
 
@@ -185,7 +182,8 @@ export const makeSimplePayments = (
           ...paymentOptions({ fee, replaceable }),
           ...paymentNotes(comment, undefined)
         }
-        return yield* sendMoney(wallet, request, verbose)
+        const paid = yield* sendMoney(wallet, request)
+        return verbose ? paid : paid.txid
       })
   })
 

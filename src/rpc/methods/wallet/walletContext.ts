@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { rejectionText, type TransactionRejected } from "../../../mempool/errors.ts"
 import { formatMoney } from "../../../protocol/amount.ts"
 import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
@@ -17,11 +16,9 @@ import type {
 } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import type { JsonValue } from "../../json/encodeJson.ts"
-import { method, type MethodDefinition } from "../../method/method.ts"
-import type { CallContext, Method, MethodGroup } from "../../method/methodTable.ts"
+import { type AnswerOf, method, type MethodDefinition } from "../../method/method.ts"
+import type { CallContext, Method, MethodGroup, Result as MethodResult } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
-import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 
@@ -199,18 +196,23 @@ export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
 // Methods
 
 /** The definition of a wallet method, whose handler may fail with a wallet failure. */
-export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDefinition<P>, "handler" | "group"> {
+export interface WalletMethodDefinition<P extends Params, R extends ReadonlyArray<MethodResult>>
+  extends Omit<MethodDefinition<P, R>, "handler" | "group">
+{
   readonly group?: MethodGroup
   readonly handler: (
     params: Decoded<P>,
     wallet: Wallet,
     context: CallContext
-  ) => Effect.Effect<JsonValue, WalletFailure | RpcError>
+  ) => Effect.Effect<AnswerOf<R>, WalletFailure | RpcError>
 }
 
 /** Makes methods for the wallet of their call. Their error lists omit the errors for no or several wallets. */
 export const walletMethod =
-  (wallets: WalletsService) => <const P extends Params>(definition: WalletMethodDefinition<P>): Method => {
+  (wallets: WalletsService) =>
+  <const P extends Params, const R extends ReadonlyArray<MethodResult>>(
+    definition: WalletMethodDefinition<P, R>
+  ): Method => {
     const { group = "Wallet", handler, ...rest } = definition
     return method({
       ...rest,
@@ -231,13 +233,3 @@ export const label = (description: string) =>
     if (text !== "*") return text
     return new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
   })
-
-export const LAST_BLOCK = Schema.Struct({
-  hash: Result.hex("Hash of the block"),
-  height: Result.integer("Height of the block")
-}).annotations({ description: "The last block that the wallet has processed" })
-
-export const lastBlockJson = (wallet: Wallet) => {
-  const { hash, height } = wallet.ledger.lastBlock()
-  return { hash: displayHash(hash), height }
-}

@@ -13,8 +13,6 @@ import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 import {
   asRpcError,
-  LAST_BLOCK,
-  lastBlockJson,
   NOT_LOADED,
   notLoaded,
   SCANNING,
@@ -22,6 +20,7 @@ import {
   walletError,
   walletMethod
 } from "./walletContext.ts"
+import { LAST_BLOCK, lastBlockJson } from "./walletTransactions.ts"
 
 /** Methods for whole wallets: creating, loading, backup, scanning (reference/rpc.md 3.9). */
 

@@ -17,22 +17,21 @@ import { boolean, hash, int32, optional, readHash, string, withDefault } from ".
 import * as Result from "../../method/results.ts"
 import { accept, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
-import type { Members } from "../../shapes/context.ts"
-import { transactionJson, transactionMembers } from "../../shapes/transaction.ts"
+import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
-import { label, LAST_BLOCK, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
+import { label, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
 import {
-  ABANDONED,
   depthOf,
   ENTRY,
   type EntryContext,
+  entryRowsOf,
   isChangeScript,
+  lastBlockJson,
   type Listing,
   netOf,
-  PAYMENT,
-  STANDING,
+  paymentRowsOf,
   standingJson,
-  transactionRowsOf
+  WALLET_TRANSACTION
 } from "./walletTransactions.ts"
 
 /** Methods for the transactions of a wallet (reference/rpc.md 3.9). */
@@ -42,22 +41,6 @@ const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 const WATCH_ONLY = withDefault(boolean("Ignored."), false)
 
 const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
-
-const DECODED = Schema.Struct(
-  transactionMembers({ ischange: Schema.optional(Result.boolean("true for an output that is change of the wallet")) })
-).annotations({ description: "The decoded transaction, if requested" })
-
-const WALLET_TRANSACTION = Schema.Struct({
-  amount: Result.amount("Change of the wallet's balance, without the fee"),
-  fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),
-  ...STANDING,
-  details: Schema.Array(Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })).annotations({
-    description: "The outputs as payments"
-  }),
-  hex: Result.hex("The transaction"),
-  decoded: Schema.optional(DECODED),
-  lastprocessedblock: LAST_BLOCK
-})
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
@@ -113,7 +96,7 @@ export const walletTransactionMethods: Effect.Effect<
 
   const contextOf = (wallet: Wallet): EntryContext => ({ network, wallet, pool })
 
-  const decodedJson = (wallet: Wallet, { transaction }: WalletTx): Members =>
+  const decodedJson = (wallet: Wallet, { transaction }: WalletTx) =>
     transactionJson(shapeContext, transaction, { isChange: (script) => isChangeScript(wallet, script) })
 
   const gettransaction = make({
@@ -135,7 +118,7 @@ export const walletTransactionMethods: Effect.Effect<
           amount: new Amount(amount),
           fee: fee === undefined ? undefined : new Amount(fee),
           ...standingJson(context, tx),
-          details: transactionRowsOf(context, tx, { standing: false }),
+          details: paymentRowsOf(context, tx),
           hex: toHex(tx.transaction.bytes),
           decoded: verbose ? decodedJson(wallet, tx) : undefined,
           lastprocessedblock: lastBlockJson(wallet)
@@ -162,16 +145,16 @@ export const walletTransactionMethods: Effect.Effect<
     ],
     handler: ({ count, label: given, skip }, wallet) =>
       checked(() => {
-        const listing = { standing: true, label: labelFilter(given) }
+        const listing = { label: labelFilter(given) }
         if (count < 0) throw RpcError.invalidParameter("Negative count")
         if (skip < 0) throw RpcError.invalidParameter("Negative from")
         const context = contextOf(wallet)
         const transactions = wallet.ledger.transactions()
         // The latest first, as many as needed.
-        const latest: Array<Members> = []
+        const latest: Array<Result.ValueOf<typeof ENTRY>> = []
         for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
           const tx = transactions[at]
-          if (tx !== undefined) latest.push(...transactionRowsOf(context, tx, listing))
+          if (tx !== undefined) latest.push(...entryRowsOf(context, tx, listing))
         }
         return latest.slice(skip, skip + count).reverse()
       })
@@ -182,14 +165,14 @@ export const walletTransactionMethods: Effect.Effect<
     context: EntryContext,
     detached: ReadonlyArray<HeaderInfo>,
     listing: Listing
-  ): Effect.Effect<ReadonlyArray<Members>, RpcError> =>
+  ): Effect.Effect<ReadonlyArray<Result.ValueOf<typeof ENTRY>>, RpcError> =>
     Effect.gen(function*() {
-      const removed: Array<Members> = []
+      const removed: Array<Result.ValueOf<typeof ENTRY>> = []
       for (const { hash } of detached) {
         const block = yield* Effect.mapError(chain.block(hash), unreadable)
         for (const { txidKey } of block.transactions) {
           const tx = context.wallet.ledger.transaction(txidKey)
-          if (tx !== undefined) removed.push(...transactionRowsOf(context, tx, { ...listing, conflicted: true }))
+          if (tx !== undefined) removed.push(...entryRowsOf(context, tx, { ...listing, conflicted: true }))
         }
       }
       return removed
@@ -248,11 +231,11 @@ export const walletTransactionMethods: Effect.Effect<
           )
         if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")
         const context = contextOf(wallet)
-        const listing = { standing: true, label: wanted, change: include_change }
+        const listing = { label: wanted, change: include_change }
         const depth = branch === undefined ? Infinity : wallet.ledger.lastBlock().height + 1 - branch.fork.height
         return {
           transactions: wallet.ledger.transactions().flatMap((tx) =>
-            Math.abs(depthOf(wallet, tx)) < depth ? transactionRowsOf(context, tx, listing) : []
+            Math.abs(depthOf(wallet, tx)) < depth ? entryRowsOf(context, tx, listing) : []
           ),
           removed: include_removed ? yield* removedEntries(context, branch?.detached ?? [], listing) : undefined,
           lastblock: yield* blockWithDepth(wallet, target_confirmations)

@@ -11,7 +11,7 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import * as Result from "../../method/results.ts"
-import type { Members } from "../../shapes/context.ts"
+import { MARKED_TRANSACTION } from "../../shapes/transaction.ts"
 
 /**
  * Wallet transactions in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
@@ -23,7 +23,7 @@ const PARENT_DESCRIPTORS = Schema.Array(Result.string("A descriptor")).annotatio
 })
 
 /** An output as a payment from or to the wallet. */
-export const PAYMENT = {
+const PAYMENT = {
   address: Schema.optional(Result.string("The address, if there is one; in a name output, the owner's")),
   name: Schema.optional(Result.string("The name operation, as new: <hash> or update: 'd/example'")),
   parent_descs: Schema.optional(PARENT_DESCRIPTORS),
@@ -39,7 +39,7 @@ export const PAYMENT = {
 const TXID = Result.hex("A txid")
 
 /** The state of a wallet transaction, and the wallet's data for it. */
-export const STANDING = {
+const STANDING = {
   confirmations: Result.integer(
     "1 in the tip, 0 if unconfirmed; negative after a conflict with a block"
   ),
@@ -66,9 +66,37 @@ export const STANDING = {
   to: Schema.optional(Result.string("The comment about the recipient"))
 }
 
-export const ABANDONED = Result.boolean("Whether the owner abandoned it")
+const ABANDONED = Result.boolean("Whether the owner abandoned it")
 
 export const ENTRY = Schema.Struct({ ...PAYMENT, ...STANDING, abandoned: ABANDONED })
+
+/** The same without the state, which stands beside it. */
+const DETAIL = Schema.Struct({ ...PAYMENT, abandoned: ABANDONED })
+
+export const LAST_BLOCK = Schema.Struct({
+  hash: Result.hex("Hash of the block"),
+  height: Result.integer("Height of the block")
+}).annotations({ description: "The last block that the wallet has processed" })
+
+export const lastBlockJson = (wallet: Wallet): Result.ValueOf<typeof LAST_BLOCK> => {
+  const { hash, height } = wallet.ledger.lastBlock()
+  return { hash: displayHash(hash), height }
+}
+
+const DECODED = MARKED_TRANSACTION.annotations({ description: "The decoded transaction, if requested" })
+
+/** A transaction of the wallet: `gettransaction`. The client reads it too. */
+export const WALLET_TRANSACTION = Schema.Struct({
+  amount: Result.amount("Change of the wallet's balance, without the fee"),
+  fee: Schema.optional(Result.amount("The fee as a negative amount, if the wallet pays it")),
+  ...STANDING,
+  details: Schema.Array(DETAIL).annotations({
+    description: "The outputs as payments"
+  }),
+  hex: Result.hex("The transaction"),
+  decoded: Schema.optional(DECODED),
+  lastprocessedblock: LAST_BLOCK
+})
 
 export interface EntryContext {
   readonly network: Network
@@ -145,7 +173,7 @@ const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): Reado
 }
 
 /** The state of a transaction. Upstream `WalletTxToJSON`. */
-export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
+export const standingJson = (context: EntryContext, tx: WalletTx): Result.MembersOf<typeof STANDING> => {
   const { wallet } = context
   const { state, transaction } = tx
   const depth = depthOf(wallet, tx)
@@ -179,8 +207,6 @@ const nameText = (operation: NameOperation): string =>
   operation.op === "name_new" ? `new: ${toHex(operation.commitment)}` : `update: ${printable(operation.name)}`
 
 export interface Listing {
-  /** Whether each entry includes the state of its transaction. */
-  readonly standing: boolean
   /** Only payments received with this label. */
   readonly label?: string | undefined
   readonly change?: boolean
@@ -194,21 +220,22 @@ const receivedCategory = (transaction: Transaction, depth: number): string => {
   return isImmatureAt(true, depth) ? "immature" : "generate"
 }
 
-/**
- * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
- * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
- */
-export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
+/** A payment of a transaction, with members that all payments of the transaction share. */
+type Row<S> = Result.MembersOf<typeof PAYMENT> & S & Result.MembersOf<{ readonly abandoned: typeof ABANDONED }>
+
+const rowsWith = <S extends object>(
+  { context, listing, tx }: { readonly context: EntryContext; readonly tx: WalletTx; readonly listing: Listing },
+  shared: S
+): ReadonlyArray<Row<S>> => {
   const { network, wallet } = context
   const { transaction } = tx
   const depth = depthOf(wallet, tx)
   const { debit } = debitOf(tx)
   const fee = debit > 0 ? debit - sumOf(transaction.outputs) : 0
   const labels = wallet.keys.labels()
-  const standing = listing.standing ? standingJson(context, tx) : {}
   const abandoned = tx.state.type === "inactive" && tx.state.abandoned
-  const sent: Array<Members> = []
-  const received: Array<Members> = []
+  const sent: Array<Row<S>> = []
+  const received: Array<Row<S>> = []
   for (const [vout, { script, value }] of transaction.outputs.entries()) {
     const own = wallet.keys.own(script)
     const name = parseNameScript(script)
@@ -216,16 +243,16 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
     const address = addressOf(network, name?.address ?? script)
     const label = address === undefined ? undefined : labels.get(address)?.label
     const amount = name === undefined ? value : 0
-    const shared = { address, name: name === undefined ? undefined : nameText(name.operation) }
+    const payment = { address, name: name === undefined ? undefined : nameText(name.operation) }
     if (debit > 0 && listing.label === undefined) {
       sent.push({
-        ...shared,
+        ...payment,
         category: "send",
         amount: new Amount(-amount),
         label,
         vout,
         fee: new Amount(-fee),
-        ...standing,
+        ...shared,
         abandoned
       })
     }
@@ -233,18 +260,32 @@ export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: 
     if (depth < 0 && listing.conflicted !== true) continue
     if (listing.label !== undefined && listing.label !== (label ?? "")) continue
     received.push({
-      ...shared,
+      ...payment,
       parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
       category: receivedCategory(transaction, depth),
       amount: new Amount(amount),
       label,
       vout,
-      ...standing,
+      ...shared,
       abandoned
     })
   }
   return [...sent, ...received]
 }
+
+/**
+ * The payments of a transaction, one for each output: first the sent, then the received ones. Change is omitted, names
+ * never are. A name that the wallet sends to itself is only listed as sent. Upstream `ListTransactions`.
+ */
+export const paymentRowsOf = (context: EntryContext, tx: WalletTx): ReadonlyArray<Result.ValueOf<typeof DETAIL>> =>
+  rowsWith({ context, tx, listing: {} }, {})
+
+/** The same, each with the state of the transaction. */
+export const entryRowsOf = (
+  context: EntryContext,
+  tx: WalletTx,
+  listing: Listing
+): ReadonlyArray<Result.ValueOf<typeof ENTRY>> => rowsWith({ context, tx, listing }, standingJson(context, tx))
 
 /** The effect of a transaction: the amount without its fee, and the fee if the wallet pays it, both signed. */
 export const netOf = (

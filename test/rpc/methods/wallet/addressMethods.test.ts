@@ -158,6 +158,40 @@ describe("getaddressinfo", () => {
       })
     }))
 
+  it.effect("describes an address inside the address inside a script hash: sh(wsh(pkh(...)))", () =>
+    Effect.gen(function*() {
+      const publicKey = pubkeyOf(secretOf(1))
+      const innermost = { kind: "pubkeyhash", hash: hash160(publicKey) } as const
+      const witnessScript = scriptOf(innermost)
+      const program = { kind: "witness", version: 0, program: sha256(witnessScript) } as const
+      const redeemScript = scriptOf(program)
+      const nested = { kind: "scripthash", hash: hash160(redeemScript) } as const
+      const address = encodeAddress(regtest, nested)
+      const info = yield* infoOf(ownScript(1, { script: scriptOf(nested), address, redeemScript, witnessScript }))
+      assert.deepInclude(info, {
+        script: "witness_v0_scripthash",
+        embedded: {
+          isscript: true,
+          iswitness: true,
+          witness_version: 0,
+          witness_program: toHex(program.program),
+          script: "pubkeyhash",
+          hex: toHex(witnessScript),
+          pubkey: toHex(publicKey),
+          embedded: {
+            isscript: false,
+            iswitness: false,
+            pubkey: toHex(publicKey),
+            iscompressed: true,
+            address: encodeAddress(regtest, innermost),
+            scriptPubKey: toHex(witnessScript)
+          },
+          address: encodeAddress(regtest, program),
+          scriptPubKey: toHex(redeemScript)
+        }
+      })
+    }))
+
   it.effect("describes keys that share an address", () =>
     Effect.gen(function*() {
       const pubkeys = [1, 2].map((number) => pubkeyOf(secretOf(number)))

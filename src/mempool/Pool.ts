@@ -1,6 +1,7 @@
 import type { Coin } from "../consensus/view.ts"
 import { MAX_MONEY } from "../protocol/amount.ts"
 import { binaryString } from "../protocol/bytes.ts"
+import { txidKey } from "../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { TxGraph } from "./graph/TxGraph.ts"
@@ -112,7 +113,7 @@ export class Pool {
     const parents = new Set<string>()
     if (this.byTxid.size === 0) return parents
     for (const { prevout } of inputs) {
-      const txid = binaryString(prevoutTxid(prevout))
+      const txid = txidKey(prevoutTxid(prevout))
       if (this.byTxid.has(txid)) parents.add(txid)
     }
     return parents

@@ -1,5 +1,6 @@
 import { binaryString, type Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
+import { type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
@@ -67,7 +68,7 @@ export class Transaction {
   private readonly witnessSize: number
   private knownTxid: Uint8Array | undefined
   private knownWtxid: Uint8Array | undefined
-  private knownKey: string | undefined
+  private knownKey: TxidKey | undefined
 
   constructor(parts: {
     readonly bytes: Bytes
@@ -97,8 +98,8 @@ export class Transaction {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
 
-  get txidKey(): string {
-    return this.knownKey ??= binaryString(this.txid)
+  get txidKey(): TxidKey {
+    return this.knownKey ??= txidKey(this.txid)
   }
 
   /** Size in bytes without witnesses, marker and flag. */

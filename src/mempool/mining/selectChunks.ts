@@ -3,7 +3,7 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
 import { isFinal } from "../../consensus/transaction.ts"
 import type { Coin } from "../../consensus/view.ts"
-import { binaryString } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import type { MempoolChunk } from "../Mempool.ts"
@@ -58,10 +58,10 @@ class Locks {
     const touch = (id: string): void => {
       if (!this.ids.has(id)) fresh.add(id)
     }
-    for (const { transaction: { inputs, txidKey, version } } of chunk.entries) {
-      if (version === NAME_TX_VERSION) names++
-      touch(txidKey)
-      for (const { prevout } of inputs) touch(binaryString(prevoutTxid(prevout)))
+    for (const { transaction } of chunk.entries) {
+      if (transaction.version === NAME_TX_VERSION) names++
+      touch(transaction.txidKey)
+      for (const { prevout } of transaction.inputs) touch(txidKey(prevoutTxid(prevout)))
     }
     if (this.count + fresh.size + names > MAX_LOCKS) return false
     this.count += fresh.size + names
@@ -89,7 +89,7 @@ const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolea
 const lacksParent = ({ entries }: MempoolChunk, skipped: ReadonlySet<string>): boolean =>
   skipped.size > 0 &&
   entries.some(({ transaction }) =>
-    transaction.inputs.some(({ prevout }) => skipped.has(binaryString(prevoutTxid(prevout))))
+    transaction.inputs.some(({ prevout }) => skipped.has(txidKey(prevoutTxid(prevout))))
   )
 
 const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)

@@ -1,4 +1,4 @@
-import { binaryString } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
@@ -15,8 +15,8 @@ export type JudgedPackage =
   | { readonly trials: ReadonlyArray<Trial> }
   | { readonly plans: ReadonlyArray<AcceptancePlan> }
 
-const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<string> =>
-  new Set(inputs.map(({ prevout }) => binaryString(prevoutTxid(prevout))))
+const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<TxidKey> =>
+  new Set(inputs.map(({ prevout }) => txidKey(prevoutTxid(prevout))))
 
 /** Whether a transaction precedes one that it spends. */
 const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {

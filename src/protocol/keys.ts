@@ -33,3 +33,14 @@ export const txidKeyOf = (shown: string): TxidKey | undefined => {
 
 /** The txid of a key, in display byte order. */
 export const shownTxid = (key: TxidKey): string => displayHash(fromBinaryString(key))
+
+/** A wtxid as a key of maps, in the form of a `TxidKey`. */
+export type WtxidKey = Brand<string, "WtxidKey">
+
+export const wtxidKey = (wtxid: Bytes): WtxidKey => binaryString(wtxid) as WtxidKey
+
+/** An outpoint as a key of maps: its 36 bytes as on the wire, one character a byte. `outpointKey` gives it. */
+export type OutpointKey = Brand<string, "OutpointKey">
+
+/** The txid in an outpoint key. */
+export const txidOf = (outpoint: OutpointKey): TxidKey => outpoint.slice(0, 32) as TxidKey

@@ -1,6 +1,6 @@
 import { binaryString, type Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
-import { type TxidKey, txidKey } from "./keys.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
@@ -46,7 +46,7 @@ export const outpoint = (txid: Bytes, index: number): Uint8Array => {
 }
 
 /** An outpoint as a key for maps: one character per byte. */
-export const outpointKey = binaryString
+export const outpointKey = binaryString as (prevout: Bytes) => OutpointKey
 
 /** Whether an outpoint is the null outpoint, which coinbases spend: all zeros, index 2^32 - 1. */
 export const isNullPrevout = (prevout: Bytes): boolean => {

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
-import { txidKey } from "../../protocol/keys.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
@@ -171,7 +171,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const relatives = (
     name: string,
     summary: string,
-    of: (txid: string) => ReadonlyArray<PoolEntry>
+    of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   ): Method =>
     method({
       name,

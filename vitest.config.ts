@@ -76,6 +76,7 @@ const SLOW = [
   "rpc/methods/rawTransactionMethods.test.ts",
   "rpc/methods/transactionMethods.test.ts",
   "scripts/checkImports.test.ts",
+  "scripts/checkParams.test.ts",
   "scripts/rpcDocs.test.ts",
   "storage/PageGuard.test.ts",
   "wallet/WalletLive.test.ts",

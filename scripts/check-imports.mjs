@@ -70,6 +70,9 @@ const rankOf = (file) => TOP.get(file) ?? (ORDER.includes(folderOf(file)) ? ORDE
 
 const isPure = (file) => PURE.some((folder) => file.startsWith(folder))
 
+/** Packages without code for one platform, whose functions only compute. */
+const isCorePackage = (name) => name.startsWith("@noble/") || name === "@scure/base"
+
 const packageOf = (target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/")
 
 /** The target of a relative import, as a path from the top of src. */
@@ -89,8 +92,8 @@ const faultOutside = ({ file, target }) => {
   const builtin = isBuiltin(target)
   const name = packageOf(target)
   if (!builtin && dependencies[name] === undefined) return `${name} is not among the dependencies of package.json`
-  if (!isPure(file) || name.startsWith("@noble/") || NATIVE_DOORS.includes(file)) return undefined
-  return "the core takes nothing from outside but @noble/*"
+  if (!isPure(file) || isCorePackage(name) || NATIVE_DOORS.includes(file)) return undefined
+  return "the core takes nothing from outside but @noble/* and @scure/base"
 }
 
 const faultOf = (imported) => imported.target.startsWith(".") ? faultInside(imported) : faultOutside(imported)

@@ -1,6 +1,7 @@
 import type { Block } from "../protocol/block.ts"
-import { binaryString, type Bytes, concat, displayHash, equal } from "../protocol/bytes.ts"
+import { type Bytes, concat, displayHash, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import { txidKey } from "../protocol/keys.ts"
 import { merkleRoot } from "../protocol/merkle.ts"
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { Op } from "../protocol/script.ts"
@@ -52,9 +53,9 @@ const checkLocks = ({ transactions }: Block): Reject | undefined => {
   // Nearly every block is far below the limit, even if all its ids were different.
   if (most <= MAX_LOCKS) return undefined
   const ids = new Set<string>()
-  for (const { inputs, txidKey } of transactions) {
-    ids.add(txidKey)
-    for (const { prevout } of inputs) ids.add(binaryString(prevoutTxid(prevout)))
+  for (const transaction of transactions) {
+    ids.add(transaction.txidKey)
+    for (const { prevout } of transaction.inputs) ids.add(txidKey(prevoutTxid(prevout)))
   }
   return ids.size + names > MAX_LOCKS ? reject("bad-db-locks", "DB lock limit exceeded") : undefined
 }

@@ -1,6 +1,7 @@
 import { isMoney } from "../protocol/amount.ts"
 import type { Block } from "../protocol/block.ts"
 import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
+import { txidKey } from "../protocol/keys.ts"
 import type { NameScript } from "../protocol/nameOperation.ts"
 import { isUnspendable } from "../protocol/script.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
@@ -214,7 +215,7 @@ export const spentCoins = (
 ): ReadonlyArray<ReadonlyArray<Coin>> => {
   const made = new Map(block.transactions.map((transaction) => [transaction.txidKey, transaction]))
   const coinOf = (prevout: Bytes): Coin => {
-    const parent = made.get(binaryString(prevoutTxid(prevout)))
+    const parent = made.get(txidKey(prevoutTxid(prevout)))
     const output = parent?.outputs[prevoutIndex(prevout)]
     if (parent !== undefined && output !== undefined) return { ...output, height, coinbase: parent.isCoinbase }
     const coin = removed.get(outpointKey(prevout))

@@ -9,6 +9,7 @@ import { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
+import type { OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import type { Policy } from "./acceptance.ts"
@@ -75,41 +76,40 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly test: (
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
-  readonly get: (txid: string) => PoolEntry | undefined
-  /** By `binaryString` of the wtxid. */
-  readonly getByWtxid: (wtxid: string) => PoolEntry | undefined
+  readonly get: (txid: TxidKey) => PoolEntry | undefined
+  readonly getByWtxid: (wtxid: WtxidKey) => PoolEntry | undefined
   /** In order of arrival. */
   readonly entries: () => Iterable<PoolEntry>
-  /** The transaction that spends an outpoint (`outpointKey`). */
-  readonly spender: (outpoint: string) => PoolEntry | undefined
+  /** The transaction that spends an outpoint. */
+  readonly spender: (outpoint: OutpointKey) => PoolEntry | undefined
   /** Relatives of a transaction of the pool, without itself; parents before children. */
-  readonly ancestors: (txid: string) => ReadonlyArray<PoolEntry>
-  readonly descendants: (txid: string) => ReadonlyArray<PoolEntry>
-  readonly parents: (txid: string) => ReadonlyArray<PoolEntry>
-  readonly children: (txid: string) => ReadonlyArray<PoolEntry>
+  readonly ancestors: (txid: TxidKey) => ReadonlyArray<PoolEntry>
+  readonly descendants: (txid: TxidKey) => ReadonlyArray<PoolEntry>
+  readonly parents: (txid: TxidKey) => ReadonlyArray<PoolEntry>
+  readonly children: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   /** The chunks of the cluster of a transaction, best first. */
-  readonly cluster: (txid: string) => ReadonlyArray<MempoolChunk>
+  readonly cluster: (txid: TxidKey) => ReadonlyArray<MempoolChunk>
   /** The chunk of a transaction. */
-  readonly chunkOf: (txid: string) => MempoolChunk | undefined
+  readonly chunkOf: (txid: TxidKey) => MempoolChunk | undefined
   /** All chunks, best fee rate first: in this order parents come before children. */
   readonly chunks: () => ReadonlyArray<MempoolChunk>
   /** Unconfirmed operations on a name (`binaryString` of its bytes), or on all names; parents before children. */
   readonly pending: (name?: string) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
-  readonly coin: (outpoint: string) => Coin | undefined
+  readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly info: () => MempoolInfo
   /**
    * Adds to the modified fee of a transaction, in the pool or not yet. Returns false and changes nothing if the sum of
    * its deltas would exceed `MAX_MONEY` either way.
    */
-  readonly prioritise: (txid: string, delta: number) => Effect.Effect<boolean>
+  readonly prioritise: (txid: TxidKey, delta: number) => Effect.Effect<boolean>
   /** The deltas of `prioritise` by txid. */
-  readonly prioritised: () => ReadonlyMap<string, number>
+  readonly prioritised: () => ReadonlyMap<TxidKey, number>
   /** Announces a transaction of our own until some peer has requested it. */
-  readonly broadcastLater: (txid: string) => void
-  readonly isUnbroadcast: (txid: string) => boolean
+  readonly broadcastLater: (txid: TxidKey) => void
+  readonly isUnbroadcast: (txid: TxidKey) => boolean
   /** Ends the announcements: some peer has requested it. */
-  readonly broadcastDone: (txid: string) => void
+  readonly broadcastDone: (txid: TxidKey) => void
   readonly unbroadcast: () => ReadonlyArray<PoolEntry>
   readonly events: Stream.Stream<MempoolEvent>
   /** Keeps the pool on the chain. Chain calls it after all other followers. */
@@ -189,13 +189,13 @@ const make = (
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 
-    const chunk = ({ fee, keys, weight }: GraphChunk): MempoolChunk => ({
+    const chunk = ({ fee, keys, weight }: GraphChunk<TxidKey>): MempoolChunk => ({
       entries: keys.flatMap((key) => pool.get(key) ?? []),
       fee,
       weight
     })
 
-    const chunkOf = (txid: string): MempoolChunk | undefined => {
+    const chunkOf = (txid: TxidKey): MempoolChunk | undefined => {
       const found = pool.graph.chunkOf(txid)
       return found === undefined ? undefined : chunk(found)
     }

@@ -1,4 +1,5 @@
 import { binaryString } from "../protocol/bytes.ts"
+import type { TxidKey } from "../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameScript } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
@@ -9,7 +10,7 @@ import type { PoolEntry } from "./PoolEntry.ts"
  */
 const MAX_COMMITMENTS = 500_000
 
-const NONE: ReadonlySet<string> = new Set()
+const NONE: ReadonlySet<never> = new Set()
 
 /**
  * The name operations in the pool (reference/protocol.md 5.6). Names and commitments are `binaryString`s, transactions
@@ -17,9 +18,9 @@ const NONE: ReadonlySet<string> = new Set()
  */
 export class NamePool {
   /** The first transaction with each commitment, kept long after it left the pool. */
-  private readonly commitments = new Map<string, string>()
-  private readonly registering = new Map<string, string>()
-  private readonly updating = new Map<string, Set<string>>()
+  private readonly commitments = new Map<string, TxidKey>()
+  private readonly registering = new Map<string, TxidKey>()
+  private readonly updating = new Map<string, Set<TxidKey>>()
   private readonly capacity: number
 
   constructor(capacity = MAX_COMMITMENTS) {
@@ -50,7 +51,7 @@ export class NamePool {
     }
   }
 
-  private remember(commitment: string, txid: string): void {
+  private remember(commitment: string, txid: TxidKey): void {
     if (this.commitments.has(commitment)) return
     this.commitments.set(commitment, txid)
     if (this.commitments.size <= this.capacity) return
@@ -73,12 +74,12 @@ export class NamePool {
   }
 
   /** The transaction that registers a name. */
-  registration(name: string): string | undefined {
+  registration(name: string): TxidKey | undefined {
     return this.registering.get(name)
   }
 
   /** The transactions that update a name, in no order. */
-  updates(name: string): ReadonlySet<string> {
+  updates(name: string): ReadonlySet<TxidKey> {
     return this.updating.get(name) ?? NONE
   }
 

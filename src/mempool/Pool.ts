@@ -1,6 +1,6 @@
 import type { Coin } from "../consensus/view.ts"
 import { MAX_MONEY } from "../protocol/amount.ts"
-import { binaryString } from "../protocol/bytes.ts"
+import { type OutpointKey, type TxidKey, txidKey, txidOf, type WtxidKey, wtxidKey } from "../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { TxGraph } from "./graph/TxGraph.ts"
@@ -9,20 +9,17 @@ import { NamePool } from "./NamePool.ts"
 import { rateOf, virtualSize } from "./policy/feeRate.ts"
 import type { MempoolEvent, PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
-const NONE: ReadonlySet<string> = new Set()
-
-/** The txid in an outpoint key. */
-export const txidOf = (outpoint: string): string => outpoint.slice(0, 32)
+const NONE: ReadonlySet<never> = new Set()
 
 /** The output index at the end of an outpoint key. */
-const indexOf = (outpoint: string): number =>
+const indexOf = (outpoint: OutpointKey): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0
 
 /** The output of a transaction as a coin at a height, spent or not; `outpoint` selects the output. */
 export const outputCoin = (
   transaction: Transaction | undefined,
-  outpoint: string,
+  outpoint: OutpointKey,
   height: number
 ): Coin | undefined => {
   const output = transaction?.outputs[indexOf(outpoint)]
@@ -38,14 +35,14 @@ export const outputCoin = (
  */
 export class Pool {
   readonly names = new NamePool()
-  readonly graph = new TxGraph()
+  readonly graph = new TxGraph<TxidKey>()
   /** Fee deltas of `prioritise` by txid, for transactions outside of the pool too. */
-  readonly deltas = new Map<string, number>()
+  readonly deltas = new Map<TxidKey, number>()
   /** Transactions of our own that no peer has requested yet. */
-  readonly unbroadcast = new Set<string>()
-  private readonly byTxid = new Map<string, PoolEntry>()
-  private readonly byWtxid = new Map<string, string>()
-  private readonly spenders = new Map<string, string>()
+  readonly unbroadcast = new Set<TxidKey>()
+  private readonly byTxid = new Map<TxidKey, PoolEntry>()
+  private readonly byWtxid = new Map<WtxidKey, TxidKey>()
+  private readonly spenders = new Map<OutpointKey, TxidKey>()
   private news: Array<MempoolEvent> = []
   private moves = 1
   private changeCount = 0
@@ -84,15 +81,15 @@ export class Pool {
     return this.changeCount
   }
 
-  get(txid: string): PoolEntry | undefined {
+  get(txid: TxidKey): PoolEntry | undefined {
     return this.byTxid.get(txid)
   }
 
-  has(txid: string): boolean {
+  has(txid: TxidKey): boolean {
     return this.byTxid.has(txid)
   }
 
-  getByWtxid(wtxid: string): PoolEntry | undefined {
+  getByWtxid(wtxid: WtxidKey): PoolEntry | undefined {
     const txid = this.byWtxid.get(wtxid)
     return txid === undefined ? undefined : this.byTxid.get(txid)
   }
@@ -102,29 +99,29 @@ export class Pool {
     return this.byTxid.values()
   }
 
-  spender(outpoint: string): PoolEntry | undefined {
+  spender(outpoint: OutpointKey): PoolEntry | undefined {
     const txid = this.spenders.get(outpoint)
     return txid === undefined ? undefined : this.byTxid.get(txid)
   }
 
   /** The transactions of the pool that the transaction spends from. */
-  parentsOf({ inputs }: Transaction): ReadonlySet<string> {
-    const parents = new Set<string>()
+  parentsOf({ inputs }: Transaction): ReadonlySet<TxidKey> {
+    const parents = new Set<TxidKey>()
     if (this.byTxid.size === 0) return parents
     for (const { prevout } of inputs) {
-      const txid = binaryString(prevoutTxid(prevout))
+      const txid = txidKey(prevoutTxid(prevout))
       if (this.byTxid.has(txid)) parents.add(txid)
     }
     return parents
   }
 
   /** The output of a transaction of the pool as a coin at a height, spent or not. */
-  coin(outpoint: string, height: number): Coin | undefined {
+  coin(outpoint: OutpointKey, height: number): Coin | undefined {
     return outputCoin(this.byTxid.get(txidOf(outpoint))?.transaction, outpoint, height)
   }
 
   /** The entries of some transactions, parents before children; unknown ones are left out. */
-  inOrder(txids: Iterable<string>): Array<PoolEntry> {
+  inOrder(txids: Iterable<TxidKey>): Array<PoolEntry> {
     const ranked: Array<{ readonly entry: PoolEntry; readonly rank: number }> = []
     for (const txid of txids) {
       const entry = this.byTxid.get(txid)
@@ -134,8 +131,8 @@ export class Pool {
   }
 
   /** Some transactions and all their descendants. */
-  withDescendants(txids: Iterable<string>): ReadonlySet<string> {
-    const all = new Set<string>()
+  withDescendants(txids: Iterable<TxidKey>): ReadonlySet<TxidKey> {
+    const all = new Set<TxidKey>()
     for (const txid of txids) {
       if (all.has(txid) || !this.byTxid.has(txid)) continue
       all.add(txid)
@@ -145,8 +142,8 @@ export class Pool {
   }
 
   /** Transactions of the pool that spend outputs of a transaction, which may be outside of the pool. */
-  childrenOf({ outputs, txid }: Transaction): ReadonlySet<string> {
-    const children = new Set<string>()
+  childrenOf({ outputs, txid }: Transaction): ReadonlySet<TxidKey> {
+    const children = new Set<TxidKey>()
     for (let i = 0; i < outputs.length; i++) {
       const child = this.spenders.get(outpointKey(outpoint(txid, i)))
       if (child !== undefined) children.add(child)
@@ -157,7 +154,7 @@ export class Pool {
   /** The operations on a name, or on all names without an argument; parents before children. */
   pending(name: string | undefined): ReadonlyArray<PoolEntry> {
     if (name === undefined) {
-      const all: Array<string> = []
+      const all: Array<TxidKey> = []
       for (const entry of this.byTxid.values()) if (entry.name !== undefined) all.push(entry.transaction.txidKey)
       return this.inOrder(all)
     }
@@ -176,12 +173,12 @@ export class Pool {
     this.insert(entry, this.childrenOf(entry.transaction))
   }
 
-  private insert(entry: PoolEntry, children: ReadonlySet<string>): void {
+  private insert(entry: PoolEntry, children: ReadonlySet<TxidKey>): void {
     const { modifiedFee, transaction, weight } = entry
     const { txidKey } = transaction
     const parents = this.parentsOf(transaction)
     this.byTxid.set(txidKey, entry)
-    this.byWtxid.set(binaryString(transaction.wtxid), txidKey)
+    this.byWtxid.set(wtxidKey(transaction.wtxid), txidKey)
     for (const { prevout } of transaction.inputs) this.spenders.set(outpointKey(prevout), txidKey)
     this.graph.add(txidKey, { fee: modifiedFee, weight, parents, children })
     this.names.add(entry)
@@ -195,12 +192,12 @@ export class Pool {
   }
 
   /** Removes a transaction and keeps its children. */
-  remove(txid: string, reason: RemovalReason): void {
+  remove(txid: TxidKey, reason: RemovalReason): void {
     const entry = this.byTxid.get(txid)
     if (entry === undefined) return
     const { transaction } = entry
     this.byTxid.delete(txid)
-    this.byWtxid.delete(binaryString(transaction.wtxid))
+    this.byWtxid.delete(wtxidKey(transaction.wtxid))
     for (const { prevout } of transaction.inputs) this.spenders.delete(outpointKey(prevout))
     this.graph.remove(txid)
     this.names.remove(entry)
@@ -214,7 +211,7 @@ export class Pool {
   }
 
   /** Removes transactions with all their descendants, descendants first. */
-  removeAll(txids: Iterable<string>, reason: RemovalReason): void {
+  removeAll(txids: Iterable<TxidKey>, reason: RemovalReason): void {
     for (const { transaction } of this.inOrder(this.withDescendants(txids)).reverse()) {
       this.remove(transaction.txidKey, reason)
     }
@@ -223,7 +220,7 @@ export class Pool {
   /** Removes transactions that arrived before a time, seconds since 1970, with their descendants. */
   expire(before: number): void {
     if (this.oldest >= before) return
-    const expired: Array<string> = []
+    const expired: Array<TxidKey> = []
     this.oldest = Infinity
     for (const { time, transaction } of this.byTxid.values()) {
       if (time < before) expired.push(transaction.txidKey)
@@ -246,7 +243,7 @@ export class Pool {
    * Adds to the modified fee of a transaction. Returns false and changes nothing if the sum of its deltas would exceed
    * `MAX_MONEY` either way: fees have to stay whole numbers.
    */
-  prioritise(txid: string, delta: number): boolean {
+  prioritise(txid: TxidKey, delta: number): boolean {
     const sum = (this.deltas.get(txid) ?? 0) + delta
     if (!(Math.abs(sum) <= MAX_MONEY)) return false
     if (sum === 0) this.deltas.delete(txid)

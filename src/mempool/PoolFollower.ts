@@ -7,6 +7,7 @@ import type { TipState } from "../chain/state/TipState.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
 import type { Block } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { TxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Admission } from "./admission.ts"
@@ -40,8 +41,8 @@ export const makePoolFollower = (
   const { params } = chain
   let cursor: Cursor | undefined
   /** Transactions of disconnected blocks, by txid, in the order of the chain; coinbases are among them. */
-  let disconnected: ReadonlyMap<string, Transaction> = new Map()
-  const minedAgain = new Set<string>()
+  let disconnected: ReadonlyMap<TxidKey, Transaction> = new Map()
+  const minedAgain = new Set<TxidKey>()
   let rewound = false
 
   const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>

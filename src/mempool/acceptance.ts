@@ -5,7 +5,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { transactionSigopCost } from "../consensus/sigops.ts"
 import { checkTransaction, isFinal, meetsLocks, sequenceLocks } from "../consensus/transaction.ts"
 import type { Coin } from "../consensus/view.ts"
-import { binaryString } from "../protocol/bytes.ts"
+import { type TxidKey, txidOf, wtxidKey } from "../protocol/keys.ts"
 import { outpoint, outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { TransactionRejected } from "./errors.ts"
 import { ownBytes } from "./memoryUsage.ts"
@@ -17,7 +17,7 @@ import { standardFlags } from "./policy/scriptFlags.ts"
 import { checkSize, checkStandard } from "./policy/standard.ts"
 import { checkStandardInputs, checkStandardWitness } from "./policy/standardInputs.ts"
 import { checkTruc } from "./policy/truc.ts"
-import { outputCoin, type Pool, txidOf } from "./Pool.ts"
+import { outputCoin, type Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse, refuseByRule } from "./refusal.ts"
 
@@ -51,7 +51,7 @@ export interface AcceptanceContext {
    */
   readonly origin: "offered" | "package" | "mined"
   /** Transactions before it in the same package, by txid. */
-  readonly before: ReadonlyMap<string, Transaction>
+  readonly before: ReadonlyMap<TxidKey, Transaction>
 }
 
 /** A transaction that is accepted once its scripts are checked. */
@@ -78,12 +78,12 @@ const findConflicts = (
   pool: Pool,
   transaction: Transaction,
   { origin }: AcceptanceContext
-): ReadonlySet<string> | TransactionRejected => {
-  if (pool.getByWtxid(binaryString(transaction.wtxid)) !== undefined) {
+): ReadonlySet<TxidKey> | TransactionRejected => {
+  if (pool.getByWtxid(wtxidKey(transaction.wtxid)) !== undefined) {
     return refuse(transaction, "conflict", "txn-already-in-mempool")
   }
   if (pool.has(transaction.txidKey)) return refuse(transaction, "conflict", "txn-same-nonwitness-data-in-mempool")
-  const conflicts = new Set<string>()
+  const conflicts = new Set<TxidKey>()
   for (const { prevout } of transaction.inputs) {
     const spender = pool.spender(outpointKey(prevout))
     if (spender === undefined) continue
@@ -195,7 +195,7 @@ const checkPayment = (
 const relate = (
   pool: Pool,
   entry: PoolEntry,
-  conflicts: ReadonlySet<string>,
+  conflicts: ReadonlySet<TxidKey>,
   { origin, policy }: AcceptanceContext
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { transaction } = entry

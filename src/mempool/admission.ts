@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { attempt } from "../chain/attempt.ts"
 import type { TipState } from "../chain/state/TipState.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
+import type { TxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type AcceptanceContext, type AcceptancePlan, planAcceptance, type Policy } from "./acceptance.ts"
@@ -51,7 +52,7 @@ export interface Admission {
   readonly poolFeeRate: () => number
 }
 
-const NOTHING: ReadonlyMap<string, Transaction> = new Map()
+const NOTHING: ReadonlyMap<TxidKey, Transaction> = new Map()
 
 /** The test result of a transaction that would be accepted. */
 const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({

@@ -7,12 +7,13 @@ import { isFinal } from "../consensus/transaction.ts"
 import type { Coin } from "../consensus/view.ts"
 import type { Block } from "../protocol/block.ts"
 import { binaryString } from "../protocol/bytes.ts"
+import { type TxidKey, txidOf } from "../protocol/keys.ts"
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { meetsRelativeLocks } from "./acceptance.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT } from "./policy/limits.ts"
 import { standardFlags } from "./policy/scriptFlags.ts"
-import { type Pool, txidOf } from "./Pool.ts"
+import type { Pool } from "./Pool.ts"
 import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
 /** Removals from the pool when the tip moves (reference/protocol.md 5.6). */
@@ -119,7 +120,7 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
  * Removes the worst of a transaction's cluster until it is within the limits: a transaction that returned from a block
  * may have joined clusters. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
  */
-export const trimCluster = (pool: Pool, txid: string): void => {
+export const trimCluster = (pool: Pool, txid: TxidKey): void => {
   while (pool.has(txid)) {
     const { count, weight } = pool.graph.clusterWith([txid])
     if (count <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT) return

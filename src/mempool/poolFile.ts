@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, renameSync } from "node:fs"
 import { replaceFileNow } from "../base/atomicFile.ts"
-import { binaryString, type Bytes, equal, fromBinaryString } from "../protocol/bytes.ts"
+import { type Bytes, equal, fromBinaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import { type TxidKey, txidKey } from "../protocol/keys.ts"
 import { DecodeError, Reader } from "../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 import { Writer } from "../protocol/Writer.ts"
@@ -39,8 +40,8 @@ export interface PoolContent {
   /** Parents before children. */
   readonly transactions: ReadonlyArray<KeptTransaction>
   /** Smallest units. */
-  readonly deltas: ReadonlyMap<string, number>
-  readonly unbroadcast: ReadonlyArray<string>
+  readonly deltas: ReadonlyMap<TxidKey, number>
+  readonly unbroadcast: ReadonlyArray<TxidKey>
 }
 
 /** Encodes the file. */
@@ -71,7 +72,7 @@ export const decodePool = (bytes: Bytes): PoolContent => {
   const version = reader.u32("version")
   if (version !== VERSION) reader.fail("version", `${version} is unknown here`)
   if (!equal(hash256(content), bytes.subarray(content.length))) reader.fail("checksum", "it does not match the content")
-  const txid = (): string => binaryString(reader.bytes(HASH_SIZE, "txid"))
+  const txid = (): TxidKey => txidKey(reader.bytes(HASH_SIZE, "txid"))
   const transactions = many(count(reader, "transactions", 8 + 10), (): KeptTransaction => {
     const time = reader.i64("time")
     return { time, transaction: decodeTransaction(reader.varBytes("transaction")) }

@@ -33,6 +33,7 @@ import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
+import { txidKeyOf } from "../protocol/keys.ts"
 import type { NameFailure, NameOptions, Registration } from "../wallet/names/WalletNames.ts"
 import { evenIfRefused } from "../wallet/payments/evenIfRefused.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
@@ -105,7 +106,8 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
 
     const confirmed = (wallet: Wallet, txHash: string): Effect.Effect<Confirmed> =>
       Effect.sync(() => {
-        const state = wallet.ledger.transaction(txHash)?.state
+        const key = txidKeyOf(txHash)
+        const state = key === undefined ? undefined : wallet.ledger.transaction(key)?.state
         return state?.type === "confirmed"
           ? { confirmations: wallet.ledger.lastBlock().height - state.height + 1, height: state.height }
           : { confirmations: state?.type === "conflicted" ? -1 : 0, height: undefined }

@@ -1,17 +1,10 @@
-import {
-  type Bech32Variant,
-  CHECKSUM_CONSTANTS,
-  CHECKSUM_LENGTH,
-  dataValue,
-  MAX_BECH32_LENGTH,
-  remainder,
-  remainderStep
-} from "./bech32.ts"
+import { type Bech32Variant, CHECKSUM_LENGTH, MAX_BECH32_LENGTH } from "./bech32.ts"
 import type { Bytes } from "./bytes.ts"
 
 /**
  * Locates the errors in a text that is not valid bech32. The code finds up to two wrong characters of the data part. It
- * deliberately does not return the right characters: the user has to look up the address.
+ * deliberately does not return the right characters: the user has to look up the address. The checksum is computed here,
+ * because @scure/base says only whether it is right, and the search needs the remainder.
  */
 
 /** The reference node's words, and the positions that are probably wrong, in bytes of UTF-8. */
@@ -22,6 +15,39 @@ export interface Bech32Error {
 
 /** The checked length of a text. Positions in an overlong text are listed up to here. */
 const MAX_EXAMINED_LENGTH = 1000
+
+const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+
+/** The value of each character by its code, in either case; -1 for characters that are not digits. */
+const VALUES = Int8Array.from(
+  { length: 128 },
+  (_, code) => ALPHABET.indexOf(String.fromCharCode(code).toLowerCase())
+)
+
+/** The remainder of a valid text, for each variant (BIP 173, BIP 350). */
+const CHECKSUM_CONSTANTS: Readonly<Record<Bech32Variant, number>> = { bech32: 1, bech32m: 0x2bc830a3 }
+
+const GENERATOR = Int32Array.of(0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)
+
+/** Multiplies a remainder by x, adds a 5-bit value, and reduces by the generator of the code. 30 bits. */
+const remainderStep = (remainder: number, value: number): number => {
+  const top = remainder >>> 25
+  let next = ((remainder & 0x1ffffff) << 5) ^ value
+  for (let bit = 0; bit < 5; bit++) if (((top >>> bit) & 1) === 1) next ^= GENERATOR[bit] ?? 0
+  return next
+}
+
+/** The remainder of a whole text: the high and the low bits of the prefix, then the data values. */
+const remainder = (hrp: string, values: Bytes): number => {
+  let result = 1
+  for (let i = 0; i < hrp.length; i++) result = remainderStep(result, hrp.charCodeAt(i) >>> 5)
+  result = remainderStep(result, 0)
+  for (let i = 0; i < hrp.length; i++) result = remainderStep(result, hrp.charCodeAt(i) & 31)
+  for (const value of values) result = remainderStep(result, value)
+  return result
+}
+
+const dataValue = (code: number): number => VALUES[code] ?? -1
 
 const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a
 const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a

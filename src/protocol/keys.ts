@@ -1,6 +1,8 @@
+import { binaryString, type Bytes, displayHash, fromBinaryString, parseDisplayHash } from "./bytes.ts"
+
 /**
  * Types for values that must not be mixed up. A brand is only in the type: at run time the value is the plain one. Each
- * brand has one function that gives it, which is called where the value comes into being.
+ * brand has its functions that give it, which are called where the value comes into being.
  */
 
 declare const brand: unique symbol
@@ -17,3 +19,28 @@ export const headerId = (place: number): HeaderId => place as HeaderId
 export type PeerId = Brand<number, "PeerId">
 
 export const peerId = (count: number): PeerId => count as PeerId
+
+/** A txid as a key of maps: its 32 bytes in wire order, one character a byte. */
+export type TxidKey = Brand<string, "TxidKey">
+
+export const txidKey = (txid: Bytes): TxidKey => binaryString(txid) as TxidKey
+
+/** The key of a txid in display byte order; `undefined` for any other text. */
+export const txidKeyOf = (shown: string): TxidKey | undefined => {
+  const txid = parseDisplayHash(shown)
+  return txid === undefined ? undefined : txidKey(txid)
+}
+
+/** The txid of a key, in display byte order. */
+export const shownTxid = (key: TxidKey): string => displayHash(fromBinaryString(key))
+
+/** A wtxid as a key of maps, in the form of a `TxidKey`. */
+export type WtxidKey = Brand<string, "WtxidKey">
+
+export const wtxidKey = (wtxid: Bytes): WtxidKey => binaryString(wtxid) as WtxidKey
+
+/** An outpoint as a key of maps: its 36 bytes as on the wire, one character a byte. `outpointKey` gives it. */
+export type OutpointKey = Brand<string, "OutpointKey">
+
+/** The txid in an outpoint key. */
+export const txidOf = (outpoint: OutpointKey): TxidKey => outpoint.slice(0, 32) as TxidKey

@@ -1,5 +1,6 @@
 import { binaryString, type Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "./keys.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
@@ -45,7 +46,7 @@ export const outpoint = (txid: Bytes, index: number): Uint8Array => {
 }
 
 /** An outpoint as a key for maps: one character per byte. */
-export const outpointKey = binaryString
+export const outpointKey = binaryString as (prevout: Bytes) => OutpointKey
 
 /** Whether an outpoint is the null outpoint, which coinbases spend: all zeros, index 2^32 - 1. */
 export const isNullPrevout = (prevout: Bytes): boolean => {
@@ -67,7 +68,7 @@ export class Transaction {
   private readonly witnessSize: number
   private knownTxid: Uint8Array | undefined
   private knownWtxid: Uint8Array | undefined
-  private knownKey: string | undefined
+  private knownKey: TxidKey | undefined
 
   constructor(parts: {
     readonly bytes: Bytes
@@ -97,8 +98,8 @@ export class Transaction {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
 
-  get txidKey(): string {
-    return this.knownKey ??= binaryString(this.txid)
+  get txidKey(): TxidKey {
+    return this.knownKey ??= txidKey(this.txid)
   }
 
   /** Size in bytes without witnesses, marker and flag. */

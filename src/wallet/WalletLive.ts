@@ -12,7 +12,8 @@ import { SyncStatus } from "../chain/SyncStatus.ts"
 import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { NameDb } from "../names/NameDb.ts"
-import { binaryString, displayHash } from "../protocol/bytes.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import { txidKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { WalletDamaged } from "./errors.ts"
@@ -92,7 +93,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       added: ({ txid }) => publish({ _tag: "TransactionAdded", txid }),
       arrived
     })
-    const contradiction = registrationsProblem(file.document, (txid) => ledger.entry(binaryString(txid))?.transaction)
+    const contradiction = registrationsProblem(file.document, (txid) => ledger.entry(txidKey(txid))?.transaction)
     if (contradiction !== undefined) return yield* new WalletDamaged({ file: file.path, found: contradiction })
     const parts: WalletParts = {
       chain,

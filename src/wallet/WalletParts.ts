@@ -5,7 +5,7 @@ import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { NameDb } from "../names/NameDb.ts"
-import { binaryString, type Bytes, displayHash, fromBinaryString, parseDisplayHash } from "../protocol/bytes.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { KeysLocked } from "./errors.ts"
 import type { KeyRing } from "./keys/KeyRing.ts"
@@ -45,15 +45,3 @@ export const update = (
   { file }: { readonly file: Pick<WalletFile, "update"> },
   change: (document: WalletDocument) => WalletDocument
 ): Effect.Effect<void, StorageFailure> => Effect.asVoid(file.update(change))
-
-const DISPLAYED = 64
-
-/** The key of a txid, given as a key or in display byte order; `undefined` for any other text. */
-export const keyOfTxid = (txid: string): string | undefined => {
-  if (txid.length !== DISPLAYED) return txid
-  const hash = parseDisplayHash(txid)
-  return hash === undefined ? undefined : binaryString(hash)
-}
-
-/** The txid of a key, in display byte order. */
-export const shownTxid = (key: string): string => displayHash(fromBinaryString(key))

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { RejectionKind } from "../../src/mempool/errors.ts"
 import { MAX_MONEY } from "../../src/protocol/amount.ts"
-import { binaryString, concat, displayHash } from "../../src/protocol/bytes.ts"
+import { concat, displayHash } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
+import { wtxidKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION } from "../../src/protocol/nameOperation.ts"
 import { Op, pushData } from "../../src/protocol/script.ts"
 import { outpoint, type Transaction } from "../../src/protocol/transaction.ts"
@@ -219,7 +220,7 @@ describe("acceptance", () => {
         const whole = currency([spending(spent, { scriptSig: new Uint8Array(0), witness })], [to(1_000_000 - FEE)])
         assert.strictEqual(whole.txidKey, bare.txidKey)
         yield* node.take(whole)
-        assert.strictEqual(node.pool.getByWtxid(binaryString(whole.wtxid))?.transaction, whole)
+        assert.strictEqual(node.pool.getByWtxid(wtxidKey(whole.wtxid))?.transaction, whole)
         yield* expectRefusalOf(node, whole, "txn-already-in-mempool")
         yield* expectRefusalOf(node, bare, "txn-same-nonwitness-data-in-mempool")
       })

@@ -186,7 +186,7 @@ describe("parseAddress", () => {
     parsed(network, encodeBase58Check(concat(Uint8Array.of(version), new Uint8Array(length))))
 
   const bech32 = (variant: "bech32" | "bech32m", hrp: string, ...values: ReadonlyArray<number>) =>
-    parsed(mainnet, encodeBech32(variant, hrp, Uint8Array.from(values)))
+    parsed(mainnet, encodeBech32(variant, hrp, values))
 
   it("Base58Check is first: legacy addresses may begin like segwit ones (reference/protocol.md 1.4, trap 1)", () => {
     const legacy = Array.from({ length: 40_000 }, (_, i): Destination => {

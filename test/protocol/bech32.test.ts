@@ -170,14 +170,14 @@ describe("program lengths", () => {
 describe("encodeBech32", () => {
   it("encodeBech32 throws for an invalid prefix", () => {
     for (const hrp of ["", "NC", "n c", "nć", "n\x7f", "x".repeat(84)]) {
-      assert.throws(() => encodeBech32("bech32", hrp, new Uint8Array(0)), RangeError)
+      assert.throws(() => encodeBech32("bech32", hrp, []), RangeError)
     }
-    assert.strictEqual(encodeBech32("bech32", "x".repeat(83), new Uint8Array(0)).length, 90)
+    assert.strictEqual(encodeBech32("bech32", "x".repeat(83), []).length, 90)
   })
 
   it("encodeBech32 throws for a text of 91 characters, but not of 90", () => {
-    assert.strictEqual(encodeBech32("bech32m", "nc", new Uint8Array(81)).length, 90)
-    assert.throws(() => encodeBech32("bech32m", "nc", new Uint8Array(82)), RangeError)
+    assert.strictEqual(encodeBech32("bech32m", "nc", new Array<number>(81).fill(0)).length, 90)
+    assert.throws(() => encodeBech32("bech32m", "nc", new Array<number>(82).fill(0)), RangeError)
   })
 })
 

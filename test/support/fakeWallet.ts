@@ -15,7 +15,6 @@ import type { WalletNames } from "../../src/wallet/names/WalletNames.ts"
 import type { WalletPayments } from "../../src/wallet/payments/WalletPayments.ts"
 import { makeProvider, type SigningKey } from "../../src/wallet/signing/SigningProvider.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
-import { keyOfTxid } from "../../src/wallet/WalletParts.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { pubkeyOf } from "./keys.ts"
 import { type Calls, callsOf } from "./methodNode.ts"
@@ -181,7 +180,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       balances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
       coins: () => coins,
       transactions: () => transactions,
-      transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === keyOfTxid(txid)),
+      transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === txid),
       conflictsOf: () => [],
       lockCoins: (outpoints, lock, persistent) =>
         Effect.sync(() => {

@@ -5,6 +5,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { COIN } from "../../src/protocol/amount.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
+import { txidKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import { type InvalidWalletRequest } from "../../src/wallet/errors.ts"
@@ -24,6 +25,9 @@ const documentOf = (directory: string) => {
 }
 
 const keptTxids = (directory: string) => documentOf(directory).transactions.map(({ txid }) => txid)
+
+/** A transaction that no wallet has. */
+const UNKNOWN = txidKey(new Uint8Array(32))
 
 const shown = (transaction: Transaction): string => displayHash(transaction.txid)
 
@@ -70,7 +74,7 @@ describe("Wallet", () => {
           })
           assert.strictEqual(fee, Math.ceil(transaction.virtualSize * 100))
           yield* minePool
-          assert.deepInclude(wallet.ledger.transaction(shown(transaction))?.state, {
+          assert.deepInclude(wallet.ledger.transaction(transaction.txidKey)?.state, {
             type: "confirmed",
             height: 102,
             index: 1
@@ -79,7 +83,7 @@ describe("Wallet", () => {
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "five deep")
           yield* mine(1)
           assert.deepStrictEqual(keptTxids(directory), [], "six deep")
-          assert.strictEqual(wallet.ledger.transaction(shown(transaction))?.state.type, "confirmed")
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "confirmed")
         }), {
         mempool: (pool) => ({
           ...pool,
@@ -100,7 +104,7 @@ describe("Wallet", () => {
           const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
           yield* minePool
           yield* mine(4)
-          return shown(transaction)
+          return transaction.txidKey
         }))
       for (const lost of ["chainstate", "blocks", "names.db"]) {
         rmSync(join(directory, lost), { recursive: true, force: true })
@@ -430,7 +434,7 @@ describe("Wallet", () => {
           yield* wallet.payments.abandon(txidKey)
           assert.strictEqual(wallet.ledger.coins().length, 1)
           assert.deepStrictEqual(wallet.ledger.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
-          assert.deepInclude(yield* Effect.flip(wallet.payments.abandon("00".repeat(32))), {
+          assert.deepInclude(yield* Effect.flip(wallet.payments.abandon(UNKNOWN)), {
             code: "unknown-transaction"
           })
           assert.deepStrictEqual(documentOf(directory).transactions.map(({ abandoned }) => abandoned), [true])
@@ -465,7 +469,7 @@ describe("Wallet", () => {
           yield* eventually("out of the queue", () => wallet.payments.queue().length === 0)
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
-          assert.isFalse(yield* wallet.payments.dequeue(shown(transaction)))
+          assert.isFalse(yield* wallet.payments.dequeue(transaction.txidKey))
         }))
     }))
 

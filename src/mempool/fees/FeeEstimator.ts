@@ -10,6 +10,7 @@ import { Chain } from "../../chain/Chain.ts"
 import type { ChainEvent } from "../../chain/ChainEvent.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { Cursor } from "../../chain/write/Follower.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Mempool } from "../Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../PoolEntry.ts"
@@ -75,9 +76,9 @@ const make = (
     const { filename } = options
     const history = yield* load(filename)
     /** Mined transactions, oldest first: a reorganisation returns them to the mempool, and they are not new then. */
-    const mined = new Set<string>()
+    const mined = new Set<TxidKey>()
     /** Arrived at a newer tip than the last counted block, before the event of that block. */
-    const early = new Map<string, PoolEntry>()
+    const early = new Map<TxidKey, PoolEntry>()
 
     const save = filename === undefined
       ? Effect.void
@@ -96,7 +97,7 @@ const make = (
       return height >= headers - 1 && header.time >= (yield* unixTime) - MAX_TIP_AGE
     })
 
-    const enter = (key: string, { fee, height, vsize }: PoolEntry): void =>
+    const enter = (key: TxidKey, { fee, height, vsize }: PoolEntry): void =>
       history.entered(key, { fee, vsize, height, validForEstimation: true })
 
     const added = (entry: PoolEntry): Effect.Effect<void> =>
@@ -107,7 +108,7 @@ const make = (
         else enter(key, entry)
       })
 
-    const removed = (key: string, byBlock: boolean): void => {
+    const removed = (key: TxidKey, byBlock: boolean): void => {
       early.delete(key)
       if (!byBlock) return history.left(key)
       mined.add(key)
@@ -118,7 +119,7 @@ const make = (
     }
 
     /** The transactions of a block, read from the block: the events of the mempool may arrive before or after it. */
-    const keysOf = (block: Cursor): Effect.Effect<ReadonlyArray<string>> =>
+    const keysOf = (block: Cursor): Effect.Effect<ReadonlyArray<TxidKey>> =>
       Effect.suspend(() => {
         if (history.size === 0) return Effect.succeed([])
         return chain.block(block.hash).pipe(

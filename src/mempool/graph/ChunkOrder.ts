@@ -3,8 +3,8 @@ import type { GraphChunk } from "./graphChunks.ts"
 import { Heap } from "./Heap.ts"
 
 /** A chunk of a cluster and its position among those of all clusters. */
-export interface RankedChunk {
-  readonly chunk: GraphChunk
+export interface RankedChunk<Key extends string = string> {
+  readonly chunk: GraphChunk<Key>
   /** Number of the cluster: of two chunks with the same rate that of the older cluster comes first. */
   readonly cluster: number
   /** Index of the chunk in its cluster. */
@@ -20,8 +20,8 @@ const compareChunks = (a: RankedChunk, b: RankedChunk): number =>
 const isCurrent = (ranked: RankedChunk): boolean => ranked.isCurrent
 
 /** Merges two sorted lists. */
-const merge = (a: ReadonlyArray<RankedChunk>, b: ReadonlyArray<RankedChunk>): Array<RankedChunk> => {
-  const merged: Array<RankedChunk> = []
+const merge = <Ranked extends RankedChunk>(a: ReadonlyArray<Ranked>, b: ReadonlyArray<Ranked>): Array<Ranked> => {
+  const merged: Array<Ranked> = []
   let at = 0
   for (const item of a) {
     for (let next = b[at]; next !== undefined && compareChunks(next, item) < 0; next = b[++at]) merged.push(next)
@@ -37,15 +37,15 @@ const MIN_COMPACTION = 256
  * The chunks of all clusters, best first. Outdated chunks are removed lazily: the worst one costs logarithmic time, and
  * the whole order is built only on request, from the previous one.
  */
-export class ChunkOrder {
-  private readonly worstFirst = new Heap<RankedChunk>((a, b) => compareChunks(b, a))
-  private sorted: Array<RankedChunk> = []
+export class ChunkOrder<Key extends string = string> {
+  private readonly worstFirst = new Heap<RankedChunk<Key>>((a, b) => compareChunks(b, a))
+  private sorted: Array<RankedChunk<Key>> = []
   /** Not yet in `sorted`. */
-  private added: Array<RankedChunk> = []
+  private added: Array<RankedChunk<Key>> = []
   private compactAt = MIN_COMPACTION
   private addedCompactAt = MIN_COMPACTION
 
-  add(chunks: ReadonlyArray<RankedChunk>): void {
+  add(chunks: ReadonlyArray<RankedChunk<Key>>): void {
     for (const chunk of chunks) {
       this.worstFirst.push(chunk)
       this.added.push(chunk)
@@ -61,7 +61,7 @@ export class ChunkOrder {
   }
 
   /** The last chunk of the order. */
-  worst(): GraphChunk | undefined {
+  worst(): GraphChunk<Key> | undefined {
     for (;;) {
       const last = this.worstFirst.peek()
       if (last === undefined || last.isCurrent) return last?.chunk
@@ -70,7 +70,7 @@ export class ChunkOrder {
   }
 
   /** The whole order, best first. */
-  all(): ReadonlyArray<GraphChunk> {
+  all(): ReadonlyArray<GraphChunk<Key>> {
     this.sorted = merge(this.sorted.filter(isCurrent), this.added.filter(isCurrent).sort(compareChunks))
     this.added = []
     return this.sorted.map(({ chunk }) => chunk)

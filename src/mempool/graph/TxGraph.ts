@@ -7,65 +7,65 @@ export type { DiagramPoint } from "./diagram.ts"
 export type { GraphChunk, GraphNode } from "./graphChunks.ts"
 
 /** A transaction to add. */
-export interface NewNode {
+export interface NewNode<Key extends string = string> {
   /** Smallest units; may be negative. */
   readonly fee: number
   /** Weight units, above 0. */
   readonly weight: number
   /** The transactions that it spends. Unknown keys are ignored. */
-  readonly parents: Iterable<string>
+  readonly parents: Iterable<Key>
   /** The transactions that spend it and were there before, as after a reorganisation. Unknown keys are ignored. */
-  readonly children?: Iterable<string>
+  readonly children?: Iterable<Key>
 }
 
 /** A transaction in the graph. */
-interface Member {
-  readonly key: string
+interface Member<Key extends string> {
+  readonly key: Key
   fee: number
   readonly weight: number
-  readonly parents: Set<string>
-  readonly children: Set<string>
-  cluster: Cluster
+  readonly parents: Set<Key>
+  readonly children: Set<Key>
+  cluster: Cluster<Key>
 }
 
 /** Transactions that are connected, directly or through others. */
-interface Cluster {
+interface Cluster<Key extends string> {
   readonly number: number
-  readonly members: Set<Member>
+  readonly members: Set<Member<Key>>
   /** Best first; `undefined` until a caller asks for them. */
-  chunks: ReadonlyArray<RankedChunk> | undefined
+  chunks: ReadonlyArray<RankedChunk<Key>> | undefined
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NONE: ReadonlySet<never> = new Set()
 
 /**
  * The unconfirmed transactions and their dependencies: the clusters that they form, and the chunks in which these are
  * best mined. Has fees, weights and keys, not transactions. Computes chunks on request and keeps them until their
  * cluster changes.
  */
-export class TxGraph {
-  private readonly members = new Map<string, Member>()
-  private readonly order = new ChunkOrder()
+export class TxGraph<Key extends string = string> {
+  private readonly members = new Map<Key, Member<Key>>()
+  private readonly order = new ChunkOrder<Key>()
   /** Clusters whose chunks are not in `order`. */
-  private readonly changed = new Set<Cluster>()
-  private all: ReadonlyArray<GraphChunk> | undefined
+  private readonly changed = new Set<Cluster<Key>>()
+  private all: ReadonlyArray<GraphChunk<Key>> | undefined
   private clusterCount = 0
 
   get size(): number {
     return this.members.size
   }
 
-  has(key: string): boolean {
+  has(key: Key): boolean {
     return this.members.has(key)
   }
 
   /** Adds a transaction, which joins its relatives' clusters. */
-  add(key: string, node: NewNode): void {
+  add(key: Key, node: NewNode<Key>): void {
     if (this.members.has(key)) throw new TypeError("the transaction is in the graph already")
     const parents = this.known(node.parents)
     const children = this.known(node.children ?? NONE)
     const cluster = this.newCluster()
-    const member: Member = { key, fee: node.fee, weight: node.weight, parents, children, cluster }
+    const member: Member<Key> = { key, fee: node.fee, weight: node.weight, parents, children, cluster }
     this.members.set(key, member)
     cluster.members.add(member)
     for (const parent of parents) this.members.get(parent)?.children.add(key)
@@ -75,7 +75,7 @@ export class TxGraph {
   }
 
   /** Removes one transaction. Its children stay; its cluster may split. */
-  remove(key: string): void {
+  remove(key: Key): void {
     const member = this.members.get(key)
     if (member === undefined) return
     const relatives = [...this.relatives(key)]
@@ -87,37 +87,37 @@ export class TxGraph {
     if (relatives.length > 1) this.split(relatives)
   }
 
-  setFee(key: string, fee: number): void {
+  setFee(key: Key, fee: number): void {
     const member = this.members.get(key)
     if (member === undefined || member.fee === fee) return
     member.fee = fee
     this.touch(member.cluster)
   }
 
-  parents(key: string): ReadonlySet<string> {
+  parents(key: Key): ReadonlySet<Key> {
     return this.members.get(key)?.parents ?? NONE
   }
 
-  children(key: string): ReadonlySet<string> {
+  children(key: Key): ReadonlySet<Key> {
     return this.members.get(key)?.children ?? NONE
   }
 
   /** All ancestors of a transaction, without itself. */
-  ancestors(key: string): ReadonlySet<string> {
+  ancestors(key: Key): ReadonlySet<Key> {
     const found = this.reach([key], (near) => this.parents(near))
     found.delete(key)
     return found
   }
 
   /** All descendants of a transaction, without itself. */
-  descendants(key: string): ReadonlySet<string> {
+  descendants(key: Key): ReadonlySet<Key> {
     const found = this.reach([key], (near) => this.children(near))
     found.delete(key)
     return found
   }
 
   /** The transactions of a transaction's cluster, in the order of its chunks: parents before children. */
-  cluster(key: string): ReadonlyArray<string> {
+  cluster(key: Key): ReadonlyArray<Key> {
     return this.chunksOf(key).flatMap(({ keys }) => keys)
   }
 
@@ -126,8 +126,8 @@ export class TxGraph {
    * more than `most` transactions the result is partial: it only shows that there are more.
    */
   clusterWith(
-    parents: Iterable<string>,
-    without: ReadonlySet<string> = NONE,
+    parents: Iterable<Key>,
+    without: ReadonlySet<Key> = NONE,
     most = Infinity
   ): { readonly count: number; readonly weight: number } {
     const found = this.known([...parents].filter((key) => !without.has(key)))
@@ -142,30 +142,30 @@ export class TxGraph {
   }
 
   /** The chunks of a transaction's cluster, best first. Empty for an unknown transaction. */
-  chunksOf(key: string): ReadonlyArray<GraphChunk> {
+  chunksOf(key: Key): ReadonlyArray<GraphChunk<Key>> {
     const cluster = this.members.get(key)?.cluster
     return cluster === undefined ? [] : this.chunksIn(cluster).map(({ chunk }) => chunk)
   }
 
   /** The chunk of a transaction. */
-  chunkOf(key: string): GraphChunk | undefined {
+  chunkOf(key: Key): GraphChunk<Key> | undefined {
     return this.chunksOf(key).find(({ keys }) => keys.includes(key))
   }
 
   /** All chunks, best first; in this order parents come before children. */
-  chunks(): ReadonlyArray<GraphChunk> {
+  chunks(): ReadonlyArray<GraphChunk<Key>> {
     this.settle()
     return this.all ??= this.order.all()
   }
 
   /** The chunk to evict first: the last of `chunks`, so that it has no descendants outside of it. */
-  worst(): GraphChunk | undefined {
+  worst(): GraphChunk<Key> | undefined {
     this.settle()
     return this.order.worst()
   }
 
   /** The number of clusters that contain these transactions. */
-  clustersAffected(keys: Iterable<string>): number {
+  clustersAffected(keys: Iterable<Key>): number {
     return this.clustersOf(keys).size
   }
 
@@ -174,10 +174,10 @@ export class TxGraph {
    * whose parents may be in the graph or among them. Compares only the affected clusters.
    * Source: upstream `policy/rbf.cpp`, `ImprovesFeerateDiagram`.
    */
-  improves(removed: ReadonlySet<string>, added: ReadonlyArray<GraphNode>): boolean {
+  improves(removed: ReadonlySet<Key>, added: ReadonlyArray<GraphNode<Key>>): boolean {
     const touched = [...removed, ...added.flatMap(({ parents }) => [...parents])]
-    const before: Array<GraphChunk> = []
-    const after: Array<GraphNode> = [...added]
+    const before: Array<GraphChunk<Key>> = []
+    const after: Array<GraphNode<Key>> = [...added]
     for (const cluster of this.clustersOf(touched)) {
       for (const { chunk } of this.chunksIn(cluster)) before.push(chunk)
       for (const member of cluster.members) if (!removed.has(member.key)) after.push(member)
@@ -191,26 +191,26 @@ export class TxGraph {
     return diagramOf(this.chunks())
   }
 
-  private known(keys: Iterable<string>): Set<string> {
-    const known = new Set<string>()
+  private known(keys: Iterable<Key>): Set<Key> {
+    const known = new Set<Key>()
     for (const key of keys) if (this.members.has(key)) known.add(key)
     return known
   }
 
-  private *relatives(key: string): Iterable<string> {
+  private *relatives(key: Key): Iterable<Key> {
     yield* this.parents(key)
     yield* this.children(key)
   }
 
   /** All that is reachable from transactions of the graph, with themselves. */
-  private reach(starts: Iterable<string>, next: (key: string) => Iterable<string>): Set<string> {
+  private reach(starts: Iterable<Key>, next: (key: Key) => Iterable<Key>): Set<Key> {
     const found = this.known(starts)
     for (const key of found) for (const near of next(key)) found.add(near)
     return found
   }
 
-  private clustersOf(keys: Iterable<string>): ReadonlySet<Cluster> {
-    const clusters = new Set<Cluster>()
+  private clustersOf(keys: Iterable<Key>): ReadonlySet<Cluster<Key>> {
+    const clusters = new Set<Cluster<Key>>()
     for (const key of keys) {
       const member = this.members.get(key)
       if (member !== undefined) clusters.add(member.cluster)
@@ -218,12 +218,12 @@ export class TxGraph {
     return clusters
   }
 
-  private newCluster(): Cluster {
+  private newCluster(): Cluster<Key> {
     return { number: this.clusterCount++, members: new Set(), chunks: undefined }
   }
 
   /** Marks the chunks of a cluster as outdated. */
-  private touch(cluster: Cluster): void {
+  private touch(cluster: Cluster<Key>): void {
     for (const ranked of cluster.chunks ?? []) ranked.isCurrent = false
     cluster.chunks = undefined
     this.all = undefined
@@ -232,7 +232,7 @@ export class TxGraph {
   }
 
   /** Merges the smaller of two transactions' clusters into the larger one. */
-  private join(a: Member, b: Member | undefined): void {
+  private join(a: Member<Key>, b: Member<Key> | undefined): void {
     if (b === undefined || a.cluster === b.cluster) return
     const isLarger = a.cluster.members.size > b.cluster.members.size
     const [from, into] = isLarger ? [b.cluster, a.cluster] : [a.cluster, b.cluster]
@@ -240,7 +240,7 @@ export class TxGraph {
     this.touch(from)
   }
 
-  private move(members: Iterable<Member>, into: Cluster): void {
+  private move(members: Iterable<Member<Key>>, into: Cluster<Key>): void {
     for (const member of members) {
       member.cluster.members.delete(member)
       member.cluster = into
@@ -249,15 +249,15 @@ export class TxGraph {
   }
 
   /** Splits a cluster that lost a member, given the member's relatives: every connected part but one is new. */
-  private split(relatives: ReadonlyArray<string>): void {
-    const seen = new Set<string>()
+  private split(relatives: ReadonlyArray<Key>): void {
+    const seen = new Set<Key>()
     for (const [i, relative] of relatives.entries()) {
       if (seen.has(relative)) continue
       const part = this.reach([relative], (near) => this.relatives(near))
       for (const key of part) seen.add(key)
       if (i === 0) continue
       const cluster = this.newCluster()
-      const members: Array<Member> = []
+      const members: Array<Member<Key>> = []
       for (const key of part) {
         const member = this.members.get(key)
         if (member !== undefined) members.push(member)
@@ -267,7 +267,7 @@ export class TxGraph {
     }
   }
 
-  private chunksIn(cluster: Cluster): ReadonlyArray<RankedChunk> {
+  private chunksIn(cluster: Cluster<Key>): ReadonlyArray<RankedChunk<Key>> {
     if (cluster.chunks !== undefined) return cluster.chunks
     const chunks = graphChunks([...cluster.members]).map((chunk, index) => ({
       chunk,

@@ -3,18 +3,18 @@ import type { ClusterNode } from "./bestClosure.ts"
 import { chunked, components, linearize } from "./linearize.ts"
 
 /** A transaction and its parents, by keys. Parents may be outside of the given set. */
-export interface GraphNode extends FeeRate {
-  readonly key: string
-  readonly parents: Iterable<string>
+export interface GraphNode<Key extends string = string> extends FeeRate {
+  readonly key: Key
+  readonly parents: Iterable<Key>
 }
 
 /** Transactions that are best mined together. */
-export interface GraphChunk extends FeeRate {
+export interface GraphChunk<Key extends string = string> extends FeeRate {
   /** Parents before children. */
-  readonly keys: ReadonlyArray<string>
+  readonly keys: ReadonlyArray<Key>
 }
 
-const indexed = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<ClusterNode> => {
+const indexed = <Key extends string>(entries: ReadonlyArray<GraphNode<Key>>): ReadonlyArray<ClusterNode> => {
   const indices = new Map(entries.map(({ key }, i) => [key, i]))
   return entries.map(({ fee, parents, weight }) => {
     const known: Array<number> = []
@@ -27,7 +27,9 @@ const indexed = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<ClusterNode> 
 }
 
 /** The chunks of transactions, of one cluster or of many, best first and parents before children. */
-export const graphChunks = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<GraphChunk> => {
+export const graphChunks = <Key extends string>(
+  entries: ReadonlyArray<GraphNode<Key>>
+): ReadonlyArray<GraphChunk<Key>> => {
   const [first] = entries
   // Most clusters are one transaction.
   if (first !== undefined && entries.length === 1) return [{ keys: [first.key], fee: first.fee, weight: first.weight }]
@@ -36,7 +38,7 @@ export const graphChunks = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<Gr
   const chunks = clusters.flatMap((members) => chunked(nodes, linearize(nodes, members)))
   if (clusters.length > 1) chunks.sort((a, b) => compareRates(b, a))
   return chunks.map(({ fee, members, weight }) => ({
-    keys: members.map((member) => entries[member]?.key ?? ""),
+    keys: members.flatMap((member) => entries[member]?.key ?? []),
     fee,
     weight
   }))

@@ -3,7 +3,7 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
 import { isFinal } from "../../consensus/transaction.ts"
 import type { Coin } from "../../consensus/view.ts"
-import { binaryString } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import type { MempoolChunk } from "../Mempool.ts"
@@ -48,20 +48,20 @@ export const NOTHING_SELECTED: Selection = { entries: [], fees: 0, weight: RESER
 
 /** The ids and names that a block touches; their number is limited (the lock rule, reference/protocol.md 5.4). */
 class Locks {
-  private readonly ids = new Set<string>()
+  private readonly ids = new Set<TxidKey>()
   private count = RESERVED_LOCKS
 
   /** Adds what a chunk touches and returns true; false, without a change, beyond the limit. */
   add(chunk: MempoolChunk): boolean {
-    const fresh = new Set<string>()
+    const fresh = new Set<TxidKey>()
     let names = 0
-    const touch = (id: string): void => {
+    const touch = (id: TxidKey): void => {
       if (!this.ids.has(id)) fresh.add(id)
     }
-    for (const { transaction: { inputs, txidKey, version } } of chunk.entries) {
-      if (version === NAME_TX_VERSION) names++
-      touch(txidKey)
-      for (const { prevout } of inputs) touch(binaryString(prevoutTxid(prevout)))
+    for (const { transaction } of chunk.entries) {
+      if (transaction.version === NAME_TX_VERSION) names++
+      touch(transaction.txidKey)
+      for (const { prevout } of transaction.inputs) touch(txidKey(prevoutTxid(prevout)))
     }
     if (this.count + fresh.size + names > MAX_LOCKS) return false
     this.count += fresh.size + names
@@ -86,10 +86,10 @@ const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolea
   (name?.script.operation.op !== "name_firstupdate" || isMature(transaction, block))
 
 /** Whether a chunk spends a transaction that was skipped. */
-const lacksParent = ({ entries }: MempoolChunk, skipped: ReadonlySet<string>): boolean =>
+const lacksParent = ({ entries }: MempoolChunk, skipped: ReadonlySet<TxidKey>): boolean =>
   skipped.size > 0 &&
   entries.some(({ transaction }) =>
-    transaction.inputs.some(({ prevout }) => skipped.has(binaryString(prevoutTxid(prevout))))
+    transaction.inputs.some(({ prevout }) => skipped.has(txidKey(prevoutTxid(prevout))))
   )
 
 const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
@@ -102,7 +102,7 @@ const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { s
 export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill): Selection => {
   const entries: Array<PoolEntry> = []
   const locks = new Locks()
-  const skipped = new Set<string>()
+  const skipped = new Set<TxidKey>()
   let fees = 0
   let weight = RESERVED_WEIGHT
   let sigops = RESERVED_SIGOPS

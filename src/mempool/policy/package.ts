@@ -1,4 +1,4 @@
-import { binaryString } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
@@ -15,8 +15,8 @@ export type JudgedPackage =
   | { readonly trials: ReadonlyArray<Trial> }
   | { readonly plans: ReadonlyArray<AcceptancePlan> }
 
-const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<string> =>
-  new Set(inputs.map(({ prevout }) => binaryString(prevoutTxid(prevout))))
+const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<TxidKey> =>
+  new Set(inputs.map(({ prevout }) => txidKey(prevoutTxid(prevout))))
 
 /** Whether a transaction precedes one that it spends. */
 const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {
@@ -52,7 +52,7 @@ const malformation = (transactions: ReadonlyArray<Transaction>): string | undefi
 }
 
 interface Cluster {
-  readonly keys: Set<string>
+  readonly keys: Set<TxidKey>
   weight: number
 }
 
@@ -75,7 +75,7 @@ const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean =>
 }
 
 /** Merges a cluster into another one if they share a transaction or `spent` contains one of its transactions. */
-const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<string>): boolean => {
+const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<TxidKey>): boolean => {
   const keys = [...cluster.keys]
   if (!keys.some((key) => into.keys.has(key) || spent.has(key))) return false
   const common = keys.filter((key) => into.keys.has(key))
@@ -112,7 +112,7 @@ export const judgePackage = (
   })
   const malformed = malformation(transactions)
   if (malformed !== undefined) return { trials: unjudged(malformed) }
-  const before = new Map<string, Transaction>()
+  const before = new Map<TxidKey, Transaction>()
   const plans: Array<AcceptancePlan> = []
   for (const [index, transaction] of transactions.entries()) {
     const judged = planAcceptance(pool, transaction, { ...context, before })

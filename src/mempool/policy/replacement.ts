@@ -1,5 +1,6 @@
 import { formatMoney } from "../../protocol/amount.ts"
 import { displayHash } from "../../protocol/bytes.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { TransactionRejected } from "../errors.ts"
 import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
@@ -11,7 +12,7 @@ import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./
 
 /** The transactions to replace, and whether one of them is replaced only because its parent may have one child. */
 export interface Leaving {
-  readonly leaving: ReadonlySet<string>
+  readonly leaving: ReadonlySet<TxidKey>
   readonly evictsSibling: boolean
 }
 
@@ -19,7 +20,7 @@ export interface Leaving {
 export const fitsCluster = (
   pool: Pool,
   { transaction, weight }: PoolEntry,
-  without: ReadonlySet<string>
+  without: ReadonlySet<TxidKey>
 ): boolean => {
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !without.has(parent))
   const cluster = pool.graph.clusterWith(parents, without, MAX_CLUSTER_COUNT - 1)
@@ -85,7 +86,7 @@ export const planReplacement = (
 const spentConflict = (
   pool: Pool,
   { transaction }: PoolEntry,
-  leaving: ReadonlySet<string>
+  leaving: ReadonlySet<TxidKey>
 ): PoolEntry | undefined => {
   for (const parent of pool.parentsOf(transaction)) {
     for (const ancestor of [parent, ...pool.graph.ancestors(parent)]) {

@@ -1,3 +1,4 @@
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
@@ -53,7 +54,7 @@ const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): num
 export const checkTruc = (
   pool: Pool,
   { transaction, vsize }: Pick<PoolEntry, "transaction" | "vsize">,
-  replaced: ReadonlySet<string>
+  replaced: ReadonlySet<TxidKey>
 ): TrucViolation | undefined => {
   const parents = pool.inOrder(pool.parentsOf(transaction))
   for (const parent of parents) {

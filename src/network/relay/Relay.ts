@@ -15,7 +15,8 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
-import { binaryString, displayHash } from "../../protocol/bytes.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
@@ -78,7 +79,7 @@ interface State {
   /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
   readonly known: RollingFilter
   /** Transactions to announce, by txid. */
-  readonly waiting: Set<string>
+  readonly waiting: Set<TxidKey>
   /** Time of the next announcement, milliseconds. */
   nextRound: number
   lastSequence: number
@@ -352,12 +353,11 @@ export const make = (
     /** Serves mempool entries that existed at the peer's last announcement, and all transactions of the last block. */
     const transactionFor = (peer: Peer, item: InventoryItem): Transaction | undefined => {
       const kind = kindOf(item)
-      const key = binaryString(item.hash)
-      const entry = kind === "wtxid" ? mempool.getByWtxid(key) : mempool.get(key)
+      const entry = kind === "wtxid" ? mempool.getByWtxid(wtxidKey(item.hash)) : mempool.get(txidKey(item.hash))
       const sequence = states.get(peer.id)?.lastSequence ?? 0
-      if (entry === undefined || entry.sequence >= sequence) return recent.find(kind, key)
-      const { txidKey } = entry.transaction
-      if (mempool.isUnbroadcast(txidKey)) mempool.broadcastDone(txidKey)
+      if (entry === undefined || entry.sequence >= sequence) return recent.find(kind, item.hash)
+      const { txidKey: asked } = entry.transaction
+      if (mempool.isUnbroadcast(asked)) mempool.broadcastDone(asked)
       return entry.transaction
     }
 

@@ -3,6 +3,7 @@ import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
@@ -32,10 +33,10 @@ const FALSE_POSITIVES = 1e-6
 /** Maximum unknown parents of a stored orphan: the in-flight limit. With more, no transaction is accepted. */
 export const MAX_PARENTS = MAX_IN_FLIGHT
 
-/** The part of the mempool used here: by `txidKey`, and by `binaryString` of the wtxid. */
+/** The part of the mempool used here. */
 export interface PoolContents {
-  readonly has: (txid: string) => boolean
-  readonly hasWtxid: (wtxid: string) => boolean
+  readonly has: (txid: TxidKey) => boolean
+  readonly hasWtxid: (wtxid: WtxidKey) => boolean
 }
 
 /** The one refusal of a transaction with witness that does not depend on the witness. */
@@ -141,7 +142,7 @@ export class TxDownloads {
     if (kind === "missing-inputs") return retry ? [] : this.missing(peer, transaction, now)
     this.orphans.remove(binaryString(wtxid))
     // A copy from another source was accepted first.
-    if (this.pool.hasWtxid(binaryString(wtxid))) {
+    if (this.pool.hasWtxid(wtxidKey(wtxid))) {
       this.forget(transaction)
       return []
     }
@@ -190,7 +191,7 @@ export class TxDownloads {
   private has(hash: Bytes, kind: HashKind): boolean {
     const key = binaryString(hash)
     return this.orphans.has(key) || this.confirmed.has(hash) || this.refused.has(hash) ||
-      (kind === "wtxid" ? this.pool.hasWtxid(key) : this.pool.has(key))
+      (kind === "wtxid" ? this.pool.hasWtxid(wtxidKey(hash)) : this.pool.has(txidKey(hash)))
   }
 
   private forget({ hasWitness, txid, wtxid }: Transaction): void {

@@ -2,6 +2,7 @@ import { exponential, type Random } from "../../base/random.ts"
 import type { RollingFilter } from "../../base/RollingFilter.ts"
 import type { MempoolChunk } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 
 /** Selects the waiting transactions to announce to a peer, their time and their order (reference/protocol.md 6.9). */
@@ -22,8 +23,8 @@ export const roundSize = (waiting: number): number =>
   Math.min(ROUND_LIMIT, ROUND_TARGET + 5 * Math.floor(waiting / 1000))
 
 export interface PoolOrder {
-  readonly get: (txid: string) => PoolEntry | undefined
-  readonly cluster: (txid: string) => ReadonlyArray<MempoolChunk>
+  readonly get: (txid: TxidKey) => PoolEntry | undefined
+  readonly cluster: (txid: TxidKey) => ReadonlyArray<MempoolChunk>
 }
 
 /** Position of a transaction in mining order. */
@@ -39,7 +40,7 @@ interface Rank {
 /** The current mining order of the mempool. Valid within one turn of the event loop. */
 export class MiningOrder {
   private readonly pool: PoolOrder
-  private readonly ranks = new Map<string, Rank>()
+  private readonly ranks = new Map<TxidKey, Rank>()
 
   constructor(pool: PoolOrder) {
     this.pool = pool
@@ -83,7 +84,7 @@ const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 10
  * the order in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
  */
 export const takeRound = (
-  waiting: Set<string>,
+  waiting: Set<TxidKey>,
   pool: PoolOrder,
   order: MiningOrder,
   listener: TransactionListener

@@ -16,7 +16,8 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { type BlockTemplate, commitmentScript, type Outline } from "../../mempool/mining/blockTemplate.ts"
 import { Miner } from "../../mempool/mining/Miner.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
-import { binaryString, type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { prevoutTxid } from "../../protocol/transaction.ts"
 import { type Json, typeOf } from "../json/json.ts"
 import { method } from "../method/method.ts"
@@ -128,7 +129,7 @@ const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: num
     data: toHex(transaction.bytes),
     txid: displayHash(transaction.txid),
     hash: displayHash(transaction.wtxid),
-    depends: transaction.inputs.flatMap(({ prevout }) => positions.get(binaryString(prevoutTxid(prevout))) ?? []),
+    depends: transaction.inputs.flatMap(({ prevout }) => positions.get(txidKey(prevoutTxid(prevout))) ?? []),
     fee,
     sigops: sigopCost / scale,
     weight: transaction.weight

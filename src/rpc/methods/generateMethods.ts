@@ -4,8 +4,9 @@ import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { DEFAULT_MAX_TRIES, Miner } from "../../mempool/mining/Miner.ts"
 import { decodeAddress, scriptOf } from "../../protocol/address.ts"
-import { binaryString, type Bytes, displayHash, fromHex, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, fromHex, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
 import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { methodHelp } from "../method/help.ts"
 import { eachInTurns } from "../method/inTurns.ts"
@@ -102,7 +103,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
     const findTransaction = (text: string): Effect.Effect<Transaction, RpcError> => {
       const txid = parseDisplayHash(text)
       if (txid !== undefined) {
-        const entry = mempool.get(binaryString(txid))
+        const entry = mempool.get(txidKey(txid))
         return entry === undefined
           ? RpcError.invalidAddressOrKey(`Transaction ${text} not in mempool.`)
           : Effect.succeed(entry.transaction)

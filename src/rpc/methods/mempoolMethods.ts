@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import { binaryString, type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
@@ -57,7 +58,7 @@ const outputIndex = refined(int32("The index of the output."), (vout) => {
 
 export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
   const entryOf = (txid: Bytes): Effect.Effect<PoolEntry, RpcError> => {
-    const entry = pool.get(binaryString(txid))
+    const entry = pool.get(txidKey(txid))
     return entry === undefined ? RpcError.invalidAddressOrKey("Transaction not in mempool") : Effect.succeed(entry)
   }
 
@@ -132,7 +133,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const relatives = (
     name: string,
     summary: string,
-    of: (txid: string) => ReadonlyArray<PoolEntry>
+    of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
   ): Method =>
     method({
       name,

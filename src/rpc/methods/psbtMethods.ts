@@ -6,7 +6,8 @@ import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"
 import { isFinalInput, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
@@ -286,7 +287,7 @@ export const psbtMethods: Effect.Effect<
     /** A transaction from the mempool or, with an index, from the chain. */
     const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
       Effect.gen(function*() {
-        const waiting = pool.get(binaryString(txid))
+        const waiting = pool.get(txidKey(txid))
         if (waiting !== undefined) return waiting.transaction
         const height = yield* index.heightOf(txid)
         const info = height === undefined ? undefined : yield* chain.headerAt(height)

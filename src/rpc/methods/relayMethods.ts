@@ -12,6 +12,7 @@ import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { MAX_PACKAGE_COUNT } from "../../mempool/policy/limits.ts"
 import { COIN, MAX_MONEY } from "../../protocol/amount.ts"
 import { binaryString, displayHash, fromBinaryString, fromHex } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { isUnspendable } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
@@ -298,7 +299,7 @@ export const relayMethods: Effect.Effect<
     handler: ({ dummy, fee_delta, txid }) =>
       Effect.suspend(() => {
         if (dummy !== undefined && dummy !== 0) return RpcError.invalidParameter(OLD_PRIORITY)
-        const key = binaryString(txid)
+        const key = txidKey(txid)
         const entry = pool.get(key)
         if (entry !== undefined && dustOutputs(entry.transaction).length > 0) {
           return RpcError.invalidParameter(DUSTY_PRIORITY)

@@ -8,7 +8,8 @@ import { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import type { Block } from "../../protocol/block.ts"
-import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { method } from "../method/method.ts"
@@ -188,7 +189,7 @@ export const transactionMethods: Effect.Effect<
             "The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved"
           )
         }
-        const waiting = blockhash === undefined ? pool.get(binaryString(txid))?.transaction : undefined
+        const waiting = blockhash === undefined ? pool.get(txidKey(txid))?.transaction : undefined
         if (waiting !== undefined) {
           return verbosity <= 0 ? toHex(waiting.bytes) : wholeTransactionJson(context, waiting)
         }

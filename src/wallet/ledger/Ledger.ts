@@ -1,6 +1,7 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -28,8 +29,8 @@ export interface LedgerTip {
 export class Ledger {
   private readonly options: LedgerOptions
   /** By `txidKey`, in the order in which they arrived. */
-  private readonly entries = new Map<string, LedgerEntry>()
-  private readonly waiting = new Map<string, LedgerEntry>()
+  private readonly entries = new Map<TxidKey, LedgerEntry>()
+  private readonly waiting = new Map<TxidKey, LedgerEntry>()
   /** Every output of the wallet, spent or unspent. */
   private readonly outputs = new Map<string, LedgerOutput>()
   /** The unspent outputs of confirmed and pending transactions. */
@@ -38,7 +39,7 @@ export class Ledger {
   private readonly named = new Map<string, NamedOutput>()
   private readonly spenders = new Map<string, Set<LedgerEntry>>()
   /** Keys of entries that a caller is storing and offering: no other part may offer them. */
-  readonly underway = new Set<string>()
+  readonly underway = new Set<TxidKey>()
   private nextOrder = 0
   private known: LedgerTip
   private coinList: ReadonlyArray<WalletCoin> | undefined
@@ -68,12 +69,12 @@ export class Ledger {
     return this.entries.size
   }
 
-  has(txid: string): boolean {
+  has(txid: TxidKey): boolean {
     return this.entries.has(txid)
   }
 
   /** The entry itself. Only the ledger may change it. */
-  entry(txid: string): LedgerEntry | undefined {
+  entry(txid: TxidKey): LedgerEntry | undefined {
     return this.entries.get(txid)
   }
 
@@ -210,12 +211,12 @@ export class Ledger {
     return false
   }
 
-  setState(txid: string, state: WalletTxState): void {
+  setState(txid: TxidKey, state: WalletTxState): void {
     const entry = this.entries.get(txid)
     if (entry !== undefined) this.become(entry, state)
   }
 
-  annotate(txid: string, notes: TransactionNotes): void {
+  annotate(txid: TxidKey, notes: TransactionNotes): void {
     const entry = this.entries.get(txid)
     if (entry === undefined) return
     entry.notes = { ...entry.notes, ...notes }
@@ -224,7 +225,7 @@ export class Ledger {
   }
 
   /** Removes a transaction. Its inputs become unspent again. */
-  remove(txid: string): void {
+  remove(txid: TxidKey): void {
     const entry = this.entries.get(txid)
     if (entry === undefined) return
     this.entries.delete(txid)
@@ -244,7 +245,7 @@ export class Ledger {
   }
 
   /** An entry and its unconfirmed descendants. */
-  withDescendants(txid: string): ReadonlyArray<LedgerEntry> {
+  withDescendants(txid: TxidKey): ReadonlyArray<LedgerEntry> {
     const first = this.entries.get(txid)
     const found = new Set<LedgerEntry>(first === undefined ? [] : [first])
     for (const entry of found) {
@@ -256,13 +257,13 @@ export class Ledger {
   }
 
   /** Marks an entry and its descendants as conflicted: a block at this height spends an input of the entry. */
-  conflict(txid: string, height: number): ReadonlyArray<LedgerEntry> {
+  conflict(txid: TxidKey, height: number): ReadonlyArray<LedgerEntry> {
     const lost = this.withDescendants(txid).filter(({ state }) => state.type !== "confirmed")
     for (const entry of lost) this.become(entry, { type: "conflicted", height })
     return lost
   }
 
-  abandon(txid: string): ReadonlyArray<LedgerEntry> {
+  abandon(txid: TxidKey): ReadonlyArray<LedgerEntry> {
     const given = this.withDescendants(txid).filter(({ state }) => state.type === "inactive")
     for (const entry of given) this.become(entry, { type: "inactive", abandoned: true })
     return given
@@ -279,7 +280,7 @@ export class Ledger {
   }
 
   /** A transaction, as the wallet shows it. */
-  get(txid: string): WalletTx | undefined {
+  get(txid: TxidKey): WalletTx | undefined {
     const entry = this.entries.get(txid)
     return entry === undefined ? undefined : this.viewOf(entry)
   }
@@ -307,7 +308,7 @@ export class Ledger {
   }
 
   /** The txids, in display byte order, of other transactions that spend the same outputs. */
-  conflictsOf(txid: string): ReadonlyArray<string> {
+  conflictsOf(txid: TxidKey): ReadonlyArray<string> {
     const found = new Set<LedgerEntry>()
     for (const input of this.entries.get(txid)?.inputs ?? []) {
       for (const entry of this.spenders.get(input) ?? []) if (entry.key !== txid) found.add(entry)

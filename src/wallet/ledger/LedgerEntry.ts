@@ -1,3 +1,4 @@
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { NameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -25,7 +26,7 @@ export interface NewEntry {
 
 export interface LedgerEntry {
   readonly transaction: Transaction
-  readonly key: string
+  readonly key: TxidKey
   /** Outpoint keys of its inputs; none for a coinbase. */
   readonly inputs: ReadonlyArray<string>
   /** Outpoint keys of its outputs, by index. */

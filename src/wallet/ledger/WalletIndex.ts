@@ -8,7 +8,7 @@ import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../../chain/write/Follower.ts"
-import { binaryString, parseDisplayHash } from "../../protocol/bytes.ts"
+import { txidKey, txidKeyOf } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageCorrupted, StorageFailure } from "../../storage/errors.ts"
@@ -124,7 +124,7 @@ const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): vo
       ledger.put({ transaction, time: entry.time, order: entry.order, notes, state })
     }
   }
-  for (const { height, txid } of store.conflicts()) ledger.conflict(binaryString(txid), height)
+  for (const { height, txid } of store.conflicts()) ledger.conflict(txidKey(txid), height)
 }
 
 /** The content that the index file should have, from the ledger. */
@@ -248,8 +248,8 @@ export const make = (
 
     /** Whether an entry of wallet.json is deep enough in the chain to be only in the index. */
     const isSettled = ({ txid }: TransactionEntry): boolean => {
-      const hash = parseDisplayHash(txid)
-      const state = hash === undefined ? undefined : ledger.entry(binaryString(hash))?.state
+      const key = txidKeyOf(txid)
+      const state = key === undefined ? undefined : ledger.entry(key)?.state
       return state?.type === "confirmed" && ledger.tip.height - state.height + 1 >= SETTLED_DEPTH
     }
 

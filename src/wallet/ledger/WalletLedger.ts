@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { NameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -72,10 +73,9 @@ export interface WalletLedger {
   readonly coins: () => ReadonlyArray<WalletCoin>
   /** All transactions, in the order in which they arrived. */
   readonly transactions: () => ReadonlyArray<WalletTx>
-  /** A transaction by its txid: as `txidKey`, or in display byte order. */
-  readonly transaction: (txid: string) => WalletTx | undefined
+  readonly transaction: (txid: TxidKey) => WalletTx | undefined
   /** The txids, in display byte order, of wallet transactions that spend the same coins. */
-  readonly conflictsOf: (txid: string) => ReadonlyArray<string>
+  readonly conflictsOf: (txid: TxidKey) => ReadonlyArray<string>
   /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
   readonly lockCoins: (
     outpoints: ReadonlyArray<string>,

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import { txidKeyOf } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LockedCoin } from "../keys/WalletDocument.ts"
-import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletCoin, WalletLedger } from "./WalletLedger.ts"
 
 const lockedCoin = (key: string): LockedCoin => {
@@ -13,7 +14,7 @@ const lockedCoin = (key: string): LockedCoin => {
 
 /** The outpoint key of a locked coin in the file. */
 export const keyOfLocked = ({ txid, vout }: LockedCoin): string => {
-  const key = keyOfTxid(txid)
+  const key = txidKeyOf(txid)
   return key === undefined ? "" : outpointKey(outpoint(fromBinaryString(key), vout))
 }
 
@@ -59,8 +60,8 @@ export const makeLedger = (parts: WalletParts): WalletLedger => {
     balances: Effect.sync(() => ledger.balances()),
     coins: () => coinsOf(parts),
     transactions: () => ledger.transactions(),
-    transaction: (txid) => ledger.get(keyOfTxid(txid) ?? ""),
-    conflictsOf: (txid) => ledger.conflictsOf(keyOfTxid(txid) ?? ""),
+    transaction: (txid) => ledger.get(txid),
+    conflictsOf: (txid) => ledger.conflictsOf(txid),
     lockCoins: makeLockCoins(parts),
     lastBlock: () => ledger.tip,
     scanning: index.scanning,

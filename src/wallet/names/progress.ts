@@ -1,5 +1,6 @@
 import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
@@ -178,12 +179,12 @@ export const evidenceOf = (
   movements: Movements,
   known: {
     readonly height: number
-    readonly transaction: (txid: string) => WalletTx | undefined
+    readonly transaction: (txid: TxidKey) => WalletTx | undefined
     readonly holder: Bytes | undefined
   }
 ): Evidence => ({
   height: known.height,
-  made: isUnsent(entry) ? undefined : known.transaction(binaryString(entry.newTxid)),
+  made: isUnsent(entry) ? undefined : known.transaction(txidKey(entry.newTxid)),
   spender: isUnsent(entry) ? undefined : movements.spender(newOutpoint(entry)),
   holder: known.holder
 })

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
-import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
@@ -138,7 +139,7 @@ export type Lost = Map<string, number>
 const needsLook = ({ ledger }: NameParts, entry: RegistrationEntry): boolean => {
   if (entry.step === "failed") return entry.note === NOTES.taken
   if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
-  const state = ledger.get(binaryString(entry.firstUpdateTxid))?.state
+  const state = ledger.get(txidKey(entry.firstUpdateTxid))?.state
   return state !== undefined && state.type !== "confirmed"
 }
 

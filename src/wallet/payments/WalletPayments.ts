@@ -1,6 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FundsMissing, InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
@@ -37,8 +38,8 @@ export interface PaymentRequest extends FeeChoice {
   readonly includeUnsafe?: boolean
   readonly comment?: string
   readonly commentTo?: string
-  /** The txid, in display byte order, of a wallet transaction that this one replaces; `inputs` may name its inputs. */
-  readonly replaces?: string
+  /** A wallet transaction that this one replaces; `inputs` may name its inputs. */
+  readonly replaces?: TxidKey
 }
 
 /** A funded transaction, signed as far as the wallet can. */
@@ -72,13 +73,13 @@ export interface WalletPayments {
   /** Stores and offers a complete transaction. Refuses one whose coins another wallet transaction spends. */
   readonly commit: (
     transaction: Transaction,
-    notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: string }
+    notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: TxidKey }
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
-  readonly abandon: (txid: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  readonly abandon: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Replaces an own transaction with one that pays a higher fee. */
   readonly bump: (
-    txid: string,
+    txid: TxidKey,
     fee: FeeChoice
   ) => Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, SpendFailure | TransactionRejected>
   /** The transactions that wait until the mempool accepts them (`queuerawtransaction`). */
@@ -86,5 +87,5 @@ export interface WalletPayments {
   /** Offers a transaction to the mempool now, or after a later block. */
   readonly enqueue: (transaction: Transaction) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Removes a transaction from the queue; returns whether it was there. */
-  readonly dequeue: (txid: string) => Effect.Effect<boolean, StorageFailure>
+  readonly dequeue: (txid: TxidKey) => Effect.Effect<boolean, StorageFailure>
 }

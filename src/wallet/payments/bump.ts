@@ -1,12 +1,11 @@
 import * as Effect from "effect/Effect"
 import { feeOf, rateOf } from "../../mempool/policy/feeRate.ts"
 import { formatAmount } from "../../protocol/amount.ts"
-import { displayHash } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
-import { keyOfTxid, type WalletParts } from "../WalletParts.ts"
+import type { WalletParts } from "../WalletParts.ts"
 import { chooseRate, REPLACEMENT_RATE } from "./feeRate.ts"
 import { replacementProblem } from "./replacing.ts"
 import type { Spending } from "./spending.ts"
@@ -37,7 +36,7 @@ const requestOf = ({ ring }: WalletParts, { inputs, transaction }: LedgerEntry, 
 export const makeBump = (parts: WalletParts, payAs: Spending["payAs"]): WalletPayments["bump"] => (txid, choice) =>
   Effect.gen(function*() {
     const { ledger, mempool } = parts
-    const entry = ledger.entry(keyOfTxid(txid) ?? "")
+    const entry = ledger.entry(txid)
     if (entry === undefined) {
       return yield* new InvalidWalletRequest({
         code: "unknown-transaction",
@@ -62,7 +61,7 @@ export const makeBump = (parts: WalletParts, payAs: Spending["payAs"]): WalletPa
     const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)
     const funded = yield* payAs(requestOf(parts, entry, feeRate), {
       released: new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout))),
-      replaces: displayHash(transaction.txid)
+      replaces: txid
     })
     return { funded, oldFee }
   })

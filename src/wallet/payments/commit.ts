@@ -4,16 +4,17 @@ import * as Option from "effect/Option"
 import { unixTime } from "../../base/clock.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { displayHash } from "../../protocol/bytes.ts"
+import { shownTxid, type TxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
-import { keyOfTxid, shownTxid, update, type WalletParts } from "../WalletParts.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
 /** Updates the state of an unconfirmed transaction: it is pending while it is in the mempool. */
-export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">, txid: string): void => {
+export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "mempool">, txid: TxidKey): void => {
   const entry = ledger.entry(txid)
   if (entry === undefined || entry.state.type === "confirmed") return
   const inPool = mempool.get(txid) !== undefined
@@ -24,11 +25,11 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
 /** The entry of the replaced transaction, with the replacement's txid. */
 const replacedEntry = (
   { ledger }: WalletParts,
-  replaces: string | undefined,
-  replacedBy: string
+  replaces: TxidKey | undefined,
+  replacedBy: TxidKey
 ): ReadonlyArray<TransactionEntry> => {
-  const entry = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
-  return entry === undefined ? [] : [{ ...documentEntry(entry), replacedBy }]
+  const entry = replaces === undefined ? undefined : ledger.entry(replaces)
+  return entry === undefined ? [] : [{ ...documentEntry(entry), replacedBy: shownTxid(replacedBy) }]
 }
 
 const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
@@ -53,13 +54,18 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     Effect.suspend((): Effect.Effect<void, CommitFailure> => {
       // No other fiber runs between this check and the claim by `put`.
       const claimant = ledger.claimant(transaction)
-      const replaced = notes.replaces === undefined ? undefined : keyOfTxid(notes.replaces)
-      if (claimant !== undefined && claimant.key !== replaced) return alreadySpent(claimant.transaction.txid)
-      const entry = ledger.put({ transaction, time, notes, state: { type: "inactive", abandoned: false } })
+      const { replaces, ...comments } = notes
+      if (claimant !== undefined && claimant.key !== replaces) return alreadySpent(claimant.transaction.txid)
+      const entry = ledger.put({
+        transaction,
+        time,
+        notes: replaces === undefined ? comments : { ...comments, replaces: shownTxid(replaces) },
+        state: { type: "inactive", abandoned: false }
+      })
       return Effect.onError(
         update(parts, (document) =>
           withEntries(ring.save(document), [
-            ...replacedEntry(parts, notes.replaces, shownTxid(entry.key)),
+            ...replacedEntry(parts, replaces, entry.key),
             documentEntry(entry)
           ])),
         () => Effect.sync(() => ledger.remove(entry.key))
@@ -67,10 +73,10 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     })
 
   /** Undoes `keep`: on disk first, because a transaction that stays there is sent later. */
-  const takeBack = (transaction: Transaction, replaces: string | undefined): Effect.Effect<void, StorageFailure> => {
+  const takeBack = (transaction: Transaction, replaces: TxidKey | undefined): Effect.Effect<void, StorageFailure> => {
     const txid = displayHash(transaction.txid)
     const write = update(parts, (document) => {
-      const replaced = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
+      const replaced = replaces === undefined ? undefined : ledger.entry(replaces)
       const entries = replaced === undefined ? [] : [documentEntry(replaced)]
       return withEntries(withoutEntries(document, new Set([txid])), entries)
     })
@@ -91,7 +97,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const offer = (
     transaction: Transaction,
     isNew: boolean,
-    replaces: string | undefined
+    replaces: TxidKey | undefined
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
     Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
@@ -107,11 +113,8 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       yield* offer(transaction, isNew, notes.replaces)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
-        const replaced = keyOfTxid(notes.replaces)
-        if (replaced !== undefined) {
-          ledger.annotate(replaced, { replacedBy: displayHash(txid) })
-          followPool(parts, replaced)
-        }
+        ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })
+        followPool(parts, notes.replaces)
       }
       mempool.broadcastLater(txidKey)
       if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { rejectionText, TransactionRejected } from "../../mempool/errors.ts"
+import { txidKeyOf } from "../../protocol/keys.ts"
 import type { Wallet } from "../Wallet.ts"
 
 /**
@@ -13,8 +14,10 @@ export const evenIfRefused = <A, E>(
 ): Effect.Effect<A, E | TransactionRejected> =>
   Effect.catchIf(
     sending,
-    (failure): failure is TransactionRejected =>
-      failure instanceof TransactionRejected && ledger.transaction(failure.txid) !== undefined,
+    (failure): failure is TransactionRejected => {
+      const key = failure instanceof TransactionRejected ? txidKeyOf(failure.txid) : undefined
+      return key !== undefined && ledger.transaction(key) !== undefined
+    },
     (failure) =>
       Effect.as(
         Effect.logWarning("the mempool refuses a transaction of the wallet", {

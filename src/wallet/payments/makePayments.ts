@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { InvalidWalletRequest } from "../errors.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
-import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import { makeBump } from "./bump.ts"
 import { followPool, makeCommit } from "./commit.ts"
 import { makeOffers, type Offers } from "./offers.ts"
@@ -11,7 +11,7 @@ import type { WalletPayments } from "./WalletPayments.ts"
 const makeAbandon = (parts: WalletParts): WalletPayments["abandon"] => (txid) =>
   Effect.gen(function*() {
     const { ledger, mempool } = parts
-    const entry = ledger.entry(keyOfTxid(txid) ?? "")
+    const entry = ledger.entry(txid)
     if (entry === undefined) {
       const reason = "Invalid or non-wallet transaction id"
       return yield* new InvalidWalletRequest({ code: "unknown-transaction", reason })

@@ -5,7 +5,7 @@ import { decodeTransaction, type Transaction } from "../../protocol/transaction.
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
-import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import { followPool } from "./commit.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
@@ -122,7 +122,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
       }).pipe(Effect.uninterruptible),
     dequeue: (txid) =>
       Effect.suspend(() => {
-        const found = queue().find(({ txidKey }) => txidKey === keyOfTxid(txid))
+        const found = queue().find(({ txidKey }) => txidKey === txid)
         if (found === undefined) return Effect.succeed(false)
         const without = dropped(found)
         return Effect.as(update(parts, (document) => ({ ...document, queue: without(document.queue) })), true)

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
@@ -10,7 +11,7 @@ import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
 import type { SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
-import { keyOfTxid, update, type WalletParts } from "../WalletParts.ts"
+import { update, type WalletParts } from "../WalletParts.ts"
 import type { WeighedCoin } from "./Draft.ts"
 import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
@@ -35,7 +36,7 @@ export interface Spending extends Pick<WalletPayments, "exclusively" | "fund" | 
   /** Like `pay`, for transactions that replace another. */
   readonly payAs: (
     request: PaymentRequest,
-    options: FundOptions & { readonly replaces?: string }
+    options: FundOptions & { readonly replaces?: TxidKey }
   ) => ReturnType<WalletPayments["pay"]>
 }
 
@@ -143,9 +144,9 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     }
 
     /** The coins that a transaction to be replaced spends. */
-    const releasedBy = (txid: string): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
+    const releasedBy = (txid: TxidKey): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
       Effect.suspend(() => {
-        const entry = ledger.entry(keyOfTxid(txid) ?? "")
+        const entry = ledger.entry(txid)
         if (entry === undefined) {
           const reason = "Invalid or non-wallet transaction id"
           return new InvalidWalletRequest({ code: "unknown-transaction", reason })

@@ -11,6 +11,7 @@ import * as Relay from "../../../src/network/relay/Relay.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import type { TxidKey } from "../../../src/protocol/keys.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { noTree } from "../../support/noTree.ts"
 import { receive } from "../../support/receive.ts"
@@ -54,7 +55,7 @@ const withRelay = <A, E>(
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const pool = new FakePool()
-    const unbroadcast = new Set<string>()
+    const unbroadcast = new Set<TxidKey>()
     for (const transaction of before) unbroadcast.add(pool.add(transaction).transaction.txidKey)
     const judged: Array<string> = []
     const initialDownload = { value: false }

@@ -11,6 +11,7 @@ import {
   type TransactionListener
 } from "../../../src/network/relay/announcements.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
+import type { TxidKey } from "../../../src/protocol/keys.ts"
 import { FakePool } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { coinOf, spend } from "./spends.ts"
@@ -23,10 +24,10 @@ const listener = (options: Partial<TransactionListener> = {}): TransactionListen
 })
 
 /** Takes a round, and returns the lock times, which identify transactions in these tests. */
-const round = (pool: FakePool, waiting: Set<string>, to: TransactionListener = listener()): ReadonlyArray<number> =>
+const round = (pool: FakePool, waiting: Set<TxidKey>, to: TransactionListener = listener()): ReadonlyArray<number> =>
   takeRound(waiting, pool, new MiningOrder(pool), to).map(({ transaction }) => transaction.lockTime)
 
-const all = (pool: FakePool): Set<string> => new Set(pool.byTxid.keys())
+const all = (pool: FakePool): Set<TxidKey> => new Set(pool.byTxid.keys())
 
 describe("takeRound", () => {
   it("the best transactions are announced first, and a parent before a child that pays for it", () => {
@@ -82,7 +83,7 @@ describe("takeRound", () => {
     FastCheck.assert(FastCheck.property(FastCheck.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
       const pool = new FakePool()
       const made = steps.map(({ parent, rate }, seed) => {
-        const of = parent < seed ? pool.get([...pool.byTxid.keys()][parent] ?? "") : undefined
+        const of = parent < seed ? [...pool.byTxid.values()][parent] : undefined
         const transaction = spend({
           seed,
           outputs: 12,

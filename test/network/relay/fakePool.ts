@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { Mempool, type MempoolChunk } from "../../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../../src/protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../../src/protocol/transaction.ts"
 
 /** A minimal entry; its fee is `rate` smallest units per kvB of its size. */
@@ -23,7 +24,7 @@ export const entryOf = (transaction: Transaction, sequence: number, rate = 100_0
 
 /** A pool in which each transaction is its own chunk, and a cluster is connected by parents. */
 export class FakePool {
-  readonly byTxid = new Map<string, PoolEntry>()
+  readonly byTxid = new Map<TxidKey, PoolEntry>()
   sequence = 1
 
   add(transaction: Transaction, rate?: number): PoolEntry {
@@ -39,24 +40,24 @@ export class FakePool {
     return entry
   }
 
-  readonly get = (txid: string): PoolEntry | undefined => this.byTxid.get(txid)
+  readonly get = (txid: TxidKey): PoolEntry | undefined => this.byTxid.get(txid)
 
   readonly getByWtxid = (wtxid: string): PoolEntry | undefined =>
     [...this.byTxid.values()].find(({ transaction }) => binaryString(transaction.wtxid) === wtxid)
 
   /** The cluster in order of arrival; no chunk is better than the one before it. */
-  readonly cluster = (txid: string): ReadonlyArray<MempoolChunk> => {
+  readonly cluster = (txid: TxidKey): ReadonlyArray<MempoolChunk> => {
     const members = new Set([txid])
     const linked = ({ transaction }: PoolEntry): boolean =>
       members.has(transaction.txidKey) ||
-      transaction.inputs.some(({ prevout }) => members.has(binaryString(prevoutTxid(prevout))))
+      transaction.inputs.some(({ prevout }) => members.has(txidKey(prevoutTxid(prevout))))
     for (let size = 0; size < members.size;) {
       size = members.size
       for (const entry of this.byTxid.values()) {
         if (!linked(entry)) continue
         members.add(entry.transaction.txidKey)
         for (const { prevout } of entry.transaction.inputs) {
-          const parent = binaryString(prevoutTxid(prevout))
+          const parent = txidKey(prevoutTxid(prevout))
           if (this.byTxid.has(parent)) members.add(parent)
         }
       }

@@ -106,7 +106,7 @@ describe("commit", () => {
       yield* withWallets(directory, ({ pool, wallet }) =>
         Effect.gen(function*() {
           const { transaction } = yield* wallet.payments.pay(to(COIN))
-          const replaces = shown(transaction)
+          const replaces = transaction.txidKey
           const inputs = wallet.ledger.transactions().flatMap((tx) =>
             tx.transaction.isCoinbase ? [] : tx.transaction.inputs
           )

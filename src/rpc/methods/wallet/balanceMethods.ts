@@ -4,6 +4,7 @@ import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { Steps } from "../../../protocol/steps.ts"
@@ -148,7 +149,7 @@ const checkLock = (
   persistent: boolean
 ): string => {
   if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
-  const tx = wallet.ledger.transaction(binaryString(txid))
+  const tx = wallet.ledger.transaction(txidKey(txid))
   if (tx === undefined) throw RpcError.invalidParameter("Invalid parameter, unknown transaction")
   if (vout >= tx.transaction.outputs.length) {
     throw RpcError.invalidParameter("Invalid parameter, vout index out of bounds")
@@ -223,7 +224,7 @@ export const balanceMethods: Effect.Effect<
   })
 
   const ancestryJson = ({ txid }: WalletCoin) => {
-    const key = binaryString(txid)
+    const key = txidKey(txid)
     const entry = pool.get(key)
     if (entry === undefined) return undefined
     const all = [...pool.ancestors(key), entry]

@@ -3,7 +3,8 @@ import * as Schema from "effect/Schema"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
 import { COIN, formatMoney } from "../../../protocol/amount.ts"
-import { binaryString, displayHash } from "../../../protocol/bytes.ts"
+import { displayHash } from "../../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
@@ -74,13 +75,13 @@ const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
 /** The reason why a transaction cannot be replaced; `undefined` if it can. */
 const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): RpcError | undefined => {
   const { replacedBy, state, transaction } = tx
-  const { txid, txidKey } = transaction
+  const { txid, txidKey: key } = transaction
   const isSpent = wallet.ledger.transactions().some(({ state, transaction: { inputs } }) =>
     (state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)) &&
-    inputs.some(({ prevout }) => binaryString(prevoutTxid(prevout)) === txidKey)
+    inputs.some(({ prevout }) => txidKey(prevoutTxid(prevout)) === key)
   )
   if (isSpent) return RpcError.invalidParameter(`${DESCENDANTS} wallet`)
-  if (pool.children(txidKey).length > 0) return RpcError.invalidParameter(`${DESCENDANTS} mempool`)
+  if (pool.children(key).length > 0) return RpcError.invalidParameter(`${DESCENDANTS} mempool`)
   if (state.type === "confirmed" || state.type === "conflicted") return RpcError.wallet(MINED)
   if (replacedBy !== undefined) {
     return RpcError.wallet(
@@ -134,8 +135,7 @@ const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, v
 
 /** A payment that spends the inputs of another transaction of the wallet and replaces it. */
 interface Replacement extends PaymentRequest {
-  /** The replaced txid in display order. */
-  readonly replaces: string
+  readonly replaces: TxidKey
 }
 
 const withFee = (request: Replacement, fee: FeeChoice): Replacement => ({ ...request, ...fee })
@@ -155,7 +155,7 @@ const replacement = (
     const oldFee = sumOf(tx.spent) - sumOf(transaction.outputs)
     const request: Replacement = {
       ...payment,
-      replaces: displayHash(transaction.txid),
+      replaces: transaction.txidKey,
       inputs: transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) })),
       version: transaction.version,
       replaceable: replacing.replaceable,
@@ -241,7 +241,7 @@ export const makeBumpMethods = (
 
   const find = (wallet: Wallet, txid: Uint8Array): Effect.Effect<WalletTx, RpcError> =>
     Effect.suspend(() => {
-      const tx = wallet.ledger.transaction(binaryString(txid))
+      const tx = wallet.ledger.transaction(txidKey(txid))
       return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN) : Effect.succeed(tx)
     })
 
@@ -264,7 +264,7 @@ export const makeBumpMethods = (
           ? yield* wallet.payments.bump(tx.transaction.txidKey, replacing.fee)
           : yield* wallet.payments.exclusively(Effect.tap(
             replacement(wallet, pool, tx, replacing),
-            ({ funded }) => wallet.payments.commit(funded.transaction, { replaces: displayHash(txid) })
+            ({ funded }) => wallet.payments.commit(funded.transaction, { replaces: tx.transaction.txidKey })
           ))
         return {
           txid: displayHash(funded.transaction.txid),

@@ -6,6 +6,7 @@ import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { completeNames } from "../../../names/completeNames.ts"
 import type { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
 import type { DataHealth } from "../../../storage/DataHealth.ts"
@@ -151,7 +152,7 @@ export const nameWalletMethods: Effect.Effect<
     params: { txid: hash("The transaction.") },
     results: [{ schema: Result.nothing("") }],
     examples: [[TXID]],
-    handler: ({ txid }, wallet) => Effect.as(wallet.payments.dequeue(displayHash(txid)), null)
+    handler: ({ txid }, wallet) => Effect.as(wallet.payments.dequeue(txidKey(txid)), null)
   })
 
   const listqueuedtransactions = define({

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { addressOf, decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
@@ -120,7 +121,7 @@ const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
     const { address } = coin.own
     const depth = coin.height === undefined ? 0 : wallet.ledger.lastBlock().height - coin.height + 1
     if (address === undefined || coin.name !== undefined || isImmatureAt(coin.coinbase, depth)) continue
-    const tx = depth > 0 ? undefined : wallet.ledger.transaction(binaryString(coin.txid))
+    const tx = depth > 0 ? undefined : wallet.ledger.transaction(txidKey(coin.txid))
     if (depth === 0 && (tx === undefined || !isTrusted(wallet, tx))) continue
     balances.set(address, (balances.get(address) ?? 0) + coin.output.value)
   }

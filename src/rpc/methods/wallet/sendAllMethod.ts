@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { isDust } from "../../../mempool/policy/dust.ts"
 import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
-import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { displayHash, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import {
   outpointKey,
@@ -86,7 +87,7 @@ const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Co
 const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
   const txid = prevoutTxid(prevout)
   const index = prevoutIndex(prevout)
-  const output = wallet.ledger.transaction(binaryString(txid))?.transaction.outputs[index]
+  const output = wallet.ledger.transaction(txidKey(txid))?.transaction.outputs[index]
   const where = `UTXO (${displayHash(txid)}:${index})`
   return output !== undefined && wallet.keys.own(output.script) !== undefined
     ? `Input not available. ${where} was already spent.`

@@ -4,7 +4,8 @@ import { Chain } from "../../../chain/Chain.ts"
 import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress } from "../../../protocol/address.ts"
-import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { isFinalInput, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
 import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
@@ -51,7 +52,7 @@ const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
   inputs: psbt.inputs.map((input, n) => {
     const prevout = psbt.transaction.inputs[n]?.prevout
     if (prevout === undefined || isFinalInput(input) || input.nonWitnessUtxo !== undefined) return input
-    const transaction = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))?.transaction
+    const transaction = wallet.ledger.transaction(txidKey(prevoutTxid(prevout)))?.transaction
     return transaction === undefined ? input : { ...input, nonWitnessUtxo: transaction }
   })
 })

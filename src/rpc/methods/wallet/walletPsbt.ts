@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../../protocol/bytes.ts"
-import { binaryString } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import { type KeyOrigin, type PsbtInput, psbtOf, withoutSignatures } from "../../../protocol/psbt/Psbt.ts"
 import { witnessVersion } from "../../../protocol/script.ts"
@@ -62,7 +62,7 @@ export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effe
   )
 
 const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {
-  const spent = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))
+  const spent = wallet.ledger.transaction(txidKey(prevoutTxid(prevout)))
   if (spent !== undefined) return { ...input, nonWitnessUtxo: spent.transaction }
   // Without the whole transaction, an amount is only safe if signatures commit to it.
   return coin !== undefined && witnessVersion(addressScript(coin.script)) >= 0 ? { ...input, witnessUtxo: coin } : input

@@ -4,7 +4,8 @@ import { Chain } from "../../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../../chain/errors.ts"
 import type { HeaderInfo } from "../../../chain/index/headerInfo.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
-import { binaryString, type Bytes, displayHash, equal, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
@@ -44,7 +45,7 @@ const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
 
 const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
   Effect.suspend(() => {
-    const tx = wallet.ledger.transaction(binaryString(txid))
+    const tx = wallet.ledger.transaction(txidKey(txid))
     return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN_TRANSACTION) : Effect.succeed(tx)
   })
 
@@ -254,7 +255,7 @@ export const walletTransactionMethods: Effect.Effect<
     handler: ({ txid }, wallet) =>
       Effect.gen(function*() {
         yield* transactionOf(wallet, txid)
-        yield* Effect.mapError(wallet.payments.abandon(binaryString(txid)), (failure) =>
+        yield* Effect.mapError(wallet.payments.abandon(txidKey(txid)), (failure) =>
           failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
             ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
             : walletError(failure))

@@ -2,7 +2,8 @@ import * as Schema from "effect/Schema"
 import { COINBASE_MATURITY } from "../../../consensus/params.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { addressOf } from "../../../protocol/address.ts"
-import { binaryString, type Bytes, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { txidKey } from "../../../protocol/keys.ts"
 import { type NameOperation, parseNameScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -145,7 +146,7 @@ export const isTrusted = (wallet: Wallet, tx: WalletTx, known = new Set<string>(
   if (tx.state.type !== "pending" || !debitOf(tx).fromMe) return false
   const trusted = tx.transaction.inputs.every(({ prevout }, n) => {
     if (tx.spent[n] === undefined) return false
-    const parent = wallet.ledger.transaction(binaryString(prevoutTxid(prevout)))
+    const parent = wallet.ledger.transaction(txidKey(prevoutTxid(prevout)))
     return parent !== undefined && isTrusted(wallet, parent, known)
   })
   if (trusted) known.add(key)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash } from "../../../../src/protocol/bytes.ts"
+import { type TxidKey } from "../../../../src/protocol/keys.ts"
 import { outpointKey, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import type { WalletTx } from "../../../../src/wallet/ledger/WalletLedger.ts"
@@ -69,14 +70,14 @@ describe("bumpfee", () => {
       const { value } = yield* call("bumpfee", txid, { outputs: [{ [other]: 2 }], fee_rate: 500 })
       const [sent] = committed(fake)
       assert.strictEqual(Object(value).txid, displayHash(sent?.txid ?? assert.fail()))
-      assert.deepStrictEqual(fake.calls[0]?.[2], { replaces: txid })
-      const expected: Partial<PaymentRequest> & { readonly replaces: string } = {
+      assert.deepStrictEqual(fake.calls[0]?.[2], { replaces: funded.transaction.txidKey })
+      const expected: Partial<PaymentRequest> & { readonly replaces: TxidKey } = {
         outputs: [{ value: 2 * COIN, script: ownScript(12).script }],
         inputs: funded.transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) })),
         minConfirmations: 1,
         replaceable: true,
         feeRate: 500_000,
-        replaces: txid
+        replaces: funded.transaction.txidKey
       }
       assert.deepInclude(fake.requests[0], expected)
       yield* call("bumpfee", txid, { replaceable: false, original_change_index: 1 })

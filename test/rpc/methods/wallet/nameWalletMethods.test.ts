@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { NameEntry } from "../../../../src/names/NameEntry.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../../../src/protocol/bytes.ts"
+import { txidKeyOf } from "../../../../src/protocol/keys.ts"
 import { nameScript } from "../../../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
@@ -109,7 +110,7 @@ describe("the queue", () => {
       assert.strictEqual((yield* call("queuerawtransaction", hex)).value, TXID)
       assert.strictEqual((yield* call("listqueuedtransactions")).text, `{"${TXID}":{"transaction":"${hex}"}}`)
       assert.strictEqual((yield* call("dequeuetransaction", TXID)).text, "null")
-      assert.deepStrictEqual(fake.calls, [["dequeue", TXID]])
+      assert.deepStrictEqual(fake.calls, [["dequeue", txidKeyOf(TXID)]])
       assert.deepStrictEqual(yield* refusal("queuerawtransaction", "c0ffee"), invalid(-22, "TX decode failed"))
       assert.deepStrictEqual(
         yield* refusal("queuerawtransaction", "01000000000000000000"),

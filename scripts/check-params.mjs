@@ -1,0 +1,96 @@
+// Counts the functions in src that take more than three parameters, or two neighbouring parameters of one primitive type
+// that a caller can swap. check-params.json has the number that each file had when the rule came; it may only fall.
+// Usage: check-params.mjs [--lower] [root]. `--lower` writes the numbers that fell into check-params.json.
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+import { sourcesUnder } from "./importGraph.mjs"
+
+const MOST_PARAMETERS = 3
+
+const KEYWORDS = new Map([
+  [ts.SyntaxKind.StringKeyword, "string"],
+  [ts.SyntaxKind.NumberKeyword, "number"],
+  [ts.SyntaxKind.BooleanKeyword, "boolean"],
+  [ts.SyntaxKind.BigIntKeyword, "bigint"]
+])
+
+/** The primitive type that an initial value gives a parameter without a type. */
+const typeOfValue = (value) => {
+  if (ts.isNumericLiteral(value)) return "number"
+  if (ts.isStringLiteralLike(value)) return "string"
+  if (value.kind === ts.SyntaxKind.TrueKeyword || value.kind === ts.SyntaxKind.FalseKeyword) return "boolean"
+  return ts.isBigIntLiteral(value) ? "bigint" : undefined
+}
+
+/** The primitive type of a parameter, `undefined` aside. A brand is a type of its own, so it is none. */
+const primitiveOf = ({ initializer, type }) => {
+  if (type === undefined) return initializer === undefined ? undefined : typeOfValue(initializer)
+  if (!ts.isUnionTypeNode(type)) return KEYWORDS.get(type.kind)
+  const [first, ...others] = type.types.filter(({ kind }) => kind !== ts.SyntaxKind.UndefinedKeyword)
+  return others.length === 0 && first !== undefined ? KEYWORDS.get(first.kind) : undefined
+}
+
+const faultOf = (parameters) => {
+  if (parameters.length > MOST_PARAMETERS) return `${parameters.length} parameters`
+  const at = parameters.findIndex((one, i) =>
+    i > 0 && primitiveOf(one) && primitiveOf(one) === primitiveOf(parameters[i - 1])
+  )
+  if (at < 0) return undefined
+  return `${parameters[at - 1].name.getText()} and ${parameters[at].name.getText()} are both ${
+    primitiveOf(parameters[at])
+  }`
+}
+
+/** The functions of a file that break the rule, as lines and reasons. Function types and overloads count as well. */
+const faultsIn = (path) => {
+  const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true)
+  const faults = []
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && !ts.isIndexSignatureDeclaration(node)) {
+      const fault = faultOf(node.parameters.filter(({ name }) => name.getText() !== "this"))
+      const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
+      if (fault !== undefined) faults.push({ line, fault })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return faults
+}
+
+const lower = process.argv.includes("--lower")
+const [root = fileURLToPath(new URL("..", import.meta.url))] = process.argv.slice(2).filter((word) =>
+  word !== "--lower"
+)
+const baselineFile = join(root, "scripts/check-params.json")
+const baseline = existsSync(baselineFile) ? JSON.parse(readFileSync(baselineFile, "utf8")) : {}
+
+const files = sourcesUnder(join(root, "src"))
+const found = new Map(files.map((file) => [file, faultsIn(join(root, "src", file))]))
+const allowed = (file) => baseline[file] ?? 0
+const countIn = (file) => found.get(file)?.length ?? 0
+
+const problems = []
+for (const [file, faults] of found) {
+  if (faults.length <= allowed(file)) continue
+  for (const { fault, line } of faults) problems.push(`src/${file}:${line}: ${fault}: take one object`)
+  problems.push(`src/${file}:1: ${faults.length} such functions, and the baseline is ${allowed(file)}`)
+}
+
+const fallen = Object.keys(baseline).filter((file) => countIn(file) < allowed(file))
+if (lower) {
+  const kept = Object.keys(baseline).map((file) => [file, Math.min(countIn(file), allowed(file))])
+  const rows = kept.filter(([, count]) => count > 0).toSorted(([a], [b]) => a < b ? -1 : 1)
+  writeFileSync(baselineFile, `${JSON.stringify(Object.fromEntries(rows), undefined, 2)}\n`)
+} else {
+  for (const file of fallen) {
+    problems.push(`src/${file}:1: ${countIn(file)} such functions: lower the baseline of ${allowed(file)} (--lower)`)
+  }
+}
+
+for (const problem of problems) console.error(problem)
+const total = [...found.values()].reduce((sum, faults) => sum + faults.length, 0)
+console.log(`params: ${files.length} files, ${total} functions, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1

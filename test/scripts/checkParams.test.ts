@@ -1,0 +1,96 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const SCRIPT = join(ROOT, "scripts/check-params.mjs")
+
+let root = ""
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "svcd-params-"))
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const makeTree = (sources: Readonly<Record<string, string>>, baseline: Readonly<Record<string, number>>): string => {
+  const tree = mkdtempSync(join(root, "tree-"))
+  for (const [path, text] of Object.entries({ "scripts/check-params.json": JSON.stringify(baseline), ...sources })) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true })
+    writeFileSync(join(tree, path), text)
+  }
+  return tree
+}
+
+const check = (...args: ReadonlyArray<string>) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [SCRIPT, ...args], { encoding: "utf8" })
+  return { status, stdout, problems: stderr.split("\n").filter((line) => line !== "") }
+}
+
+/** One function a file: its line, and what is wrong with it. */
+const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, fault: string]> = [
+  ["a.ts", "\nexport const f = (a, b, c, d) => a", 2, "4 parameters"],
+  ["b.ts", "export function f(a: string, b: string) {}", 1, "a and b are both string"],
+  ["c.ts", "class A {\n  f(x: A, a: number, b?: number) {}\n}", 2, "a and b are both number"],
+  ["d.ts", "class A {\n  constructor(a: bigint, b: bigint | undefined) {}\n}", 2, "a and b are both bigint"],
+  ["e.ts", "const f = (a: boolean, b = false) => a", 1, "a and b are both boolean"],
+  ["f.ts", "interface A {\n  readonly f: (a: string, b: string) => void\n}", 2, "a and b are both string"],
+  ["g.ts", "interface A {\n  f(a: number, b: number): void\n}", 2, "a and b are both number"]
+]
+
+const GOOD = `
+type Height = number & { readonly [flavour]?: "Height" }
+export const f = (a: string, b: number, c: string) => a
+export const g = (a: Height, b: number) => a
+export const h = (a: string | number, b: string | number) => a
+export const i = ({ a, b, c, d }: Record<string, number>) => a
+export const j = (...all: ReadonlyArray<string>) => all
+export function k(this: string, a: string) {}
+const map: { [key: string]: string } = {}
+`
+
+describe("check-params", () => {
+  it("passes functions with few and different parameters", () => {
+    const { problems, status, stdout } = check(makeTree({ "src/a/good.ts": GOOD }, {}))
+    assert.deepStrictEqual(problems, [])
+    assert.include(stdout, "1 files, 0 functions, 0 problems")
+    assert.strictEqual(status, 0)
+  })
+
+  it("prints each function that is new, with its line and the reason", () => {
+    const sources = Object.fromEntries(FAULTS.map(([file, text]) => [`src/${file}`, text]))
+    const { problems, status } = check(makeTree(sources, {}))
+    assert.deepStrictEqual(
+      problems,
+      FAULTS.flatMap(([file, , line, fault]) => [
+        `src/${file}:${line}: ${fault}: take one object`,
+        `src/${file}:1: 1 such functions, and the baseline is 0`
+      ])
+    )
+    assert.strictEqual(status, 1)
+  })
+
+  it("passes as many as the baseline has, and not one more", () => {
+    const one = "export const f = (a: string, b: string) => a\n"
+    assert.deepStrictEqual(check(makeTree({ "src/a.ts": one }, { "a.ts": 1 })).problems, [])
+    const { problems } = check(makeTree({ "src/a.ts": one + one.replace("f", "g") }, { "a.ts": 1 }))
+    assert.strictEqual(problems.at(-1), "src/a.ts:1: 2 such functions, and the baseline is 1")
+  })
+
+  it("refuses a baseline that is too high, and lowers it on request", () => {
+    const two = "export const f = (a: string, b: string, c: string) => (d: number, e: number) => d"
+    const tree = makeTree({ "src/a.ts": two, "src/new.ts": two }, { "a.ts": 3, "gone.ts": 1 })
+    const problems = check(tree).problems.filter((problem) => problem.includes("baseline"))
+    assert.deepStrictEqual(problems, [
+      "src/new.ts:1: 2 such functions, and the baseline is 0",
+      "src/a.ts:1: 2 such functions: lower the baseline of 3 (--lower)",
+      "src/gone.ts:1: 0 such functions: lower the baseline of 1 (--lower)"
+    ])
+    assert.strictEqual(check("--lower", tree).status, 1)
+    // A number that rose stays out.
+    assert.deepStrictEqual(JSON.parse(readFileSync(join(tree, "scripts/check-params.json"), "utf8")), { "a.ts": 2 })
+  })
+})

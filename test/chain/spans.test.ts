@@ -2,11 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, type Scope } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Chain } from "../../src/chain/Chain.ts"
 import type { Follower } from "../../src/chain/write/Follower.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
-import { blocksOf, chainLayer, temporaryDirectory } from "../support/chain.ts"
+import { blocksOf, chainLayer, temporaryDirectory, type TestChain, testChain } from "../support/chain.ts"
 import { fixtureBytes } from "../support/fixtures.ts"
 import { fundedDirectory, type LiveNode, withWallets } from "../support/liveWallets.ts"
 import { SpanLog } from "../support/spans.ts"
@@ -52,11 +51,11 @@ const onNode = <A, E>(use: (node: LiveNode, log: SpanLog) => Effect.Effect<A, E>
   })
 
 /** Runs work on a chain of its own. */
-const onChain = <A, E>(use: (chain: typeof Chain.Service, log: SpanLog) => Effect.Effect<A, E, Scope.Scope>) =>
+const onChain = <A, E>(use: (chain: TestChain, log: SpanLog) => Effect.Effect<A, E, Scope.Scope>) =>
   Effect.gen(function*() {
     const log = new SpanLog()
     const layer = chainLayer(yield* temporaryDirectory)
-    yield* Effect.flatMap(Chain, (chain) => use(chain, log)).pipe(Effect.provide(layer), Effect.provide(log.layer))
+    yield* Effect.flatMap(testChain, (chain) => use(chain, log)).pipe(Effect.provide(layer), Effect.provide(log.layer))
   })
 
 describe("spans of the chain", () => {
@@ -86,7 +85,7 @@ describe("spans of the chain", () => {
       const use = ({ chain }: LiveNode) =>
         Effect.suspend(() => {
           log.forget()
-          return chain.deliver(blocks, false)
+          return chain.sink.deliver(blocks, false)
         })
       const { judged } = yield* withWallets(yield* temporaryDirectory, use).pipe(Effect.provide(log.layer))
       assert.deepStrictEqual(judged.map(({ reject }) => reject), [undefined])
@@ -101,7 +100,7 @@ describe("spans of the chain", () => {
         const { height } = yield* chain.tip
         const second = yield* mine()
         log.forget()
-        yield* chain.invalidate(first.hash)
+        yield* chain.control.invalidate(first.hash)
         const rolledBack = below("svcd.chain.follow", [
           "svcd.names.rewind",
           "svcd.wallet.rewind",
@@ -134,7 +133,7 @@ describe("spans of the chain", () => {
         const file = join(yield* temporaryDirectory, "blocks.dat")
         writeFileSync(file, fixtureBytes(FIXTURE).subarray(0, IMPORTED_BYTES))
         log.forget()
-        const { stored } = yield* chain.importFrom([file])
+        const { stored } = yield* chain.sink.importFrom([file])
         assert.deepStrictEqual(facts(log, "svcd.chain.import"), [{ files: 1, failed: false }])
         assert.isFalse(log.paths.some((path) => path.startsWith("svcd.chain.import >")))
         const batches = log.named("svcd.chain.importBatch")
@@ -155,11 +154,11 @@ describe("spans of the chain", () => {
           apply: () => Effect.fail(failure),
           rewind: () => Effect.void
         }
-        yield* chain.register(follower)
+        yield* chain.control.register(follower)
         log.forget()
         const [block] = blocks
         if (block === undefined) return assert.fail("the fixture has no blocks")
-        assert.strictEqual((yield* Effect.flip(chain.submit(block))).message, failure.message)
+        assert.strictEqual((yield* Effect.flip(chain.sink.submit(block))).message, failure.message)
         const ends = log.spans.map(({ exit, name }) => [name, exit === undefined ? "runs" : Exit.isFailure(exit)])
         assert.deepStrictEqual(ends, [
           ["svcd.chain.submit", true],

@@ -4,7 +4,6 @@ import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { formatAmount, MAX_MONEY } from "../../protocol/amount.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
-import { mapSteps } from "../../protocol/steps.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
 import { makeProviderSteps } from "../../wallet/signing/SigningProvider.ts"
@@ -14,8 +13,7 @@ import {
   type SignedTransaction,
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
-import { checked } from "../method/checked.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
+import { eachInTurns, inTurns, readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, string } from "../method/params.ts"
@@ -117,7 +115,7 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         "-8 Invalid parameter combination: Sequence number(s) contradict replaceable option"
       ],
       handler: (request, { turns }) =>
-        Effect.map(checkedInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
+        Effect.map(readInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
     })
 
     const namerawtransaction = method({
@@ -173,10 +171,10 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
       handler: ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
-          const keys = yield* checkedInTurns(turns, mapSteps(privkeys, (text) => readKey(network, text)))
+          const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
           const known = yield* findSpentOutputs(chain, pool, transaction, turns)
-          const given = yield* checkedInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
-          const hashType = yield* checked(() => readHashType(sighashtype))
+          const given = yield* readInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
+          const hashType = yield* readHashType(sighashtype)
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
             const key = outpointKey(prevout)
             return given.outputs.get(key) ?? known.get(key)

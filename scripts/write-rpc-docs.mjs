@@ -32,7 +32,6 @@ import { LogControl } from "../build/src/rpc/LogControl.js"
 import { synopsis } from "../build/src/rpc/method/help.js"
 import { methodTable } from "../build/src/rpc/method/methodTable.js"
 import { describedBy } from "../build/src/rpc/method/results.js"
-import { RpcError } from "../build/src/rpc/method/RpcError.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
 import { NodeOptions } from "../build/src/rpc/NodeOptions.js"
 import { AUXPOW, HEADER } from "../build/src/rpc/shapes/block.js"
@@ -291,15 +290,7 @@ const page = Effect.gen(function*() {
   yield* Effect.flatMap(SyncStatus.SyncStatus, ({ loaded }) => loaded)
   const methods = methodTable(yield* allMethods)
   const context = { wallet: undefined, peer: "", remote: false, methods, running: () => [] }
-  const call = (method, params) =>
-    Effect.suspend(() => {
-      try {
-        return method.call(parseJson(JSON.stringify(params)), context)
-      } catch (error) {
-        if (error instanceof RpcError) return error
-        throw error
-      }
-    })
+  const call = (method, params) => Effect.suspend(() => method.call(parseJson(JSON.stringify(params)), context))
   const firstBlock = yield* call(methods.get("getblockhash"), [1])
   const all = [...methods.values()].sort((a, b) => a.name < b.name ? -1 : 1)
   const stranger = all.find(({ group }) => !GROUPS.includes(group))

@@ -139,12 +139,12 @@ const make = (options: DispatchOptions) =>
       running: () => [...running]
     })
 
-    /** The handler's effect. An exception of the handler becomes the outcome too. */
+    /** The handler's effect. An exception of the handler is a defect. */
     const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
       try {
         return method.call(request.params, context)
       } catch (error) {
-        return error instanceof RpcError ? Exit.fail(error) : Exit.die(error)
+        return Exit.die(error)
       }
     }
 

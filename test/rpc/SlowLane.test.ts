@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Either, Fiber } from "effect"
 import { mapSteps } from "../../src/protocol/steps.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../../src/rpc/method/inTurns.ts"
-import { RpcError } from "../../src/rpc/method/RpcError.ts"
+import { eachInTurns, inTurns, readInTurns, readSteps } from "../../src/rpc/method/inTurns.ts"
+import { type Read, RpcError } from "../../src/rpc/method/RpcError.ts"
 import { type CallTurns, SlowLane } from "../../src/rpc/SlowLane.ts"
 
 /** A lane whose clock advances only with work, and the work done in each turn of the event loop. */
@@ -83,18 +83,21 @@ describe("the slow lane", () => {
 })
 
 describe("work in turns", () => {
-  it.effect("fails with the RpcError of a step, and dies with any other exception", () =>
+  it.effect("fails with the first refusal of a reader, reads nothing after it, and dies with any exception", () =>
     Effect.gen(function*() {
       const turns = new SlowLane().open()
-      const refusing = mapSteps([1, 2], (n) => {
-        if (n === 2) throw RpcError.misc("no two")
-        return n
+      const seen: Array<number> = []
+      const read = (n: number): Read<number> => {
+        seen.push(n)
+        return n < 3 ? Either.right(n * 10) : Either.left(RpcError.misc(`no ${n}`))
+      }
+      assert.deepStrictEqual(yield* readInTurns(turns, readSteps([1, 2], read)), [10, 20])
+      assert.strictEqual((yield* Effect.flip(readInTurns(turns, readSteps([2, 3, 4], read)))).message, "no 3")
+      assert.deepStrictEqual(seen, [1, 2, 2, 3])
+      const broken = readSteps([1], (): Read<number> => {
+        throw RpcError.misc("thrown")
       })
-      assert.strictEqual((yield* Effect.flip(checkedInTurns(turns, refusing))).message, "no two")
-      const broken = mapSteps([1], () => {
-        throw new TypeError("broken")
-      })
-      const exit = yield* Effect.exit(checkedInTurns(turns, broken))
+      const exit = yield* Effect.exit(readInTurns(turns, broken))
       assert.isTrue(exit._tag === "Failure" && exit.cause._tag === "Die")
     }))
 

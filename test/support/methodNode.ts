@@ -23,7 +23,7 @@ import {
   type Result
 } from "../../src/rpc/method/methodTable.ts"
 import { type Described, describedBy, plainAnswer } from "../../src/rpc/method/results.ts"
-import { RpcError } from "../../src/rpc/method/RpcError.ts"
+import type { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
@@ -153,16 +153,7 @@ export const callsOf = (methods: MethodTable): Calls => {
       const method = methods.get(name) ?? assert.fail(`no method ${name}`)
       const given = parseJson(params)
       if (!Array.isArray(given) && !(given instanceof JsonObject)) return assert.fail(`no parameters: ${params}`)
-      // A handler that throws is a defect, except while it reads parameters.
-      const begin = (): Effect.Effect<JsonValue, RpcError> => {
-        try {
-          return method.call(given, context)
-        } catch (error) {
-          if (error instanceof RpcError) return error
-          throw error
-        }
-      }
-      return Effect.map(withCheapScrypt(begin()), (result) => answerOf(method, result))
+      return Effect.map(withCheapScrypt(method.call(given, context)), (result) => answerOf(method, result))
     })
   const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
     callText(name, params).pipe(

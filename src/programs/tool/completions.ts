@@ -74,8 +74,8 @@ const mendBash = (script: Script): string => {
     .split("\n")
     .map((line) => {
       block = /^ {8}([a-z_.]+)\)$/.exec(line)?.[1] ?? block
-      return line.replace(/^( +opts=")(.*)"$/, (whole, start: string, words: string) => {
-        if (words === "") return whole
+      return line.replace(/^( +opts=")(.*)"$/, (whole: string, ...[start, words]: ReadonlyArray<string>) => {
+        if (start === undefined || words === undefined || words === "") return whole
         if (block === standIn) return `${start}${without(words, STRANGERS)}"`
         return bare.has(block.slice(standIn.length + 2)) ? `${start}"` : `${start}${without(words, COMMAND_STRANGERS)}"`
       })

@@ -14,14 +14,3 @@ export const readAmount = (value: Json, decimals = AMOUNT_DECIMALS): number | Rp
   if (units === undefined) return RpcError.type("Invalid amount")
   return isMoney(units) ? units : RpcError.type("Amount out of range")
 }
-
-/**
- * The same for code that reads a parameter itself.
- *
- * @throws RpcError -3
- */
-export const decodeAmount = (value: Json): number => {
-  const units = readAmount(value)
-  if (units instanceof RpcError) throw units
-  return units
-}

@@ -1,4 +1,5 @@
 import * as Data from "effect/Data"
+import * as Either from "effect/Either"
 
 /** The codes of upstream `rpc/protocol.h` and its `RPC_*` names, Namecoin's own included (reference/rpc.md 2). */
 export const RPC_CODE = {
@@ -92,12 +93,9 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
 
 const make = (code: number, message: string): RpcError => new RpcError({ code, message })
 
-/**
- * Returns a value that a reader accepted.
- *
- * @throws RpcError the error that the reader returned instead
- */
-export const accept = <A>(outcome: A | RpcError): A => {
-  if (outcome instanceof RpcError) throw outcome
-  return outcome
-}
+/** What a reader of a parameter returns: the value, or the error of a value that it refuses. */
+export type Read<A> = Either.Either<A, RpcError>
+
+/** The same of a reader that returns the error in place of the value. */
+export const readOf = <A>(outcome: A | RpcError): Read<A> =>
+  outcome instanceof RpcError ? Either.left(outcome) : Either.right(outcome)

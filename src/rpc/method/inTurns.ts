@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type { Steps } from "../../protocol/steps.ts"
 import type { CallTurns } from "../SlowLane.ts"
-import { RpcError } from "./RpcError.ts"
+import type { Read, RpcError } from "./RpcError.ts"
 
 /** Runs steps, as many in a row as the time of costly calls allows. */
 export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> => {
@@ -16,12 +17,21 @@ export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> 
   return Effect.suspend(goOn)
 }
 
-/** The same for steps that throw an `RpcError` for an invalid parameter. */
-export const checkedInTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A, RpcError> =>
-  Effect.catchAllDefect(
-    inTurns(turns, steps),
-    (defect) => defect instanceof RpcError ? Effect.fail(defect) : Effect.die(defect)
-  )
+/** Applies a reader to each item, one item per step, until it refuses one. */
+export function* readSteps<A, B>(items: Iterable<A>, read: (item: A, at: number) => Read<B>): Steps<Read<Array<B>>> {
+  const made: Array<B> = []
+  for (const item of items) {
+    const outcome = read(item, made.length)
+    if (Either.isLeft(outcome)) return Either.left(outcome.left)
+    made.push(outcome.right)
+    yield
+  }
+  return Either.right(made)
+}
+
+/** Runs steps that read parameters. */
+export const readInTurns = <A>(turns: CallTurns, steps: Steps<Read<A>>): Effect.Effect<A, RpcError> =>
+  Effect.flatten(inTurns(turns, steps))
 
 /** Runs an effect for each item in order, as many in a row as the time of costly calls allows. */
 export const eachInTurns = <A, B, E, R>(

@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
@@ -9,6 +10,7 @@ import { type Decoded, type Param, type Params, recordReader } from "./params.ts
 import { refusalOf } from "./refusal.ts"
 import type { Encodable } from "./results.ts"
 import { RpcError } from "./RpcError.ts"
+import type { Refusable } from "./schema.ts"
 
 /** The values that a method with these results may return: what the encoder writes in one of the described forms. */
 export type AnswerOf<R extends ReadonlyArray<Result>> = Encodable<Schema.Schema.Type<R[number]["schema"]>>
@@ -59,10 +61,14 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
 
   const call = (given: GivenParams, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
     const positions = given instanceof JsonObject ? toPositions(given, specs) : given
-    if (positions.length < required || positions.length > names.length) throw RpcError.misc(methodHelp(self))
-    checkTypes(positions, specs)
+    if (positions instanceof RpcError) return Exit.fail(positions)
+    if (positions.length < required || positions.length > names.length) {
+      return Exit.fail(RpcError.misc(methodHelp(self)))
+    }
+    const wrong = wrongTypes(positions, specs)
+    if (wrong !== undefined) return Exit.fail(wrong)
     const decoded = read((_, position) => positions[position])
-    if (Either.isLeft(decoded)) throw refusalOf(decoded.left.issue, String(decoded.left.path))
+    if (Either.isLeft(decoded)) return Exit.fail(refusalOf(decoded.left.issue, String(decoded.left.path)))
     return handler(decoded.right, context)
   }
 
@@ -79,8 +85,8 @@ interface Spec {
   readonly param: Param<unknown>
 }
 
-/** Checks the JSON types of all parameters, to report every wrong one. Upstream `rpc/util.cpp`, `HandleRequest`. */
-const checkTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>): void => {
+/** The error for the parameters of a wrong JSON type: it reports every one. Upstream `rpc/util.cpp`, `HandleRequest`. */
+const wrongTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>): RpcError | undefined => {
   let wrong: Record<string, string> | undefined
   for (let at = 0; at < specs.length; at++) {
     const spec = specs[at]
@@ -93,18 +99,16 @@ const checkTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>):
     wrong ??= {}
     wrong[`Position ${at + 1} (${spec.pattern})`] = `JSON value of type ${type} is not of expected type ${expected}`
   }
-  if (wrong !== undefined) throw RpcError.type(`Wrong type passed:\n${JSON.stringify(wrong, null, 4)}`)
+  return wrong === undefined ? undefined : RpcError.type(`Wrong type passed:\n${JSON.stringify(wrong, null, 4)}`)
 }
 
 /**
  * Puts named parameters into their positions, with `null` for each omitted one before the last given one. Upstream
  * `rpc/server.cpp`, `transformNamedArguments`.
- *
- * @throws RpcError -8
  */
-const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): ReadonlyArray<Json> => {
+const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): Refusable<ReadonlyArray<Json>> => {
   const repeated = given.repeatedKey()
-  if (repeated !== undefined) throw RpcError.invalidParameter(`Parameter ${repeated} specified multiple times`)
+  if (repeated !== undefined) return RpcError.invalidParameter(`Parameter ${repeated} specified multiple times`)
   const left = new Map(given.keys.map((key) => [key, given.get(key) ?? null]))
 
   const take = (names: ReadonlyArray<string>): readonly [name: string, value: Json] | undefined => {
@@ -126,7 +130,7 @@ const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): ReadonlyArr
     const options = spec.param.membersByName ? takeMembers(spec.param, take) : undefined
     const own = take([spec.name, ...spec.param.aliases])
     if (options !== undefined && own !== undefined) {
-      throw RpcError.invalidParameter(`Parameter ${own[0]} conflicts with parameter ${options.keys[0]}`)
+      return RpcError.invalidParameter(`Parameter ${own[0]} conflicts with parameter ${options.keys[0]}`)
     }
     const value = options ?? own?.[1]
     if (value === undefined) {
@@ -143,13 +147,13 @@ const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): ReadonlyArr
   const stranger = left.keys().next()
   if (Array.isArray(args)) {
     if (first !== undefined && free < args.length) {
-      throw RpcError.invalidParameter(
+      return RpcError.invalidParameter(
         `Parameter ${first.pattern} specified twice both as positional and named argument`
       )
     }
     if (stranger.done === true) return [...args, ...positions.slice(args.length)]
   }
-  if (stranger.done !== true) throw RpcError.invalidParameter(`Unknown named parameter ${stranger.value}`)
+  if (stranger.done !== true) return RpcError.invalidParameter(`Unknown named parameter ${stranger.value}`)
   return positions
 }
 

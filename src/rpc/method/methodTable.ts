@@ -54,11 +54,7 @@ export interface Method {
   readonly errors: ReadonlyArray<string>
   readonly waits: boolean
   readonly heavy: boolean
-  /**
-   * Reads the parameters of a request and calls the handler.
-   *
-   * @throws RpcError for invalid parameters
-   */
+  /** Reads the parameters of a request and calls the handler. A refused parameter is a failure in the form of an `Exit`. */
   readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>
 }
 

@@ -2,11 +2,12 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import type * as Schema from "effect/Schema"
 import { fromHex, parseDisplayHash } from "../../protocol/bytes.ts"
-import { mapSteps, type Steps } from "../../protocol/steps.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import { readAmount } from "../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, type JsonType, typeOf } from "../json/json.ts"
+import { readSteps } from "./inTurns.ts"
 import { refusalOf } from "./refusal.ts"
-import { RpcError } from "./RpcError.ts"
+import { type Read, RpcError } from "./RpcError.ts"
 import {
   adaptedTo,
   expectedOf,
@@ -84,16 +85,8 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
 })
 
 /** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
-export const decodedValue = <A>(param: Param<A>, value: Json, label: string): Either.Either<A, RpcError> =>
+export const decodedValue = <A>(param: Param<A>, value: Json, label: string): Read<A> =>
   Either.mapLeft(param.parse(value), (issue) => refusalOf(issue, label))
-
-/**
- * The same for code that reads a parameter itself.
- *
- * @throws RpcError
- */
-export const decode = <A>(param: Param<A>, value: Json, label: string): A =>
-  Either.getOrThrowWith(decodedValue(param, value, label), (refusal) => refusal)
 
 // Reading one value
 
@@ -214,8 +207,8 @@ export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArr
 })
 
 /** The same for very long arrays: the items are decoded in steps, when the handler reads them. */
-export const longArray = <A>(item: Param<A>, description: string): Param<() => Steps<ReadonlyArray<A>>> => {
-  const schema = ofArrayOfJson((values) => () => mapSteps(values, (each) => decode(item, each, "item")))
+export const longArray = <A>(item: Param<A>, description: string): Param<() => Steps<Read<ReadonlyArray<A>>>> => {
+  const schema = ofArrayOfJson((values) => () => readSteps(values, (each) => decodedValue(item, each, "item")))
   return {
     ...make({ kind: "array", words: "json array", description, schema }),
     item
@@ -295,7 +288,7 @@ const defaultText = (value: unknown): string => {
 /** An object that is empty if it is missing. */
 export const orEmpty = <A>(param: Param<A>): Param<A> => ({
   ...param,
-  fallback: { value: decode(param, new JsonObject(), ""), text: "" }
+  fallback: { value: Either.getOrThrowWith(decodedValue(param, new JsonObject(), ""), (refusal) => refusal), text: "" }
 })
 
 /** Refuses `null`, which does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */

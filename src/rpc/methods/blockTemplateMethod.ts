@@ -83,12 +83,14 @@ const NEXT_LOOK = "10 seconds"
 
 const invalidMode = RpcError.invalidParameter("Invalid mode")
 
-const textOf = (value: Json): string => {
-  if (typeof value !== "string") throw RpcError.wrongType(typeOf(value), "string")
-  return value
+const rulesOf = (value: Json): ReadonlySet<string> | RpcError => {
+  const rules = new Set<string>()
+  for (const rule of Array.isArray(value) ? value : []) {
+    if (typeof rule !== "string") return RpcError.wrongType(typeOf(rule), "string")
+    rules.add(rule)
+  }
+  return rules
 }
-
-const rulesOf = (value: Json): ReadonlySet<string> => new Set(Array.isArray(value) ? value.map(textOf) : [])
 
 /** The state that a long-polling caller already has. */
 interface Known {

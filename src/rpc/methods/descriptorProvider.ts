@@ -1,4 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
+import * as Either from "effect/Either"
 import { type Bytes, compare, concat, fromHex } from "../../protocol/bytes.ts"
 import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
 import { hash160 } from "../../protocol/hash.ts"
@@ -14,7 +15,7 @@ import {
 } from "../../wallet/signing/SigningProvider.ts"
 import { makeTaproot, type TaprootOutput } from "../../wallet/signing/taprootTree.ts"
 import { type Json, JsonObject } from "../json/json.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { type Read, RpcError } from "../method/RpcError.ts"
 
 /**
  * The scripts and keys of descriptors, for methods that sign or complete PSBTs. The keys must be explicit: no extended
@@ -91,29 +92,34 @@ const taprootOf = (text: string, keys: ReadonlyArray<DescriptorKey>): ReadonlyAr
   return text.startsWith("tr(") && key !== undefined ? [makeTaproot(key.pubkey.subarray(1, 33))] : []
 }
 
-const descriptorText = (value: Json): string => {
-  if (typeof value === "string") return value
+const descriptorText = (value: Json): Read<string> => {
+  if (typeof value === "string") return Either.right(value)
   if (!(value instanceof JsonObject)) {
-    throw RpcError.invalidParameter("Scan object needs to be either a string or an object")
+    return Either.left(RpcError.invalidParameter("Scan object needs to be either a string or an object"))
   }
   const text = value.get("desc")
-  if (typeof text === "string") return text
-  throw RpcError.invalidParameter("Descriptor needs to be provided in scan object")
+  return typeof text === "string"
+    ? Either.right(text)
+    : Either.left(RpcError.invalidParameter("Descriptor needs to be provided in scan object"))
 }
 
-/** Makes a signing provider from descriptors. Throws RpcError for an invalid descriptor. */
-export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<Json>): SigningProvider => {
-  const texts = descriptors.map((value) => {
-    const text = descriptorText(value)
+/** A valid descriptor without its checksum. */
+const readDescriptor = (network: Network, value: Json): Read<string> =>
+  Either.flatMap(descriptorText(value), (text) => {
     const made = descriptorScript(network, text)
-    if ("error" in made) throw RpcError.invalidAddressOrKey(made.error)
-    return text.split("#")[0] ?? ""
+    return "error" in made
+      ? Either.left(RpcError.invalidAddressOrKey(made.error))
+      : Either.right(text.split("#")[0] ?? "")
   })
-  const keys = texts.flatMap((text) => keysOf(network, text))
-  return makeProvider({
-    keys: keys.flatMap(({ key }) => key ?? []),
-    scripts: texts.flatMap((text) => innerScripts(network, text)),
-    origins: keys,
-    taproot: texts.flatMap((text) => taprootOf(text, keysOf(network, text)))
+
+/** Makes a signing provider from descriptors; refuses an invalid descriptor. */
+export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<Json>): Read<SigningProvider> =>
+  Either.map(Either.all(descriptors.map((value) => readDescriptor(network, value))), (texts) => {
+    const keys = texts.flatMap((text) => keysOf(network, text))
+    return makeProvider({
+      keys: keys.flatMap(({ key }) => key ?? []),
+      scripts: texts.flatMap((text) => innerScripts(network, text)),
+      origins: keys,
+      taproot: texts.flatMap((text) => taprootOf(text, keysOf(network, text)))
+    })
   })
-}

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { addressOf, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
@@ -13,12 +14,11 @@ import { parseWif } from "../../protocol/wif.ts"
 import { signMessage, verifyMessage } from "../../wallet/signing/message.ts"
 import type { SigningKey } from "../../wallet/signing/SigningProvider.ts"
 import { integerWithin, type Json, JsonNumber } from "../json/json.ts"
-import { checked } from "../method/checked.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 import { multisigScript } from "./descriptorProvider.ts"
 
 /** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
@@ -30,32 +30,32 @@ const PUBKEYS = [
   "03dbc6764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626"
 ]
 
+const refused = (message: string): Read<never> => Either.left(RpcError.invalidAddressOrKey(message))
+
+const invalid = (message: string): Read<never> => Either.left(RpcError.invalidParameter(message))
+
 /** Reads a caller's private key. The error message never contains it. */
-export const readKey = (network: Network, text: string): SigningKey => {
+export const readKey = (network: Network, text: string): Read<SigningKey> => {
   const key = parseWif(network, text)
-  if ("error" in key) throw RpcError.invalidAddressOrKey("Invalid private key")
-  return key
+  return "error" in key ? refused("Invalid private key") : Either.right(key)
 }
 
-const readPubkey = (text: string): Bytes => {
+const readPubkey = (text: string): Read<Bytes> => {
   const bytes = fromHex(text)
-  if (bytes === undefined || text === "") {
-    throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must be a hex string`)
-  }
+  if (bytes === undefined || text === "") return refused(`Pubkey "${text}" must be a hex string`)
   if (bytes.length !== 33 && bytes.length !== 65) {
-    throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must have a length of either 33 or 65 bytes`)
+    return refused(`Pubkey "${text}" must have a length of either 33 or 65 bytes`)
   }
-  if (!isPublicKey(bytes)) throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must be cryptographically valid.`)
-  return bytes
+  return isPublicKey(bytes) ? Either.right(bytes) : refused(`Pubkey "${text}" must be cryptographically valid.`)
 }
 
 const MAX_KEYS = 20
 
 type MultisigType = "legacy" | "p2sh-segwit" | "bech32"
 
-const readMultisigType = (text: string): MultisigType => {
-  if (text === "legacy" || text === "p2sh-segwit" || text === "bech32") return text
-  throw RpcError.invalidAddressOrKey(
+const readMultisigType = (text: string): Read<MultisigType> => {
+  if (text === "legacy" || text === "p2sh-segwit" || text === "bech32") return Either.right(text)
+  return refused(
     text === "bech32m"
       ? "createmultisig cannot create bech32m multisig addresses"
       : `Unknown address type '${text}'`
@@ -92,95 +92,88 @@ const multisigJson = (
   required: number,
   keys: ReadonlyArray<string>,
   wanted: string
-): Result.ValueOf<typeof MULTISIG> => {
-  const pubkeys = keys.map(readPubkey)
-  const asked = readMultisigType(wanted)
-  if (required < 1) {
-    throw RpcError.invalidParameter("a multisignature address must require at least one key to redeem")
-  }
-  if (pubkeys.length < required) {
-    throw RpcError.invalidParameter(
-      `not enough keys supplied (got ${pubkeys.length} keys, but need at least ${required} to redeem)`
-    )
-  }
-  if (pubkeys.length > MAX_KEYS) {
-    throw RpcError.invalidParameter(
-      `Number of keys involved in the multisignature address creation > ${MAX_KEYS}\nReduce the number`
-    )
-  }
-  const type = pubkeys.every(isCompressedKey) ? asked : "legacy"
-  const script = multisigScript(required, pubkeys)
-  if (type === "legacy" && script.length > MAX_SCRIPT_ELEMENT_SIZE) {
-    throw RpcError.invalidParameter(`redeemScript exceeds size limit: ${script.length} > ${MAX_SCRIPT_ELEMENT_SIZE}`)
-  }
-  const multi = `multi(${[required, ...pubkeys.map(toHex)].join(",")})`
-  const { address, descriptor } = multisigOutput(network, type, script, multi)
-  return {
-    address,
-    redeemScript: toHex(script),
-    descriptor: `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`,
-    warnings: type === asked
-      ? undefined
-      : ["Unable to make chosen address type, please ensure no uncompressed public keys are present."]
-  }
-}
+): Read<Result.ValueOf<typeof MULTISIG>> =>
+  Either.gen(function*() {
+    const pubkeys = yield* Either.all(keys.map(readPubkey))
+    const asked = yield* readMultisigType(wanted)
+    if (required < 1) return yield* invalid("a multisignature address must require at least one key to redeem")
+    if (pubkeys.length < required) {
+      return yield* invalid(
+        `not enough keys supplied (got ${pubkeys.length} keys, but need at least ${required} to redeem)`
+      )
+    }
+    if (pubkeys.length > MAX_KEYS) {
+      return yield* invalid(
+        `Number of keys involved in the multisignature address creation > ${MAX_KEYS}\nReduce the number`
+      )
+    }
+    const type = pubkeys.every(isCompressedKey) ? asked : "legacy"
+    const script = multisigScript(required, pubkeys)
+    if (type === "legacy" && script.length > MAX_SCRIPT_ELEMENT_SIZE) {
+      return yield* invalid(`redeemScript exceeds size limit: ${script.length} > ${MAX_SCRIPT_ELEMENT_SIZE}`)
+    }
+    const multi = `multi(${[required, ...pubkeys.map(toHex)].join(",")})`
+    const { address, descriptor } = multisigOutput(network, type, script, multi)
+    return {
+      address,
+      redeemScript: toHex(script),
+      descriptor: `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`,
+      warnings: type === asked
+        ? undefined
+        : ["Unable to make chosen address type, please ensure no uncompressed public keys are present."]
+    }
+  })
 
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-const rangeEnd = (value: Json): number => {
-  const end = value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined
-  if (end === undefined) throw RpcError.integerOutOfRange()
-  return end
+const rangeEnd = (value: Json): Read<number> =>
+  readOf((value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined) ?? RpcError.integerOutOfRange())
+
+const rangeEnds = (value: Json): Read<ReadonlyArray<number>> => {
+  if (isArray(value) && value.length === 2 && value.every((end) => end instanceof JsonNumber)) {
+    return Either.all(value.map(rangeEnd))
+  }
+  return value instanceof JsonNumber ? Either.map(rangeEnd(value), (end) => [0, end]) : Either.right([])
 }
 
 /** Checks a range of indexes. Upstream `rpc/util.cpp`, `ParseDescriptorRange`. */
-const checkRange = (value: Json): void => {
-  const bounds = isArray(value) && value.length === 2 && value.every((end) => end instanceof JsonNumber)
-    ? value.map(rangeEnd)
-    : value instanceof JsonNumber
-    ? [0, rangeEnd(value)]
-    : undefined
-  const [low, high] = bounds ?? []
-  if (low === undefined || high === undefined) {
-    throw RpcError.invalidParameter("Range must be specified as end or as [begin,end]")
-  }
-  if (low > high) throw RpcError.invalidParameter("Range specified as [begin,end] must not have begin after end")
-  if (low < 0) throw RpcError.invalidParameter("Range should be greater or equal than 0")
-  if (high >= 2 ** 31) throw RpcError.invalidParameter("End of range is too high")
-  if (high >= low + 1_000_000) throw RpcError.invalidParameter("Range is too large")
-}
+const checkRange = (value: Json): Read<void> =>
+  Either.flatMap(rangeEnds(value), ([low, high]): Read<void> => {
+    if (low === undefined || high === undefined) return invalid("Range must be specified as end or as [begin,end]")
+    if (low > high) return invalid("Range specified as [begin,end] must not have begin after end")
+    if (low < 0) return invalid("Range should be greater or equal than 0")
+    if (high >= 2 ** 31) return invalid("End of range is too high")
+    return high >= low + 1_000_000 ? invalid("Range is too large") : Either.void
+  })
 
 /** The addresses of a descriptor with explicit keys; only `combo` has several. */
-const addressesOf = (network: Network, text: string, range: Json | undefined): ReadonlyArray<string> => {
-  if (range !== undefined) checkRange(range)
-  if (!text.includes("#")) throw RpcError.invalidAddressOrKey("Missing checksum")
-  const made = descriptorScript(network, text)
-  if ("error" in made) {
-    if (made.kind === "ranged" && range === undefined) {
-      throw RpcError.invalidParameter("Range must be specified for a ranged descriptor")
+const addressesOf = (network: Network, text: string, range: Json | undefined): Read<ReadonlyArray<string>> =>
+  Either.gen(function*() {
+    if (range !== undefined) yield* checkRange(range)
+    if (!text.includes("#")) return yield* refused("Missing checksum")
+    const made = descriptorScript(network, text)
+    if ("error" in made) {
+      return yield* made.kind === "ranged" && range === undefined
+        ? invalid("Range must be specified for a ranged descriptor")
+        : refused(made.error)
     }
-    throw RpcError.invalidAddressOrKey(made.error)
-  }
-  if (range !== undefined) {
-    throw RpcError.invalidParameter("Range should not be specified for an un-ranged descriptor")
-  }
-  const [, key] = /^combo\((.*)\)#/.exec(text) ?? []
-  const others = key === undefined ? [] : [`pkh(${key})`, `wpkh(${key})`, `sh(wpkh(${key}))`]
-  const scripts = others.length === 0 ? [made.script] : others.flatMap((one) => {
-    const other = descriptorScript(network, one)
-    // An uncompressed key has no witness address.
-    return "error" in other ? [] : [other.script]
+    if (range !== undefined) return yield* invalid("Range should not be specified for an un-ranged descriptor")
+    const [, key] = /^combo\((.*)\)#/.exec(text) ?? []
+    const others = key === undefined ? [] : [`pkh(${key})`, `wpkh(${key})`, `sh(wpkh(${key}))`]
+    const scripts = others.length === 0 ? [made.script] : others.flatMap((one) => {
+      const other = descriptorScript(network, one)
+      // An uncompressed key has no witness address.
+      return "error" in other ? [] : [other.script]
+    })
+    return yield* Either.all(scripts.map((script) => {
+      const address = addressOf(network, script)
+      return address === undefined
+        ? refused("Descriptor does not have a corresponding address")
+        : Either.right(address)
+    }))
   })
-  return scripts.map((script) => {
-    const address = addressOf(network, script)
-    if (address === undefined) {
-      throw RpcError.invalidAddressOrKey("Descriptor does not have a corresponding address")
-    }
-    return address
-  })
-}
 
 /** They need no services of the node. */
 export const keyMethods = (network: Network): ReadonlyArray<Method> => {
@@ -200,7 +193,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       "-5 createmultisig cannot create bech32m multisig addresses",
       "-8 not enough keys supplied (got <n> keys, but need at least <m> to redeem)"
     ],
-    handler: ({ address_type, keys, nrequired }) => checked(() => multisigJson(network, nrequired, keys, address_type))
+    handler: ({ address_type, keys, nrequired }) => multisigJson(network, nrequired, keys, address_type)
   })
 
   const deriveaddresses = method({
@@ -220,7 +213,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       "-8 Range should not be specified for an un-ranged descriptor",
       "-8 Range must be specified for a ranged descriptor"
     ],
-    handler: ({ descriptor, range }) => checked(() => addressesOf(network, descriptor, range))
+    handler: ({ descriptor, range }) => addressesOf(network, descriptor, range)
   })
 
   const signmessagewithprivkey = method({
@@ -231,10 +224,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     results: [{ schema: Result.string("The signature in base64") }],
     examples: [["<private key>", "my message"]],
     errors: ["-5 Invalid private key"],
-    handler: ({ message, privkey }) =>
-      checked(() => {
-        return signMessage(message, readKey(network, privkey))
-      })
+    handler: ({ message, privkey }) => Either.map(readKey(network, privkey), (key) => signMessage(message, key))
   })
 
   const verifymessage = method({

@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { type TxidKey, txidKey } from "../../protocol/keys.ts"
-import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
-import { checkedInTurns } from "../method/inTurns.ts"
+import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import {
@@ -204,19 +204,19 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     ],
     handler: ({ options, outputs }, { turns }) =>
       Effect.gen(function*() {
-        const asked = yield* checkedInTurns(turns, outputs())
+        const asked = yield* readInTurns(turns, outputs())
         if (asked.length === 0) {
           return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
         }
-        const spenders = yield* checkedInTurns(
+        const spenders = yield* readInTurns(
           turns,
-          mapSteps(asked, ({ txid, vout }) => {
+          readSteps(asked, ({ txid, vout }) => {
             const spender = pool.spender(outpointKey(outpoint(txid, vout)))
-            if (spender !== undefined || options?.mempool_only !== false) return spender
-            throw RpcError.misc(
+            if (spender !== undefined || options?.mempool_only !== false) return Either.right(spender)
+            return Either.left(RpcError.misc(
               `No spending tx for the outpoint ${displayHash(txid)}:${vout} in mempool, and txospenderindex is ` +
                 "unavailable."
-            )
+            ))
           })
         )
         return itemsOf(asked, ({ txid, vout }, at) => {

@@ -1,13 +1,12 @@
-import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { randomBytes, secureRandom } from "../../base/random.ts"
 import { type Bytes, fromHex, isHex, toHex } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, nameCommitment, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import { makeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
-import { checked } from "../method/checked.ts"
-import { decode, jsonObject, object, optional, string } from "../method/params.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { decodedValue, jsonObject, object, optional, string } from "../method/params.ts"
+import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
 /**
@@ -35,17 +34,11 @@ export const NAMEOP_PARAM = jsonObject(
     "salt in hexadecimal digits, random by default for name_new."
 )
 
-const bytesOf = (text: string, encoding: NameEncoding): Bytes => {
-  const bytes = decodeText(text, encoding)
-  if (bytes === undefined) throw RpcError.invalidEncoding(encoding)
-  return bytes
-}
+const bytesOf = (text: string, encoding: NameEncoding): Read<Bytes> =>
+  readOf(decodeText(text, encoding) ?? RpcError.invalidEncoding(encoding))
 
-const saltOf = (text: string): Bytes => {
-  const salt = text !== "" && isHex(text) ? fromHex(text) : undefined
-  if (salt === undefined) throw RpcError.deserialization("rand must be hex")
-  return salt
-}
+const saltOf = (text: string): Read<Bytes> =>
+  readOf((text !== "" && isHex(text) ? fromHex(text) : undefined) ?? RpcError.deserialization("rand must be hex"))
 
 const drawSalt = (): Uint8Array => randomBytes(secureRandom(), SALT_SIZE)
 
@@ -55,30 +48,35 @@ interface RequestedOperation {
   readonly salt: Bytes | undefined
 }
 
-const readOperation = (value: JsonObject, { nameEncoding, valueEncoding }: NameEncodings): RequestedOperation => {
-  const { op } = decode(OP, value, "nameop")
-  switch (op) {
-    case "name_new": {
-      const { name, rand } = decode(NAME_NEW, value, "nameop")
-      const salt = rand === undefined ? drawSalt() : saltOf(rand)
-      if (name === undefined) throw RpcError.wrongType("null", "string")
-      return { operation: { op, commitment: nameCommitment(salt, bytesOf(name, nameEncoding)) }, salt }
+const readOperation = (
+  value: JsonObject,
+  { nameEncoding, valueEncoding }: NameEncodings
+): Read<RequestedOperation> =>
+  Either.gen(function*() {
+    const { op } = yield* decodedValue(OP, value, "nameop")
+    switch (op) {
+      case "name_new": {
+        const { name, rand } = yield* decodedValue(NAME_NEW, value, "nameop")
+        const salt = rand === undefined ? drawSalt() : yield* saltOf(rand)
+        if (name === undefined) return yield* Either.left(RpcError.wrongType("null", "string"))
+        return { operation: { op, commitment: nameCommitment(salt, yield* bytesOf(name, nameEncoding)) }, salt }
+      }
+      case "name_firstupdate": {
+        const { name, rand, value: text } = yield* decodedValue(NAME_FIRSTUPDATE, value, "nameop")
+        const salt = yield* saltOf(rand)
+        const bytes = yield* bytesOf(name, nameEncoding)
+        const operation = { op, name: bytes, rand: salt, value: yield* bytesOf(text, valueEncoding) } as const
+        return { operation, salt: undefined }
+      }
+      case "name_update": {
+        const { name, value: text } = yield* decodedValue(NAME_UPDATE, value, "nameop")
+        const bytes = yield* bytesOf(name, nameEncoding)
+        return { operation: { op, name: bytes, value: yield* bytesOf(text, valueEncoding) }, salt: undefined }
+      }
+      default:
+        return yield* Either.left(RpcError.invalidParameter("Invalid name operation"))
     }
-    case "name_firstupdate": {
-      const { name, rand, value: text } = decode(NAME_FIRSTUPDATE, value, "nameop")
-      const salt = saltOf(rand)
-      const bytes = bytesOf(name, nameEncoding)
-      return { operation: { op, name: bytes, rand: salt, value: bytesOf(text, valueEncoding) }, salt: undefined }
-    }
-    case "name_update": {
-      const { name, value: text } = decode(NAME_UPDATE, value, "nameop")
-      const bytes = bytesOf(name, nameEncoding)
-      return { operation: { op, name: bytes, value: bytesOf(text, valueEncoding) }, salt: undefined }
-    }
-    default:
-      throw RpcError.invalidParameter("Invalid name operation")
-  }
-}
+  })
 
 export interface NamedTransaction {
   readonly transaction: Transaction
@@ -92,13 +90,13 @@ export const withNameOperation = (
   vout: number,
   nameop: Json,
   encodings: NameEncodings
-): Effect.Effect<NamedTransaction, RpcError> =>
-  checked(() => {
+): Read<NamedTransaction> =>
+  Either.gen(function*() {
     const { inputs, lockTime, outputs } = transaction
     const output = outputs[vout]
-    if (output === undefined) throw RpcError.invalidParameter("vout is out of range")
-    if (!(nameop instanceof JsonObject)) throw RpcError.wrongType(typeOf(nameop), "object")
-    const { operation, salt } = readOperation(nameop, encodings)
+    if (output === undefined) return yield* Either.left(RpcError.invalidParameter("vout is out of range"))
+    if (!(nameop instanceof JsonObject)) return yield* Either.left(RpcError.wrongType(typeOf(nameop), "object"))
+    const { operation, salt } = yield* readOperation(nameop, encodings)
     const script = nameScript(operation, output.script)
     const changed = outputs.map((each, n) => n === vout ? { ...each, script } : each)
     return {

@@ -1,3 +1,4 @@
+import * as Either from "effect/Either"
 import { scriptOf } from "../../protocol/address.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
@@ -8,8 +9,8 @@ import type { Steps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
 import { type Json, JsonObject } from "../json/json.ts"
-import { amount, array, decode, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { amount, array, decodedValue, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
+import { type Read, RpcError } from "../method/RpcError.ts"
 
 /**
  * Outputs that the caller provides and the node may not have: `prevtxs` of the signing methods. Upstream
@@ -38,27 +39,33 @@ const SCRIPT = hex("A script.")
 const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program: sha256(script) })
 
 /** The caller's scripts for a P2SH or P2WSH output. */
-const readScripts = (scriptPubKey: Bytes, redeem: string | undefined, witness: string | undefined): Array<Bytes> => {
-  const address = addressScript(scriptPubKey)
-  const { type } = scriptTemplate(scriptPubKey)
-  if (type !== "scripthash" && type !== "witness_v0_scripthash") return []
-  const given = witness ?? redeem
-  if (given === undefined) throw RpcError.invalidParameter("Missing redeemScript/witnessScript")
-  const script = decode(SCRIPT, given, witness === undefined ? "redeemScript" : "witnessScript")
-  const program = P2WSH(script)
-  if (witness !== undefined && redeem !== undefined && witness !== redeem) {
-    if (!equal(decode(SCRIPT, redeem, "redeemScript"), program)) {
-      throw RpcError.invalidParameter("redeemScript does not correspond to witnessScript")
+const readScripts = (
+  scriptPubKey: Bytes,
+  redeem: string | undefined,
+  witness: string | undefined
+): Read<ReadonlyArray<Bytes>> =>
+  Either.gen(function*() {
+    const address = addressScript(scriptPubKey)
+    const { type } = scriptTemplate(scriptPubKey)
+    if (type !== "scripthash" && type !== "witness_v0_scripthash") return []
+    const given = witness ?? redeem
+    if (given === undefined) {
+      return yield* Either.left(RpcError.invalidParameter("Missing redeemScript/witnessScript"))
     }
-  }
-  const fitting = type === "witness_v0_scripthash"
-    ? [program]
-    : [script, program].map((inner) => scriptOf({ kind: "scripthash", hash: hash160(inner) }))
-  if (!fitting.some((output) => equal(output, address))) {
-    throw RpcError.invalidParameter("redeemScript/witnessScript does not match scriptPubKey")
-  }
-  return [script, program]
-}
+    const script = yield* decodedValue(SCRIPT, given, witness === undefined ? "redeemScript" : "witnessScript")
+    const program = P2WSH(script)
+    if (witness !== undefined && redeem !== undefined && witness !== redeem) {
+      if (!equal(yield* decodedValue(SCRIPT, redeem, "redeemScript"), program)) {
+        return yield* Either.left(RpcError.invalidParameter("redeemScript does not correspond to witnessScript"))
+      }
+    }
+    const fitting = type === "witness_v0_scripthash"
+      ? [program]
+      : [script, program].map((inner) => scriptOf({ kind: "scripthash", hash: hash160(inner) }))
+    return fitting.some((output) => equal(output, address))
+      ? [script, program]
+      : yield* Either.left(RpcError.invalidParameter("redeemScript/witnessScript does not match scriptPubKey"))
+  })
 
 export interface Prevouts {
   /** By `outpointKey`. */
@@ -68,31 +75,37 @@ export interface Prevouts {
 
 /**
  * Reads `PREVTXS_PARAM`; `known` returns the coins of the node. The scripts of a wallet's call are ignored: the wallet
- * has its own. Throws RpcError.
+ * has its own.
  */
 export function* readPrevouts(
   prevtxs: ReadonlyArray<Json>,
   known: (outpoint: string) => SpentOutput | undefined,
   signer: "keys" | "wallet" = "keys"
-): Steps<Prevouts> {
+): Steps<Read<Prevouts>> {
   const outputs = new Map<string, SpentOutput>()
   const scripts: Array<Bytes> = []
   for (const item of prevtxs) {
     if (!(item instanceof JsonObject)) {
-      throw RpcError.deserialization("expected object with {\"txid'\",\"vout\",\"scriptPubKey\"}")
+      return Either.left(RpcError.deserialization("expected object with {\"txid'\",\"vout\",\"scriptPubKey\"}"))
     }
-    const { amount: value, redeemScript, scriptPubKey, txid, vout, witnessScript } = decode(PREVOUT, item, "prevtxs")
-    if (vout < 0) throw RpcError.deserialization("vout cannot be negative")
+    const decoded = decodedValue(PREVOUT, item, "prevtxs")
+    if (Either.isLeft(decoded)) return Either.left(decoded.left)
+    const { amount: value, redeemScript, scriptPubKey, txid, vout, witnessScript } = decoded.right
+    if (vout < 0) return Either.left(RpcError.deserialization("vout cannot be negative"))
     const key = outpointKey(outpoint(txid, vout))
     const coin = outputs.get(key) ?? known(key)
     if (coin !== undefined && !equal(coin.script, scriptPubKey)) {
-      throw RpcError.deserialization(
+      return Either.left(RpcError.deserialization(
         `Previous output scriptPubKey mismatch:\n${scriptText(coin.script)}\nvs:\n${scriptText(scriptPubKey)}`
-      )
+      ))
     }
     outputs.set(key, { script: scriptPubKey, value })
-    if (signer === "keys") scripts.push(...readScripts(scriptPubKey, redeemScript, witnessScript))
+    if (signer === "keys") {
+      const given = readScripts(scriptPubKey, redeemScript, witnessScript)
+      if (Either.isLeft(given)) return Either.left(given.left)
+      scripts.push(...given.right)
+    }
     yield
   }
-  return { outputs, scripts }
+  return Either.right({ outputs, scripts })
 }

@@ -18,8 +18,7 @@ import { parsePsbtSteps, psbtTextSteps } from "../../wallet/signing/psbtText.ts"
 import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../wallet/signing/signPsbt.ts"
 import { Amount, itemsOf } from "../json/encodeJson.ts"
-import { checked } from "../method/checked.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
+import { eachInTurns, inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
@@ -131,7 +130,7 @@ export const psbtMethods: Effect.Effect<
       errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <reason>"],
       handler: (request, { turns }) =>
         Effect.flatMap(
-          checkedInTurns(turns, constructTransactionSteps(network, request)),
+          readInTurns(turns, constructTransactionSteps(network, request)),
           (made) => encodedPsbt(psbtOf(made), turns)
         )
     })
@@ -345,7 +344,7 @@ export const psbtMethods: Effect.Effect<
         Effect.gen(function*() {
           const provider = descriptors === undefined
             ? NO_PROVIDER
-            : withoutKeys(yield* checked(() => descriptorProvider(network, descriptors)))
+            : withoutKeys(yield* descriptorProvider(network, descriptors))
           const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
           const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
           const mismatched = signed.statuses.some((status, n) => {

@@ -5,7 +5,6 @@ import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { formatAmount, MAX_MONEY } from "../../protocol/amount.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
-import { mapSteps } from "../../protocol/steps.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
 import { makeProviderSteps } from "../../wallet/signing/SigningProvider.ts"
@@ -15,8 +14,7 @@ import {
   type SignedTransaction,
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
-import { checked } from "../method/checked.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
+import { eachInTurns, inTurns, readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, string } from "../method/params.ts"
@@ -123,7 +121,7 @@ export const rawTransactionMethods: Effect.Effect<
         "-8 Invalid parameter combination: Sequence number(s) contradict replaceable option"
       ],
       handler: (request, { turns }) =>
-        Effect.map(checkedInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
+        Effect.map(readInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
     })
 
     const namerawtransaction = method({
@@ -179,10 +177,10 @@ export const rawTransactionMethods: Effect.Effect<
       handler: ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
-          const keys = yield* checkedInTurns(turns, mapSteps(privkeys, (text) => readKey(network, text)))
+          const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
           const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
-          const given = yield* checkedInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
-          const hashType = yield* checked(() => readHashType(sighashtype))
+          const given = yield* readInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
+          const hashType = yield* readHashType(sighashtype)
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
             const key = outpointKey(prevout)
             return given.outputs.get(key) ?? known.get(key)

@@ -1,10 +1,11 @@
+import * as Either from "effect/Either"
 import { Sighash } from "../../consensus/sighash.ts"
 import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
 import { concat } from "../../protocol/bytes.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { Op, pushData } from "../../protocol/script.ts"
-import { mapSteps, runSteps, type Steps } from "../../protocol/steps.ts"
+import { runSteps, type Steps } from "../../protocol/steps.ts"
 import {
   makeTransaction,
   NO_WITNESS,
@@ -13,10 +14,22 @@ import {
   type TransactionInput,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
-import { decodeAmount } from "../json/amounts.ts"
+import { readAmount } from "../json/amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
-import { array, boolean, decode, hash, int64, json, optional, string, uint32, withDefault } from "../method/params.ts"
-import { RpcError } from "../method/RpcError.ts"
+import { readSteps } from "../method/inTurns.ts"
+import {
+  array,
+  boolean,
+  decodedValue,
+  hash,
+  int64,
+  json,
+  optional,
+  string,
+  uint32,
+  withDefault
+} from "../method/params.ts"
+import { type Read, readOf, RpcError } from "../method/RpcError.ts"
 
 /**
  * Transactions as parameters: their inputs and outputs (reference/rpc.md 3.4). Upstream `rpc/rawtransaction_util.cpp`.
@@ -59,107 +72,126 @@ const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(val
 
 const TXID = hash("The transaction of the spent output.")
 
-const arrayOf = (value: Json): ReadonlyArray<Json> => {
-  if (!isArray(value)) throw RpcError.wrongType(typeOf(value), "array")
-  return value
-}
+const refused = (why: string): Read<never> => Either.left(RpcError.invalidParameter(`Invalid parameter, ${why}`))
 
-const integerOf = (value: JsonNumber, min: number, max: number): number => {
-  const integer = integerWithin(value, min, max)
-  if (integer === undefined) throw RpcError.integerOutOfRange()
-  return integer
-}
+const integerOf = (value: JsonNumber, min: number, max: number): Read<number> =>
+  readOf(integerWithin(value, min, max) ?? RpcError.integerOutOfRange())
 
-const readInput = (value: Json, defaultSequence: number): TransactionInput => {
-  if (!(value instanceof JsonObject)) throw RpcError.wrongType(typeOf(value), "object")
-  const txid = decode(TXID, value.get("txid") ?? null, "txid")
+const readSequence = (given: Json | undefined, otherwise: number): Read<number> =>
+  given instanceof JsonNumber
+    ? Either.filterOrLeft(
+      integerOf(given, -(2 ** 63), 2 ** 63 - 1),
+      (sequence) => sequence >= 0 && sequence <= SEQUENCE_FINAL,
+      () => RpcError.invalidParameter("Invalid parameter, sequence number is out of range")
+    )
+    : Either.right(otherwise)
+
+/** Not in `Either.gen`: with many inputs, that takes longer than the reading itself. */
+const readInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
+  if (!(value instanceof JsonObject)) return Either.left(RpcError.wrongType(typeOf(value), "object"))
+  const txid = decodedValue(TXID, value.get("txid") ?? null, "txid")
+  if (Either.isLeft(txid)) return Either.left(txid.left)
   const vout = value.get("vout")
-  if (!(vout instanceof JsonNumber)) throw RpcError.invalidParameter("Invalid parameter, missing vout key")
+  if (!(vout instanceof JsonNumber)) return refused("missing vout key")
   const index = integerOf(vout, -(2 ** 31), 2 ** 31 - 1)
-  if (index < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
-  const given = value.get("sequence")
-  const sequence = given instanceof JsonNumber ? integerOf(given, -(2 ** 63), 2 ** 63 - 1) : defaultSequence
-  if (sequence < 0 || sequence > SEQUENCE_FINAL) {
-    throw RpcError.invalidParameter("Invalid parameter, sequence number is out of range")
-  }
-  return { prevout: outpoint(txid, index), scriptSig: EMPTY, sequence, witness: NO_WITNESS }
+  if (Either.isLeft(index)) return Either.left(index.left)
+  if (index.right < 0) return refused("vout cannot be negative")
+  return Either.map(readSequence(value.get("sequence"), defaultSequence), (sequence) => ({
+    prevout: outpoint(txid.right, index.right),
+    scriptSig: EMPTY,
+    sequence,
+    witness: NO_WITNESS
+  }))
 }
 
-function* readInputs({ inputs, locktime, replaceable }: TransactionRequest): Steps<ReadonlyArray<TransactionInput>> {
+function readInputs({ inputs, locktime, replaceable }: TransactionRequest) {
   const sequence = replaceable ?? true
     ? SEQUENCE_REPLACEABLE
     : locktime === 0
     ? SEQUENCE_FINAL
     : SEQUENCE_NOT_FINAL
-  return yield* mapSteps(inputs, (input) => readInput(input, sequence))
+  return readSteps(inputs, (input) => readInput(input, sequence))
 }
 
-const outputMembers = (value: Json): ReadonlyArray<readonly [name: string, value: Json]> => {
-  if (value === null) throw RpcError.invalidParameter("Invalid parameter, output argument must be non-null")
-  const objects = value instanceof JsonObject ? [value] : arrayOf(value).map((item) => {
-    if (!(item instanceof JsonObject)) {
-      throw RpcError.invalidParameter("Invalid parameter, key-value pair not an object as expected")
-    }
-    if (item.keys.length !== 1) {
-      throw RpcError.invalidParameter("Invalid parameter, key-value pair must contain exactly one key")
-    }
-    return item
-  })
-  return objects.flatMap(({ keys, values }) => keys.map((key, at) => [key, values[at] ?? null] as const))
+type Member = readonly [name: string, value: Json]
+
+const membersOf = ({ keys, values }: JsonObject): ReadonlyArray<Member> =>
+  keys.map((key, at) => [key, values[at] ?? null] as const)
+
+const onlyMember = (item: Json): Read<Member> => {
+  if (!(item instanceof JsonObject)) return refused("key-value pair not an object as expected")
+  const [only, ...others] = membersOf(item)
+  return only === undefined || others.length > 0
+    ? refused("key-value pair must contain exactly one key")
+    : Either.right(only)
 }
 
-const dataScript = (value: Json): Uint8Array => {
+const outputMembers = (value: Json): Read<ReadonlyArray<Member>> => {
+  if (value === null) return refused("output argument must be non-null")
+  if (value instanceof JsonObject) return Either.right(membersOf(value))
+  return isArray(value) ? Either.all(value.map(onlyMember)) : Either.left(RpcError.wrongType(typeOf(value), "array"))
+}
+
+const dataScript = (value: Json): Read<Uint8Array> => {
   const text = value instanceof JsonNumber ? value.text : typeof value === "string" ? value : ""
   const data = text === "" ? undefined : fromHex(text)
-  if (data === undefined) throw RpcError.invalidParameter(`Data must be hexadecimal string (not '${text}')`)
-  return concat(Uint8Array.of(Op.OP_RETURN), pushData(data))
+  return data === undefined
+    ? Either.left(RpcError.invalidParameter(`Data must be hexadecimal string (not '${text}')`))
+    : Either.right(concat(Uint8Array.of(Op.OP_RETURN), pushData(data)))
+}
+
+const readPayment = (network: Network, address: string, given: Json): Read<TransactionOutput> => {
+  const value = readAmount(given)
+  if (value instanceof RpcError) return Either.left(value)
+  const parsed = decodeAddress(network, address)
+  return "error" in parsed
+    ? Either.left(RpcError.invalidAddressOrKey(`Invalid address: ${address}`))
+    : Either.right({ value, script: scriptOf(parsed.destination) })
 }
 
 /** Reads the outputs of a new transaction: at most one with data, and each address once. */
-export function* readOutputsSteps(network: Network, value: Json): Steps<ReadonlyArray<TransactionOutput>> {
+export function* readOutputsSteps(network: Network, value: Json): Steps<Read<ReadonlyArray<TransactionOutput>>> {
   const seen = new Set<string>()
   let hasData = false
   const members = outputMembers(value)
+  if (Either.isLeft(members)) return Either.left(members.left)
   yield
-  return yield* mapSteps(members, ([name, given]) => {
+  return yield* readSteps(members.right, ([name, given]) => {
     if (name === "data") {
-      if (hasData) throw RpcError.invalidParameter("Invalid parameter, duplicate key: data")
+      if (hasData) return refused("duplicate key: data")
       hasData = true
-      return { value: 0, script: dataScript(given) }
+      return Either.map(dataScript(given), (script) => ({ value: 0, script }))
     }
-    const amount = decodeAmount(given)
-    const parsed = decodeAddress(network, name)
-    if ("error" in parsed) throw RpcError.invalidAddressOrKey(`Invalid address: ${name}`)
-    const script = scriptOf(parsed.destination)
-    if (seen.size === seen.add(toHex(script)).size) {
-      throw RpcError.invalidParameter(`Invalid parameter, duplicated address: ${name}`)
-    }
-    return { value: amount, script }
+    return Either.filterOrLeft(
+      readPayment(network, name, given),
+      ({ script }) => seen.size < seen.add(toHex(script)).size,
+      () => RpcError.invalidParameter(`Invalid parameter, duplicated address: ${name}`)
+    )
   })
 }
 
 /** The same in one step. */
-export const readOutputs = (network: Network, value: Json): ReadonlyArray<TransactionOutput> =>
+export const readOutputs = (network: Network, value: Json): Read<ReadonlyArray<TransactionOutput>> =>
   runSteps(readOutputsSteps(network, value))
 
-/** Makes the unsigned transaction of a request. Throws RpcError. Source: upstream `ConstructTransaction`. */
-export function* constructTransactionSteps(network: Network, request: TransactionRequest): Steps<Transaction> {
+/** Makes the unsigned transaction of a request. Source: upstream `ConstructTransaction`. */
+export function* constructTransactionSteps(network: Network, request: TransactionRequest): Steps<Read<Transaction>> {
   const { locktime, replaceable, version } = request
-  if (locktime < 0 || locktime > MAX_LOCK_TIME) {
-    throw RpcError.invalidParameter("Invalid parameter, locktime out of range")
-  }
+  if (locktime < 0 || locktime > MAX_LOCK_TIME) return refused("locktime out of range")
   if (version < MIN_VERSION || version > MAX_VERSION) {
-    throw RpcError.invalidParameter(`Invalid parameter, version out of range(${MIN_VERSION}~${MAX_VERSION})`)
+    return refused(`version out of range(${MIN_VERSION}~${MAX_VERSION})`)
   }
   const inputs = yield* readInputs(request)
+  if (Either.isLeft(inputs)) return Either.left(inputs.left)
   const outputs = yield* readOutputsSteps(network, request.outputs)
-  const signals = inputs.some(({ sequence }) => sequence <= SEQUENCE_REPLACEABLE)
-  if (replaceable === true && inputs.length > 0 && !signals) {
-    throw RpcError.invalidParameter(
-      "Invalid parameter combination: Sequence number(s) contradict replaceable option"
-    )
-  }
-  return makeTransaction({ version, inputs, outputs, lockTime: locktime })
+  return Either.flatMap(outputs, (outputs) => {
+    const signals = inputs.right.some(({ sequence }) => sequence <= SEQUENCE_REPLACEABLE)
+    return replaceable === true && inputs.right.length > 0 && !signals
+      ? Either.left(RpcError.invalidParameter(
+        "Invalid parameter combination: Sequence number(s) contradict replaceable option"
+      ))
+      : Either.right(makeTransaction({ version, inputs: inputs.right, outputs, lockTime: locktime }))
+  })
 }
 
 const HASH_TYPES: ReadonlyMap<string, number> = new Map([
@@ -180,12 +212,12 @@ export const SIGHASH_PARAM = optional(
   "DEFAULT for taproot, ALL otherwise"
 )
 
-/** Reads `SIGHASH_PARAM`. Throws RpcError -8. */
-export const readHashType = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined
-  const hashType = HASH_TYPES.get(text)
-  if (hashType === undefined) throw RpcError.invalidParameter(`'${text}' is not a valid sighash parameter.`)
-  return hashType
+/** Reads `SIGHASH_PARAM`. */
+export const readHashType = (text: string | undefined): Read<number | undefined> => {
+  if (text === undefined) return Either.right(undefined)
+  return readOf(
+    HASH_TYPES.get(text) ?? RpcError.invalidParameter(`'${text}' is not a valid sighash parameter.`)
+  )
 }
 
 /** The word for a hash type; empty for a type without a word. */

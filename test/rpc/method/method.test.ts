@@ -6,7 +6,6 @@ import { parseJson } from "../../../src/rpc/json/readJson.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { type CallContext, type Method, methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
-import { RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { SlowLane } from "../../../src/rpc/SlowLane.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 
@@ -25,12 +24,10 @@ const call = (target: Method, params: string): string | ReadonlyArray<number | s
   if (given === undefined || given === null || typeof given !== "object" || "text" in given) {
     throw new Error(`no params: ${params}`)
   }
-  try {
-    return encodeJson(Effect.runSync(target.call(given, CONTEXT)))
-  } catch (error) {
-    assert.instanceOf(error, RpcError)
-    return [error.code, error.message]
-  }
+  return Effect.runSync(Effect.match(target.call(given, CONTEXT), {
+    onSuccess: (result) => encodeJson(result),
+    onFailure: ({ code, message }) => [code, message]
+  }))
 }
 
 const echoing = <P extends Param.Params>(name: string, params: P): Method =>

@@ -60,7 +60,7 @@ describe("the schema of a parameter", () => {
   it("decodes what a call decodes", () => {
     const given = json(`{"txids":["${HASH}"]}`)
     const decoded = Schema.decodeUnknownSync(options.schema)(given)
-    assert.deepStrictEqual(decoded, Param.decode(options, given, "options"))
+    assert.deepStrictEqual(decoded, Either.getOrThrow(Param.decodedValue(options, given, "options")))
     assert.deepStrictEqual(decoded.verbosity, 1)
   })
 
@@ -86,7 +86,7 @@ describe("the schema of a parameter", () => {
 describe("hash", () => {
   it("reads 64 digits in either case into wire order", () => {
     for (const text of [HASH, HASH.toUpperCase()]) {
-      assert.strictEqual(displayHash(Param.decode(Param.hash(""), text, "blockhash")), HASH)
+      assert.strictEqual(displayHash(Either.getOrThrow(Param.decodedValue(Param.hash(""), text, "blockhash"))), HASH)
     }
   })
 

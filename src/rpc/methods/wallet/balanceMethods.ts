@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
@@ -13,8 +14,7 @@ import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns } from "../../method/inTurns.ts"
+import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
   amount,
@@ -31,7 +31,7 @@ import {
   withDefault
 } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressMethods.ts"
@@ -127,41 +127,42 @@ const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): Rea
   return taken
 }
 
-function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps<ReadonlySet<string>> {
+function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps<Read<ReadonlySet<string>>> {
   const scripts = new Set<string>()
   for (const address of addresses) {
     const parsed = decodeAddress(network, address)
-    if ("error" in parsed) throw RpcError.invalidAddressOrKey(`Invalid address: ${address}`)
+    if ("error" in parsed) return Either.left(RpcError.invalidAddressOrKey(`Invalid address: ${address}`))
     if (scripts.size === scripts.add(binaryString(scriptOf(parsed.destination))).size) {
-      throw RpcError.invalidParameter(`Invalid parameter, duplicated address: ${address}`)
+      return Either.left(RpcError.invalidParameter(`Invalid parameter, duplicated address: ${address}`))
     }
     yield
   }
-  return scripts
+  return Either.right(scripts)
 }
 
-/** The key of a coin that the call can lock or unlock. Throws RpcError for other coins. */
-const checkLock = (
+const refused = (why: string): Read<never> => Either.left(RpcError.invalidParameter(`Invalid parameter, ${why}`))
+
+/** The key of a coin that the call can lock or unlock. */
+const readLock = (
   wallet: Wallet,
   unspent: ReadonlyMap<string, WalletCoin>,
   { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
-  unlock: boolean,
-  persistent: boolean
-): string => {
-  if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
+  { persistent, unlock }: { readonly unlock: boolean; readonly persistent: boolean }
+): Read<string> => {
+  if (vout < 0) return refused("vout cannot be negative")
   const tx = wallet.ledger.transaction(txidKey(txid))
-  if (tx === undefined) throw RpcError.invalidParameter("Invalid parameter, unknown transaction")
+  if (tx === undefined) return refused("unknown transaction")
   if (vout >= tx.transaction.outputs.length) {
-    throw RpcError.invalidParameter("Invalid parameter, vout index out of bounds")
+    return refused("vout index out of bounds")
   }
   const key = outpointKey(outpoint(txid, vout))
   const coin = unspent.get(key)
-  if (coin === undefined) throw RpcError.invalidParameter("Invalid parameter, expected unspent output")
-  if (unlock && !coin.locked) throw RpcError.invalidParameter("Invalid parameter, expected locked output")
+  if (coin === undefined) return refused("expected unspent output")
+  if (unlock && !coin.locked) return refused("expected locked output")
   if (!unlock && coin.locked && !persistent) {
-    throw RpcError.invalidParameter("Invalid parameter, output already locked")
+    return refused("output already locked")
   }
-  return key
+  return Either.right(key)
 }
 
 export const balanceMethods: Effect.Effect<
@@ -281,7 +282,7 @@ export const balanceMethods: Effect.Effect<
     examples: [[], [6, 9_999_999, [ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
     errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"],
     handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet, { turns }) =>
-      Effect.map(checkedInTurns(turns, readScripts(network, addresses)), (scripts) => {
+      Effect.map(readInTurns(turns, readScripts(network, addresses)), (scripts) => {
         const coins = wallet.ledger.coins().filter(wanted(wallet, {
           minconf,
           maxconf,
@@ -322,8 +323,8 @@ export const balanceMethods: Effect.Effect<
           return true
         }
         const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
-        const keys = yield* checked(() =>
-          transactions.map((coin) => checkLock(wallet, unspent, coin, unlock, persistent))
+        const keys = yield* Either.all(
+          transactions.map((coin) => readLock(wallet, unspent, coin, { unlock, persistent }))
         )
         yield* wallet.ledger.lockCoins(keys, !unlock, persistent && !unlock)
         return true

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
@@ -13,11 +14,10 @@ import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
-import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { RpcError } from "../../method/RpcError.ts"
+import { type Read, RpcError } from "../../method/RpcError.ts"
 import { readOutputs } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
@@ -91,14 +91,14 @@ const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): R
   return tx.spent.includes(undefined) ? RpcError.wallet(FOREIGN_INPUTS) : undefined
 }
 
-/** Outputs and change of a replacement. Throws RpcError. */
+/** Outputs and change of a replacement. */
 const paymentOf = (
   wallet: Wallet,
   { transaction }: WalletTx,
   { changeIndex, outputs }: Replacing
-): Pick<PaymentRequest, "outputs" | "changeScript" | "subtractFeeFrom"> => {
+): Read<Pick<PaymentRequest, "outputs" | "changeScript" | "subtractFeeFrom">> => {
   if (changeIndex !== undefined && changeIndex >= transaction.outputs.length) {
-    throw RpcError.invalidParameter(CHANGE_RANGE)
+    return Either.left(RpcError.invalidParameter(CHANGE_RANGE))
   }
   const all = outputs ?? transaction.outputs
   const isChange = ({ script }: TransactionOutput, at: number): boolean =>
@@ -106,31 +106,28 @@ const paymentOf = (
   const change = all.findLast(isChange)
   const others = all.filter((output, at) => !isChange(output, at))
   if (others.length > 0) {
-    return { outputs: others, ...(change === undefined ? {} : { changeScript: change.script }) }
+    return Either.right({ outputs: others, ...(change === undefined ? {} : { changeScript: change.script }) })
   }
-  if (change === undefined) throw RpcError.invalidParameter(NO_RECIPIENT)
-  return { outputs: [{ value: sumOf(all), script: change.script }], subtractFeeFrom: [0] }
+  if (change === undefined) return Either.left(RpcError.invalidParameter(NO_RECIPIENT))
+  return Either.right({ outputs: [{ value: sumOf(all), script: change.script }], subtractFeeFrom: [0] })
 }
 
-/** Checks a rate that the caller sets: the pool must accept the replacement. Throws RpcError. */
-const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, vsize: number): void => {
+/** Checks a rate that the caller sets: the pool must accept the replacement. */
+const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, vsize: number): Read<void> => {
   const { incrementalFeeRate, minFeeRate } = pool.info()
   if (rate < minFeeRate) {
-    throw RpcError.wallet(
-      `New fee rate (${formatMoney(rate)}) is lower than the minimum fee rate (${
-        formatMoney(minFeeRate)
-      }) to get into ` +
-        "the mempool -- "
-    )
+    return Either.left(RpcError.wallet(
+      `New fee rate (${formatMoney(rate)}) is lower than the minimum fee rate (${formatMoney(minFeeRate)}) to get ` +
+        "into the mempool -- "
+    ))
   }
   const step = feeOf(incrementalFeeRate, vsize)
   const fee = feeOf(rate, vsize)
-  if (fee < oldFee + step) {
-    throw RpcError.invalidParameter(
-      `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
-        `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
-    )
-  }
+  if (fee >= oldFee + step) return Either.void
+  return Either.left(RpcError.invalidParameter(
+    `Insufficient total fee ${formatMoney(fee)}, must be at least ${formatMoney(oldFee + step)} ` +
+      `(oldFee ${formatMoney(oldFee)} + incrementalFee ${formatMoney(step)})`
+  ))
 }
 
 /** A payment that spends the inputs of another transaction of the wallet and replaces it. */
@@ -149,7 +146,7 @@ const replacement = (
 ): Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, WalletFailure | RpcError> =>
   Effect.gen(function*() {
     const { transaction } = tx
-    const payment = yield* checked(() => paymentOf(wallet, tx, replacing))
+    const payment = yield* paymentOf(wallet, tx, replacing)
     const stands = obstacle(wallet, pool, tx)
     if (stands !== undefined) return yield* stands
     const oldFee = sumOf(tx.spent) - sumOf(transaction.outputs)
@@ -166,7 +163,7 @@ const replacement = (
     const vsize = transaction.virtualSize
     if (fee.feeRate !== undefined) {
       const rate = fee.feeRate
-      yield* checked(() => checkRate(pool, rate, oldFee, vsize))
+      yield* checkRate(pool, rate, oldFee, vsize)
       return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: rate })), oldFee }
     }
     const usual = yield* wallet.payments.fund(withFee(request, fee))
@@ -230,14 +227,17 @@ export const makeBumpMethods = (
       readonly outputs: Parameters<typeof readOutputs>[1] | undefined
       readonly original_change_index: number | undefined
     }
-  ): Replacing => {
-    const fee = readFeeChoice(options)
-    const { original_change_index: changeIndex, outputs: given, replaceable } = options
-    if (Array.isArray(given) && given.length === 0) throw RpcError.invalidParameter(NO_OUTPUTS)
-    const outputs = given === undefined ? undefined : readOutputs(network, given)
-    if (outputs !== undefined && changeIndex !== undefined) throw RpcError.invalidParameter(EITHER_OR)
-    return { fee, replaceable, outputs, changeIndex }
-  }
+  ): Read<Replacing> =>
+    Either.gen(function*() {
+      const fee = yield* readFeeChoice(options)
+      const { original_change_index: changeIndex, outputs: given, replaceable } = options
+      if (Array.isArray(given) && given.length === 0) return yield* Either.left(RpcError.invalidParameter(NO_OUTPUTS))
+      const outputs = given === undefined ? undefined : yield* readOutputs(network, given)
+      if (outputs !== undefined && changeIndex !== undefined) {
+        return yield* Either.left(RpcError.invalidParameter(EITHER_OR))
+      }
+      return { fee, replaceable, outputs, changeIndex }
+    })
 
   const find = (wallet: Wallet, txid: Uint8Array): Effect.Effect<WalletTx, RpcError> =>
     Effect.suspend(() => {
@@ -256,7 +256,7 @@ export const makeBumpMethods = (
     handler: ({ options, txid }, wallet) =>
       Effect.gen(function*() {
         if (!wallet.keys.hasPrivateKeys) return yield* RpcError.wallet(NOT_WATCHING)
-        const replacing = yield* checked(() => readReplacing(options))
+        const replacing = yield* readReplacing(options)
         yield* ensureUnlocked(wallet)
         const tx = yield* find(wallet, txid)
         const isPlain = replacing.replaceable && replacing.outputs === undefined && replacing.changeIndex === undefined
@@ -284,7 +284,7 @@ export const makeBumpMethods = (
     errors: ERRORS,
     handler: ({ options, txid }, wallet) =>
       Effect.gen(function*() {
-        const replacing = yield* checked(() => readReplacing(options))
+        const replacing = yield* readReplacing(options)
         yield* ensureUnlocked(wallet)
         const { funded, oldFee } = yield* replacement(wallet, pool, yield* find(wallet, txid), replacing)
         const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, { sign: false, derivations: true })

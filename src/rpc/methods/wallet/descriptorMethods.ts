@@ -1,16 +1,16 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
 import type { WalletKeys } from "../../../wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
-import { checked } from "../../method/checked.ts"
 import { eachInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, json, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { accept, RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
 import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
@@ -28,63 +28,66 @@ type ImportRequest = Parameters<WalletKeys["importDescriptor"]>[0]
 // Reading one request of importdescriptors. Only a wrong time fails the whole call; other errors concern the request
 // alone.
 
-const integerOf = (value: Json): number => {
-  const integer = value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined
-  if (integer !== undefined) return integer
-  throw value instanceof JsonNumber ? RpcError.integerOutOfRange() : RpcError.wrongType(typeOf(value), "number")
+const integerOf = (value: Json): Read<number> => {
+  if (!(value instanceof JsonNumber)) return Either.left(RpcError.wrongType(typeOf(value), "number"))
+  return readOf(integerWithin(value, ...INT64) ?? RpcError.integerOutOfRange())
 }
 
-const booleanOf = (value: Json | undefined): boolean | undefined => {
-  if (value === undefined || typeof value === "boolean") return value
-  throw RpcError.wrongType(typeOf(value), "bool")
-}
+const booleanOf = (value: Json | undefined): Read<boolean | undefined> =>
+  value === undefined || typeof value === "boolean"
+    ? Either.right(value)
+    : Either.left(RpcError.wrongType(typeOf(value), "bool"))
 
-const textOf = (value: Json): string => {
-  if (typeof value === "string") return value
-  throw RpcError.wrongType(typeOf(value), "string")
-}
+const textOf = (value: Json): Read<string> =>
+  typeof value === "string" ? Either.right(value) : Either.left(RpcError.wrongType(typeOf(value), "string"))
 
-const labelOf = (value: Json | undefined): string => {
-  if (value === undefined || value === null) return ""
-  const text = textOf(value)
-  if (text !== "*") return accept(bounded(text, MAX_LABEL, "label"))
-  throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
+const labelOf = (value: Json | undefined): Read<string> => {
+  if (value === undefined || value === null) return Either.right("")
+  return Either.flatMap(textOf(value), (text) =>
+    text === "*"
+      ? Either.left(new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" }))
+      : readOf(bounded(text, MAX_LABEL, "label")))
 }
 
 const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
 /** First and last index: the last alone, or both. The wallet checks the bounds. */
-const rangeOf = (value: Json): readonly [number, number] => {
-  if (value instanceof JsonNumber) return [0, integerOf(value)]
+const rangeOf = (value: Json): Read<readonly [number, number]> => {
+  if (value instanceof JsonNumber) return Either.map(integerOf(value), (last) => [0, last])
   const [first, last] = isArray(value) && value.length === 2 ? value : []
-  if (first instanceof JsonNumber && last instanceof JsonNumber) return [integerOf(first), integerOf(last)]
-  throw RpcError.invalidParameter("Range must be specified as end or as [begin,end]")
+  return first instanceof JsonNumber && last instanceof JsonNumber
+    ? Either.all([integerOf(first), integerOf(last)])
+    : Either.left(RpcError.invalidParameter("Range must be specified as end or as [begin,end]"))
 }
 
 /** Seconds since 1970, at least 1; `undefined` for now. Upstream `GetImportTimestamp`. */
-const timestampOf = (request: JsonObject): number | undefined => {
+const timestampOf = (request: JsonObject): Read<number | undefined> => {
   const value = request.get("timestamp")
-  if (value === undefined) throw RpcError.type("Missing required timestamp field for key")
-  if (value === "now") return undefined
-  if (value instanceof JsonNumber) return Math.max(1, integerOf(value))
-  throw RpcError.type(`Expected number or "now" timestamp value for key. got type ${typeOf(value)}`)
+  if (value === undefined) return Either.left(RpcError.type("Missing required timestamp field for key"))
+  if (value === "now") return Either.right(undefined)
+  return value instanceof JsonNumber
+    ? Either.map(integerOf(value), (seconds) => Math.max(1, seconds))
+    : Either.left(
+      RpcError.type(`Expected number or "now" timestamp value for key. got type ${typeOf(value)}`)
+    )
 }
 
-const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRequest => {
-  const descriptor = request.get("desc")
-  if (descriptor === undefined) throw RpcError.invalidParameter("Descriptor not found.")
-  const range = request.get("range")
-  const nextIndex = request.get("next_index")
-  return {
-    descriptor: accept(bounded(textOf(descriptor), MAX_TEXT, "descriptor")),
-    timestamp,
-    active: booleanOf(request.get("active")) ?? false,
-    internal: booleanOf(request.get("internal")) ?? false,
-    label: labelOf(request.get("label")),
-    range: range === undefined ? undefined : rangeOf(range),
-    nextIndex: nextIndex === undefined ? undefined : integerOf(nextIndex)
-  }
-}
+const requestOf = (request: JsonObject, timestamp: number | undefined): Read<ImportRequest> =>
+  Either.gen(function*() {
+    const descriptor = request.get("desc")
+    if (descriptor === undefined) return yield* Either.left(RpcError.invalidParameter("Descriptor not found."))
+    const range = request.get("range")
+    const nextIndex = request.get("next_index")
+    return {
+      descriptor: yield* readOf(bounded(yield* textOf(descriptor), MAX_TEXT, "descriptor")),
+      timestamp,
+      active: (yield* booleanOf(request.get("active"))) ?? false,
+      internal: (yield* booleanOf(request.get("internal"))) ?? false,
+      label: yield* labelOf(request.get("label")),
+      range: range === undefined ? undefined : yield* rangeOf(range),
+      nextIndex: nextIndex === undefined ? undefined : yield* integerOf(nextIndex)
+    }
+  })
 
 const IMPORTED = Schema.Struct({
   success: Result.boolean("Whether the descriptor was imported"),
@@ -105,7 +108,7 @@ const importOne = (
   request: JsonObject,
   timestamp: number | undefined
 ): Effect.Effect<Result.ValueOf<typeof IMPORTED>, RpcError> =>
-  Effect.flatMap(checked(() => requestOf(request, timestamp)), wallet.keys.importDescriptor).pipe(
+  Effect.flatMap(requestOf(request, timestamp), wallet.keys.importDescriptor).pipe(
     Effect.map((warnings): Result.ValueOf<typeof IMPORTED> => ({
       success: true,
       warnings: warnings.length === 0 ? undefined : warnings
@@ -149,13 +152,9 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
         yield* ensureUnlocked(wallet)
         return yield* eachInTurns(turns, requests, (request) =>
-          Effect.flatMap(
-            checked(() => {
-              if (!(request instanceof JsonObject)) throw RpcError.wrongType(typeOf(request), "object")
-              return { request, timestamp: timestampOf(request) }
-            }),
-            ({ request, timestamp }) => importOne(wallet, request, timestamp)
-          ))
+          request instanceof JsonObject
+            ? Effect.flatMap(timestampOf(request), (timestamp) => importOne(wallet, request, timestamp))
+            : RpcError.wrongType(typeOf(request), "object"))
       })
   })
 

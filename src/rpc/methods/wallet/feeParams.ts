@@ -1,8 +1,9 @@
+import * as Either from "effect/Either"
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import type { FeeChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { readAmount } from "../../json/amounts.ts"
 import { custom, int32, optional, string } from "../../method/params.ts"
-import { RpcError } from "../../method/RpcError.ts"
+import { type Read, RpcError } from "../../method/RpcError.ts"
 
 /** The caller's choice of a fee (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
 
@@ -50,83 +51,71 @@ const CHOOSE_ONE =
   "Please provide either a confirmation target in blocks for automatic fee estimation, or an explicit " +
   "fee rate."
 
-const readMode = (mode: string | undefined): Pick<FeeChoice, "conservative"> => {
+const refused = (message: string): Read<never> => Either.left(RpcError.invalidParameter(message))
+
+const readMode = (mode: string | undefined): Read<Pick<FeeChoice, "conservative">> => {
   switch (mode?.toLowerCase()) {
     case undefined:
     case "unset":
-      return {}
+      return Either.right({})
     case "economical":
-      return { conservative: false }
+      return Either.right({ conservative: false })
     case "conservative":
-      return { conservative: true }
+      return Either.right({ conservative: true })
     default:
-      throw RpcError.invalidParameter(
-        "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
-      )
+      return refused("Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\"")
   }
 }
 
-const readTarget = (target: number | undefined): Pick<FeeChoice, "target"> => {
-  if (target === undefined) return {}
-  if (target >= 1 && target <= HIGHEST_TARGET) return { target }
-  throw RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
+const readTarget = (target: number | undefined): Read<Pick<FeeChoice, "target">> => {
+  if (target === undefined) return Either.right({})
+  return target >= 1 && target <= HIGHEST_TARGET
+    ? Either.right({ target })
+    : refused(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
 }
 
-/**
- * Reads the caller's choice of a fee.
- *
- * @throws RpcError -8
- */
-export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFees): FeeChoice => {
-  if (fee_rate === undefined) return { ...readMode(estimate_mode), ...readTarget(conf_target) }
-  if (conf_target !== undefined) {
-    throw RpcError.invalidParameter(`Cannot specify both conf_target and fee_rate. ${CHOOSE_ONE}`)
+/** Reads the caller's choice of a fee. */
+export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFees): Read<FeeChoice> => {
+  if (fee_rate === undefined) {
+    return Either.flatMap(
+      readMode(estimate_mode),
+      (mode) => Either.map(readTarget(conf_target), (target) => ({ ...mode, ...target }))
+    )
   }
+  if (conf_target !== undefined) return refused(`Cannot specify both conf_target and fee_rate. ${CHOOSE_ONE}`)
   if (estimate_mode !== undefined && estimate_mode !== "unset") {
-    throw RpcError.invalidParameter("Cannot specify both estimate_mode and fee_rate")
+    return refused("Cannot specify both estimate_mode and fee_rate")
   }
-  return { feeRate: fee_rate }
+  return Either.right({ feeRate: fee_rate })
 }
 
-/**
- * The same, with the older option `feeRate`, in smallest units per kvB.
- *
- * @throws RpcError -8
- */
-export const readFeeChoiceOrOld = (given: GivenFees & { readonly feeRate: number | undefined }): FeeChoice => {
+/** The same, with the older option `feeRate`, in smallest units per kvB. */
+export const readFeeChoiceOrOld = (
+  given: GivenFees & { readonly feeRate: number | undefined }
+): Read<FeeChoice> => {
   const { conf_target, estimate_mode, fee_rate, feeRate } = given
   if (feeRate === undefined) return readFeeChoice(given)
-  if (fee_rate !== undefined) {
-    throw RpcError.invalidParameter("Cannot specify both fee_rate (sat/vB) and feeRate (NMC/kvB)")
-  }
-  if (conf_target !== undefined) {
-    throw RpcError.invalidParameter(`Cannot specify both conf_target and feeRate. ${CHOOSE_ONE}`)
-  }
-  if (estimate_mode !== undefined) {
-    throw RpcError.invalidParameter("Cannot specify both estimate_mode and feeRate")
-  }
-  return { feeRate }
+  if (fee_rate !== undefined) return refused("Cannot specify both fee_rate (sat/vB) and feeRate (NMC/kvB)")
+  if (conf_target !== undefined) return refused(`Cannot specify both conf_target and feeRate. ${CHOOSE_ONE}`)
+  if (estimate_mode !== undefined) return refused("Cannot specify both estimate_mode and feeRate")
+  return Either.right({ feeRate })
 }
 
 /**
  * Joins the fees of methods that take them both as parameters and in the options, but not in both at once. Upstream
  * `InterpretFeeEstimationInstructions`.
- *
- * @throws RpcError -8
  */
-export const joinFees = (beside: GivenFees, within: GivenFees): GivenFees => {
+export const joinFees = (beside: GivenFees, within: GivenFees): Read<GivenFees> => {
   const isWithin = within.conf_target !== undefined || within.estimate_mode !== undefined
   if (isWithin && (beside.conf_target !== undefined || beside.estimate_mode !== undefined)) {
-    throw RpcError.invalidParameter(
-      "Pass conf_target and estimate_mode either as arguments or in the options object, but not both"
-    )
+    return refused("Pass conf_target and estimate_mode either as arguments or in the options object, but not both")
   }
   if (within.fee_rate !== undefined && beside.fee_rate !== undefined) {
-    throw RpcError.invalidParameter("Pass the fee_rate either as an argument, or in the options object, but not both")
+    return refused("Pass the fee_rate either as an argument, or in the options object, but not both")
   }
   const { conf_target, estimate_mode } = isWithin ? within : beside
   if (conf_target !== undefined && (estimate_mode === undefined || estimate_mode === "unset")) {
-    throw RpcError.invalidParameter("Specify estimate_mode")
+    return refused("Specify estimate_mode")
   }
-  return { conf_target, estimate_mode, fee_rate: within.fee_rate ?? beside.fee_rate }
+  return Either.right({ conf_target, estimate_mode, fee_rate: within.fee_rate ?? beside.fee_rate })
 }

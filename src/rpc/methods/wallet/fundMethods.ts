@@ -19,8 +19,7 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
 import { JsonObject } from "../../json/json.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns } from "../../method/inTurns.ts"
+import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
   adapted,
@@ -81,7 +80,7 @@ const fundAndLock = (
 ): Effect.Effect<Funded, WalletFailure | RpcError> =>
   wallet.payments.exclusively(Effect.gen(function*() {
     const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
-    yield* checked(() => checkWeight(funded, options.max_tx_weight))
+    yield* checkWeight(funded, options.max_tx_weight)
     yield* lockIf(wallet, options.lockUnspents, funded)
     return funded
   }))
@@ -144,9 +143,8 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         const transaction = decode(hexstring, iswitness)
         if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
         const { lockTime, outputs, version } = transaction
-        const choice = yield* checked(() =>
-          readFunding(network, options, readFeeChoiceOrOld(options), { add: true, names: outputs.map(() => "dummy") })
-        )
+        const fee = yield* readFeeChoiceOrOld(options)
+        const choice = yield* readFunding(network, options, fee, { add: true, names: outputs.map(() => "dummy") })
         const request: PaymentRequest = { ...choice, ...inputsOf(transaction), outputs, version, lockTime }
         const funded = yield* fundAndLock(wallet, request, options)
         const { bytes } = withGivenSignatures(funded.transaction, transaction.inputs)
@@ -176,16 +174,14 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
         const { replaceable = true } = options
-        const made = yield* checkedInTurns(
+        const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })
         )
-        const choice = yield* checked(() =>
-          readFunding(network, options, readFeeChoiceOrOld(options), {
-            add: made.inputs.length === 0,
-            names: outputNames(outputs)
-          })
-        )
+        const choice = yield* readFunding(network, options, yield* readFeeChoiceOrOld(options), {
+          add: made.inputs.length === 0,
+          names: outputNames(outputs)
+        })
         const request: PaymentRequest = {
           ...choice,
           ...inputsOf(made),

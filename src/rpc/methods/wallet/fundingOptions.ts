@@ -1,3 +1,4 @@
+import * as Either from "effect/Either"
 import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
@@ -18,7 +19,7 @@ import {
   type Param,
   string
 } from "../../method/params.ts"
-import { RpcError } from "../../method/RpcError.ts"
+import { type Read, RpcError } from "../../method/RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
 import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
 
@@ -164,49 +165,55 @@ export interface GivenFunding {
 
 const CHANGE_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-const readChangeType = (text: string): AddressType => {
+const readChangeType = (text: string): Read<AddressType> => {
   const type = CHANGE_TYPES.find((type) => type === text)
-  if (type === undefined) throw RpcError.invalidAddressOrKey(`Unknown change type '${text}'`)
-  return type
+  return type === undefined
+    ? Either.left(RpcError.invalidAddressOrKey(`Unknown change type '${text}'`))
+    : Either.right(type)
 }
 
-/** Minimum and maximum confirmations. Throws RpcError -8. */
+/** Minimum and maximum confirmations. */
 export const readDepth = (
   minconf: number | undefined,
   maxconf: number | undefined,
   negative: string
-): Pick<PaymentRequest, "minConfirmations" | "maxConfirmations"> => {
-  if (minconf !== undefined && minconf < 0) throw RpcError.invalidParameter(negative)
+): Read<Pick<PaymentRequest, "minConfirmations" | "maxConfirmations">> => {
+  if (minconf !== undefined && minconf < 0) return Either.left(RpcError.invalidParameter(negative))
   if (maxconf !== undefined && maxconf < (minconf ?? 0)) {
-    throw RpcError.invalidParameter(`maxconf can't be lower than minconf: ${maxconf} < ${minconf ?? 0}`)
+    return Either.left(
+      RpcError.invalidParameter(`maxconf can't be lower than minconf: ${maxconf} < ${minconf ?? 0}`)
+    )
   }
-  return {
+  return Either.right({
     ...(minconf === undefined ? {} : { minConfirmations: minconf }),
     ...(maxconf === undefined ? {} : { maxConfirmations: maxconf })
-  }
+  })
 }
 
 const readChange = (
   network: Network,
   given: GivenFunding,
   outputs: number
-): Pick<PaymentRequest, "changeScript" | "changePosition" | "changeType"> => {
-  const { change_type, changeAddress, changePosition } = given
-  const script = changeAddress === undefined
-    ? {}
-    : { changeScript: addressScriptOf(network, changeAddress, "Change address must be a valid address") }
-  if (changePosition !== undefined && (changePosition < 0 || changePosition > outputs)) {
-    throw RpcError.invalidParameter("changePosition out of bounds")
-  }
-  if (change_type !== undefined && changeAddress !== undefined) {
-    throw RpcError.invalidParameter("Cannot specify both change address and address type options")
-  }
-  return {
-    ...script,
-    ...(changePosition === undefined ? {} : { changePosition }),
-    ...(change_type === undefined ? {} : { changeType: readChangeType(change_type) })
-  }
-}
+): Read<Pick<PaymentRequest, "changeScript" | "changePosition" | "changeType">> =>
+  Either.gen(function*() {
+    const { change_type, changeAddress, changePosition } = given
+    const script = changeAddress === undefined
+      ? {}
+      : { changeScript: yield* addressScriptOf(network, changeAddress, "Change address must be a valid address") }
+    if (changePosition !== undefined && (changePosition < 0 || changePosition > outputs)) {
+      return yield* Either.left(RpcError.invalidParameter("changePosition out of bounds"))
+    }
+    if (change_type !== undefined && changeAddress !== undefined) {
+      return yield* Either.left(
+        RpcError.invalidParameter("Cannot specify both change address and address type options")
+      )
+    }
+    return {
+      ...script,
+      ...(changePosition === undefined ? {} : { changePosition }),
+      ...(change_type === undefined ? {} : { changeType: yield* readChangeType(change_type) })
+    }
+  })
 
 const WITNESS_SCALE = 4
 const MIN_WEIGHT = MIN_STANDARD_SIZE * WITNESS_SCALE
@@ -217,46 +224,43 @@ export type FundingChoice = Omit<PaymentRequest, "outputs" | "inputs" | "version
 /**
  * Reads the options of a method that funds a transaction. `names` are the names of its outputs; `add` is the default
  * for adding coins.
- *
- * @throws RpcError
  */
 export const readFunding = (
   network: Network,
   given: GivenFunding,
   fee: FeeChoice,
   { add, names }: { readonly add: boolean; readonly names: ReadonlyArray<string> }
-): FundingChoice => {
-  const { add_inputs, include_unsafe, max_tx_weight, maxconf, minconf, replaceable, subtractFeeFromOutputs } = given
-  const subtractFeeFrom = readFeePayers(subtractFeeFromOutputs, names)
-  const change = readChange(network, given, names.length)
-  const depth = readDepth(minconf, maxconf, "Negative minconf")
-  if (max_tx_weight !== undefined && (max_tx_weight < MIN_WEIGHT || max_tx_weight > MAX_STANDARD_WEIGHT)) {
-    throw RpcError.wallet(`Maximum transaction weight must be between ${MIN_WEIGHT} and ${MAX_STANDARD_WEIGHT}`)
-  }
-  if (names.length === 0) throw RpcError.invalidParameter("TX must have at least one output")
-  return {
-    ...fee,
-    subtractFeeFrom,
-    addInputs: add_inputs ?? add,
-    ...(include_unsafe === undefined ? {} : { includeUnsafe: include_unsafe }),
-    ...depth,
-    ...change,
-    ...(replaceable === undefined ? {} : { replaceable })
-  }
-}
+): Read<FundingChoice> =>
+  Either.gen(function*() {
+    const { add_inputs, include_unsafe, max_tx_weight, maxconf, minconf, replaceable, subtractFeeFromOutputs } = given
+    const subtractFeeFrom = yield* readFeePayers(subtractFeeFromOutputs, names)
+    const change = yield* readChange(network, given, names.length)
+    const depth = yield* readDepth(minconf, maxconf, "Negative minconf")
+    if (max_tx_weight !== undefined && (max_tx_weight < MIN_WEIGHT || max_tx_weight > MAX_STANDARD_WEIGHT)) {
+      return yield* Either.left(
+        RpcError.wallet(`Maximum transaction weight must be between ${MIN_WEIGHT} and ${MAX_STANDARD_WEIGHT}`)
+      )
+    }
+    if (names.length === 0) return yield* Either.left(RpcError.invalidParameter("TX must have at least one output"))
+    return {
+      ...fee,
+      subtractFeeFrom,
+      addInputs: add_inputs ?? add,
+      ...(include_unsafe === undefined ? {} : { includeUnsafe: include_unsafe }),
+      ...depth,
+      ...change,
+      ...(replaceable === undefined ? {} : { replaceable })
+    }
+  })
 
-/**
- * Checks the result against the caller's maximum weight. Missing signatures do not count.
- *
- * @throws RpcError -4
- */
-export const checkWeight = ({ transaction }: Funded, most: number | undefined): void => {
-  if (most === undefined || transaction.weight <= most) return
-  throw RpcError.wallet(
-    "The inputs size exceeds the maximum weight. Please try sending a smaller amount or manually consolidating your " +
-      "wallet's UTXOs"
-  )
-}
+/** Checks the result against the caller's maximum weight. Missing signatures do not count. */
+export const checkWeight = ({ transaction }: Funded, most: number | undefined): Read<void> =>
+  most === undefined || transaction.weight <= most
+    ? Either.void
+    : Either.left(RpcError.wallet(
+      "The inputs size exceeds the maximum weight. Please try sending a smaller amount or manually consolidating " +
+        "your wallet's UTXOs"
+    ))
 
 export const FUNDING_ERRORS = [
   "-5 Change address must be a valid address",

@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { SALT_SIZE } from "../../../consensus/names.ts"
 import { type Bytes, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
 import type { Json } from "../../json/json.ts"
-import { checked } from "../../method/checked.ts"
 import { jsonObject, optional, string } from "../../method/params.ts"
-import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.ts"
@@ -30,17 +30,16 @@ export interface GivenWriteOptions {
   readonly sendCoins: Json | undefined
 }
 
-/**
- * Reads the destination of a name and the payments beside it.
- *
- * @throws RpcError -3, -5
- */
-const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): NameOptions => ({
-  ...(destAddress === undefined
-    ? {}
-    : { destination: addressScriptOf(network, destAddress, "invalid address") }),
-  ...(sendCoins === undefined ? {} : { sendCoins: readSendCoins(network, sendCoins) })
-})
+/** Reads the destination of a name and the payments beside it. */
+const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): Read<NameOptions> =>
+  Either.gen(function*() {
+    return {
+      ...(destAddress === undefined
+        ? {}
+        : { destination: yield* addressScriptOf(network, destAddress, "invalid address") }),
+      ...(sendCoins === undefined ? {} : { sendCoins: yield* readSendCoins(network, sendCoins) })
+    }
+  })
 
 export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
   Effect.filterOrFail(
@@ -87,7 +86,7 @@ export const nameWriteReader =
       const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
       const txid = tx === undefined ? undefined : parseDisplayHash(tx)
       if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
-      return { context, name, value, txid, options: yield* checked(() => readWriteOptions(network, options)) }
+      return { context, name, value, txid, options: yield* readWriteOptions(network, options) }
     })
 
 const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresses available."

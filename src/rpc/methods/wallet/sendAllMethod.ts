@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { isDust } from "../../../mempool/policy/dust.ts"
 import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
@@ -19,11 +20,10 @@ import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json/json.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns } from "../../method/inTurns.ts"
+import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../method/params.ts"
-import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
 import { finish, FINISHED } from "./finishing.ts"
@@ -73,15 +73,18 @@ interface Coins {
 }
 
 /** The coins of the caller's inputs; the wallet must own each, unspent. */
-const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Coins => {
+const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Read<Coins> => {
   const coins = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
   let total = 0
   for (const { prevout } of inputs) {
     const coin = coins.get(outpointKey(prevout))
-    if (coin === undefined) throw RpcError.invalidParameter(whyNoInput(wallet, prevout))
+    if (coin === undefined) return Either.left(RpcError.invalidParameter(whyNoInput(wallet, prevout)))
     total += coin.output.value
   }
-  return { inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence })), total }
+  return Either.right({
+    inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence })),
+    total
+  })
 }
 
 const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
@@ -211,15 +214,14 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
     ],
     handler: ({ options, recipients, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const fees = yield* checked(() => joinFees(beside, options))
+        const fees = yield* joinFees(beside, options)
         const names = recipients.filter((recipient) => typeof recipient === "string")
         if (names.length === 0) return yield* RpcError.invalidParameter(NO_RECIPIENT)
         const { inputs, locktime, maxconf, minconf, replaceable = true, send_max, version = PAYMENT_VERSION } = options
-        const fee = yield* checked(() => readFeeChoice(fees))
-        const depth = yield* checked(() =>
-          readDepth(minconf, maxconf, `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`)
-        )
-        const made = yield* checkedInTurns(
+        const fee = yield* readFeeChoice(fees)
+        const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
+        const depth = yield* readDepth(minconf, maxconf, negative)
+        const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, {
             inputs: inputs ?? [],
@@ -233,7 +235,8 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         if (inputs !== undefined && (minconf !== undefined || maxconf !== undefined)) {
           return yield* RpcError.invalidParameter(DEPTH_WITH_INPUTS)
         }
-        const scripts = yield* checked(() => new Set(names.map((name) => toHex(addressScriptOf(network, name)))))
+        const named = yield* Either.all(names.map((name) => addressScriptOf(network, name)))
+        const scripts = new Set(named.map(toHex))
         const open = made.outputs.flatMap(({ script }, n) => scripts.has(toHex(script)) ? [n] : [])
         for (const [n, output] of made.outputs.entries()) {
           if (scripts.has(toHex(output.script)) || !isDust(output)) continue
@@ -263,7 +266,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
             total: sumOf(coins)
           })
           const coins = inputs !== undefined
-            ? yield* checked(() => givenCoins(wallet, made.inputs))
+            ? yield* givenCoins(wallet, made.inputs)
             : send_max === true
             ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
             : coinsOf(all)

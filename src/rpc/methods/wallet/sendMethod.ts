@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey } from "../../../protocol/transaction.ts"
 import type { PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type Json, JsonObject } from "../../json/json.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns } from "../../method/inTurns.ts"
+import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { json, namedOptions, orEmpty, uint32, withDefault } from "../../method/params.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
@@ -75,24 +75,22 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
     errors: ["-5 Invalid address: <x>", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
     handler: ({ options, outputs, version, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const fee = yield* checked(() => readFeeChoice(joinFees(beside, options)))
+        const fee = yield* Either.flatMap(joinFees(beside, options), readFeeChoice)
         const { inputs = [], locktime, replaceable = true } = options
-        const made = yield* checkedInTurns(
+        const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })
         )
-        const choice = yield* checked(() =>
-          readFunding(
-            network,
-            {
-              ...options,
-              changeAddress: options.change_address,
-              changePosition: options.change_position,
-              subtractFeeFromOutputs: options.subtract_fee_from_outputs
-            },
-            fee,
-            { add: made.inputs.length === 0, names: outputNames(outputs) }
-          )
+        const choice = yield* readFunding(
+          network,
+          {
+            ...options,
+            changeAddress: options.change_address,
+            changePosition: options.change_position,
+            subtractFeeFromOutputs: options.subtract_fee_from_outputs
+          },
+          fee,
+          { add: made.inputs.length === 0, names: outputNames(outputs) }
         )
         if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
         const request: PaymentRequest = {
@@ -107,7 +105,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
         }
         return yield* wallet.payments.exclusively(Effect.gen(function*() {
           const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
-          yield* checked(() => checkWeight(funded, options.max_tx_weight))
+          yield* checkWeight(funded, options.max_tx_weight)
           yield* lockIf(wallet, options.lock_unspents, funded)
           return yield* finish(wallet, funded, options)
         }))

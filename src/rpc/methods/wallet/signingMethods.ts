@@ -15,8 +15,7 @@ import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../../w
 import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns, inTurns } from "../../method/inTurns.ts"
+import { inTurns, readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hexText, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -116,11 +115,11 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             const transaction = yield* decodeTransactionParam(hexstring)
             yield* ensureUnlocked(wallet)
             const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
-            const given = yield* checkedInTurns(
+            const given = yield* readInTurns(
               turns,
               readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")
             )
-            const hashType = yield* checked(() => readHashType(sighashtype))
+            const hashType = yield* readHashType(sighashtype)
             const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
               const key = outpointKey(prevout)
               return given.outputs.get(key) ?? known.get(key)
@@ -161,7 +160,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
           Effect.gen(function*() {
             const decoded = yield* decodePsbtParam(psbt, turns)
-            const hashType = yield* checked(() => readHashType(sighashtype))
+            const hashType = yield* readHashType(sighashtype)
             if (sign) yield* ensureUnlocked(wallet)
             const filled = withOwnTransactions(wallet, decoded)
             const knowledge = publicKnowledge(wallet, scriptsOf(filled))

@@ -6,8 +6,7 @@ import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../method/checked.ts"
-import { checkedInTurns } from "../../method/inTurns.ts"
+import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
   amount,
@@ -126,9 +125,9 @@ export const makeSimplePayments = (
       Effect.gen(function*() {
         const { address, amount: value, avoid_reuse, comment, comment_to, replaceable, verbose } = given
         if (avoid_reuse === true) return yield* RpcError.wallet(AVOID_REUSE)
-        const fee = yield* checked(() => readFeeChoice(given))
+        const fee = yield* readFeeChoice(given)
         yield* ensureUnlocked(wallet)
-        const script = yield* checked(() => addressScriptOf(network, address))
+        const script = yield* addressScriptOf(network, address)
         const request: PaymentRequest = {
           outputs: [{ value, script }],
           subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
@@ -173,9 +172,9 @@ export const makeSimplePayments = (
       Effect.gen(function*() {
         const { amounts, comment, dummy, replaceable, subtractfeefrom, verbose } = given
         if (dummy !== "") return yield* RpcError.invalidParameter(DUMMY)
-        const fee = yield* checked(() => readFeeChoice(given))
-        const outputs = yield* checkedInTurns(turns, readOutputsSteps(network, amounts))
-        const subtractFeeFrom = yield* checked(() => readFeePayers(subtractfeefrom, outputNames(amounts)))
+        const fee = yield* readFeeChoice(given)
+        const outputs = yield* readInTurns(turns, readOutputsSteps(network, amounts))
+        const subtractFeeFrom = yield* readFeePayers(subtractfeefrom, outputNames(amounts))
         const request: PaymentRequest = {
           outputs,
           subtractFeeFrom,

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../../chain/errors.ts"
@@ -12,11 +13,10 @@ import type { WalletTx } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount } from "../../json/encodeJson.ts"
-import { checked } from "../../method/checked.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, int32, optional, readHash, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
-import { accept, RpcError } from "../../method/RpcError.ts"
+import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { transactionJson } from "../../shapes/transaction.ts"
 import { blockError } from "../errors.ts"
@@ -50,10 +50,11 @@ const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, Rpc
   })
 
 /** The label filter of a call; `*` means no filter. */
-const labelFilter = (text: string | undefined): string | undefined => {
-  if (text === undefined || text === "*") return undefined
-  if (text !== "") return text
-  throw RpcError.invalidParameter("Label argument must be a valid label name or \"*\".")
+const labelFilter = (text: string | undefined): Read<string | undefined> => {
+  if (text === undefined || text === "*") return Either.right(undefined)
+  return text === ""
+    ? Either.left(RpcError.invalidParameter("Label argument must be a valid label name or \"*\"."))
+    : Either.right(text)
 }
 
 /** The position of a block relative to the best chain: the fork point on the best chain, and the blocks after it. */
@@ -145,10 +146,10 @@ export const walletTransactionMethods: Effect.Effect<
       "-8 Negative from"
     ],
     handler: ({ count, label: given, skip }, wallet) =>
-      checked(() => {
-        const listing = { label: labelFilter(given) }
-        if (count < 0) throw RpcError.invalidParameter("Negative count")
-        if (skip < 0) throw RpcError.invalidParameter("Negative from")
+      Effect.gen(function*() {
+        const listing = { label: yield* labelFilter(given) }
+        if (count < 0) return yield* RpcError.invalidParameter("Negative count")
+        if (skip < 0) return yield* RpcError.invalidParameter("Negative from")
         const context = contextOf(wallet)
         const transactions = wallet.ledger.transactions()
         // The latest first, as many as needed.
@@ -227,7 +228,7 @@ export const walletTransactionMethods: Effect.Effect<
         const branch = blockhash === undefined || blockhash === ""
           ? undefined
           : yield* Effect.flatMap(
-            checked(() => accept(readHash(blockhash, "blockhash"))),
+            readOf(readHash(blockhash, "blockhash")),
             (from) => Effect.mapError(branchOf(chain, from), blockError)
           )
         if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")

@@ -9,7 +9,7 @@ import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
-import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
+import type { CoinLock, WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
@@ -146,10 +146,8 @@ function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps
 /** The key of a coin that the call can lock or unlock. Throws RpcError for other coins. */
 const checkLock = (
   wallet: Wallet,
-  unspent: ReadonlyMap<string, WalletCoin>,
   { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
-  unlock: boolean,
-  persistent: boolean
+  { change, unspent }: { readonly change: CoinLock; readonly unspent: ReadonlyMap<string, WalletCoin> }
 ): string => {
   if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
   const tx = wallet.ledger.transaction(txidKey(txid))
@@ -160,10 +158,8 @@ const checkLock = (
   const key = outpointKey(outpoint(txid, vout))
   const coin = unspent.get(key)
   if (coin === undefined) throw RpcError.invalidParameter("Invalid parameter, expected unspent output")
-  if (unlock && !coin.locked) throw RpcError.invalidParameter("Invalid parameter, expected locked output")
-  if (!unlock && coin.locked && !persistent) {
-    throw RpcError.invalidParameter("Invalid parameter, output already locked")
-  }
+  if (change === "unlock" && !coin.locked) throw RpcError.invalidParameter("Invalid parameter, expected locked output")
+  if (change === "lock" && coin.locked) throw RpcError.invalidParameter("Invalid parameter, output already locked")
   return key
 }
 
@@ -321,14 +317,13 @@ export const balanceMethods: Effect.Effect<
       Effect.gen(function*() {
         if (transactions === undefined) {
           const locked = wallet.ledger.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
-          if (unlock) yield* wallet.ledger.lockCoins(locked, false, false)
+          if (unlock) yield* wallet.ledger.lockCoins(locked, "unlock")
           return true
         }
         const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
-        const keys = yield* checked(() =>
-          transactions.map((coin) => checkLock(wallet, unspent, coin, unlock, persistent))
-        )
-        yield* wallet.ledger.lockCoins(keys, !unlock, persistent && !unlock)
+        const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
+        const keys = yield* checked(() => transactions.map((coin) => checkLock(wallet, coin, { change, unspent })))
+        yield* wallet.ledger.lockCoins(keys, change)
         return true
       })
   })

@@ -118,7 +118,9 @@ export class MuHash {
   #denominator: bigint
 
   /** The empty set, or the set of another instance's numbers, both below 2^3072. */
-  constructor(numerator = 1n, denominator = 1n) {
+  constructor(
+    { denominator = 1n, numerator = 1n }: { readonly numerator?: bigint; readonly denominator?: bigint } = {}
+  ) {
     this.#numerator = numerator
     this.#denominator = denominator
   }

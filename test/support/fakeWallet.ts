@@ -182,11 +182,11 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       transactions: () => transactions,
       transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === txid),
       conflictsOf: () => [],
-      lockCoins: (outpoints, lock, persistent) =>
+      lockCoins: (outpoints, change) =>
         Effect.sync(() => {
-          calls.push(["lockCoins", outpoints, lock, persistent])
+          calls.push(["lockCoins", outpoints, change])
           for (const [at, coin] of coins.entries()) {
-            if (outpoints.includes(coin.outpoint)) coins[at] = { ...coin, locked: lock }
+            if (outpoints.includes(coin.outpoint)) coins[at] = { ...coin, locked: change !== "unlock" }
           }
         }),
       lastBlock: () => ({ height: 0, hash: regtest.genesisHash }),

@@ -347,7 +347,7 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           const [coin] = wallet.ledger.coins()
           if (coin === undefined) return assert.fail("no coin")
-          yield* wallet.ledger.lockCoins([coin.outpoint], true, true)
+          yield* wallet.ledger.lockCoins([coin.outpoint], "lock-persistently")
           assert.strictEqual(wallet.ledger.coins()[0]?.locked, true)
           assert.strictEqual((yield* Effect.flip(wallet.payments.pay(to(ADDRESS, COIN))))._tag, "FundsMissing")
           return coin.outpoint
@@ -355,7 +355,7 @@ describe("Wallet", () => {
       yield* withWallets(directory, ({ wallet }) =>
         Effect.gen(function*() {
           assert.deepStrictEqual(wallet.ledger.coins().map(({ locked, outpoint }) => [locked, outpoint]), [[true, key]])
-          yield* wallet.ledger.lockCoins([key], false, false)
+          yield* wallet.ledger.lockCoins([key], "unlock")
           assert.deepStrictEqual(documentOf(directory).lockedCoins, [])
           yield* wallet.payments.pay(to(ADDRESS, COIN))
         }))

@@ -18,7 +18,7 @@ export const removeDamagedChainState = (
       const found = yield* findDamage(inspected(chainstateDirectory))
       if (found !== undefined) yield* attempt(() => requestRebuild(chainstateDirectory, found))
     }
-    const reason = yield* attempt(() => removeForRebuild(chainstateDirectory, blocksDirectory))
+    const reason = yield* attempt(() => removeForRebuild({ blocksDirectory, chainstateDirectory }))
     if (reason !== undefined) yield* Effect.logError("chain state damaged: rebuilding it", { reason })
     return reason
   })

@@ -22,7 +22,9 @@ export const rebuildRequested = (chainstateDirectory: string): boolean => exists
  * Removes the chain state and all undo data if a rebuild was requested. Returns the reason, otherwise `undefined`. Must
  * run before these files are opened. Throws `StorageUnavailable`.
  */
-export const removeForRebuild = (chainstateDirectory: string, blocksDirectory: string): string | undefined => {
+export const removeForRebuild = (
+  { blocksDirectory, chainstateDirectory }: { readonly blocksDirectory: string; readonly chainstateDirectory: string }
+): string | undefined => {
   const marker = markerOf(chainstateDirectory)
   if (!rebuildRequested(chainstateDirectory)) return undefined
   return guarded(marker, "rebuilding", "", () => {

@@ -1,5 +1,6 @@
 import { below, type Random } from "../../base/random.ts"
 import { binaryString } from "../../protocol/bytes.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 
 /**
@@ -44,9 +45,9 @@ interface Orphan {
   readonly wtxid: string
   /** The first point is charged per announcement. The rest is for the inputs, and counts once in total. */
   readonly score: number
-  readonly announcers: Set<number>
+  readonly announcers: Set<PeerId>
   /** The announcer charged for the next retry. */
-  retry: number | undefined
+  retry: PeerId | undefined
 }
 
 interface Share {
@@ -60,7 +61,7 @@ export class Orphanage {
   private readonly random: Random
   private readonly limits: OrphanageLimits
   private readonly orphans = new Map<string, Orphan>()
-  private readonly shares = new Map<number, Share>()
+  private readonly shares = new Map<PeerId, Share>()
   /** Orphans by the outpoints that they spend. */
   private readonly spenders = new Map<string, Set<Orphan>>()
   /** Orphans to retry, in the order in which they became ready. */
@@ -86,7 +87,7 @@ export class Orphanage {
     return { weight: this.weight, score: this.announcements + this.inputScore }
   }
 
-  usageOf(peer: number): { readonly count: number; readonly weight: number; readonly score: number } {
+  usageOf(peer: PeerId): { readonly count: number; readonly weight: number; readonly score: number } {
     const share = this.shares.get(peer)
     return { count: share?.orphans.size ?? 0, weight: share?.weight ?? 0, score: share?.score ?? 0 }
   }
@@ -99,12 +100,12 @@ export class Orphanage {
     return this.orphans.get(wtxid)?.transaction()
   }
 
-  hasFrom(wtxid: string, peer: number): boolean {
+  hasFrom(wtxid: string, peer: PeerId): boolean {
     return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
   }
 
   /** Stores a transaction, or charges another peer for a stored one. */
-  add(transaction: Transaction, peer: number): void {
+  add(transaction: Transaction, peer: PeerId): void {
     if (transaction.weight > MAX_WEIGHT) return
     const wtxid = binaryString(transaction.wtxid)
     const known = this.orphans.get(wtxid)
@@ -112,7 +113,7 @@ export class Orphanage {
   }
 
   /** Charges another peer for a stored transaction. */
-  announced(wtxid: string, peer: number): void {
+  announced(wtxid: string, peer: PeerId): void {
     const orphan = this.orphans.get(wtxid)
     if (orphan !== undefined) this.charge(orphan, peer)
   }
@@ -125,7 +126,7 @@ export class Orphanage {
   }
 
   /** Removes a peer, and the orphans that no other peer announced. */
-  gone(peer: number): void {
+  gone(peer: PeerId): void {
     for (const orphan of [...this.shares.get(peer)?.orphans ?? []]) this.release(orphan, peer)
     this.trim()
   }
@@ -155,7 +156,7 @@ export class Orphanage {
   }
 
   /** The next orphan to retry, and its charged announcer; it stays stored. Prefers a peer other than `last`. */
-  nextRetry(last: number | undefined): { readonly transaction: Transaction; readonly peer: number } | undefined {
+  nextRetry(last: PeerId | undefined): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     let chosen: Orphan | undefined
     for (const orphan of this.retries) {
       chosen ??= orphan
@@ -191,7 +192,7 @@ export class Orphanage {
     return orphan
   }
 
-  private charge(orphan: Orphan, peer: number): void {
+  private charge(orphan: Orphan, peer: PeerId): void {
     if (orphan.announcers.has(peer)) return
     orphan.announcers.add(peer)
     const share = this.shares.get(peer) ?? { orphans: new Set(), weight: 0, score: 0 }
@@ -204,7 +205,7 @@ export class Orphanage {
   }
 
   /** Removes an announcement. The last one removes the orphan. */
-  private release(orphan: Orphan, peer: number): void {
+  private release(orphan: Orphan, peer: PeerId): void {
     const share = this.shares.get(peer)
     if (share === undefined || !orphan.announcers.delete(peer)) return
     share.orphans.delete(orphan)
@@ -248,7 +249,7 @@ export class Orphanage {
     const excess = ({ score, weight }: Share): number =>
       Math.max(score / scoreShare, weight / this.limits.reservedWeight)
     while (this.isOverLimit) {
-      let worst: number | undefined
+      let worst: PeerId | undefined
       let most = -1
       for (const [peer, share] of this.shares) {
         const its = excess(share)

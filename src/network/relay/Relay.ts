@@ -16,7 +16,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { type TxidKey, txidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type PeerId, type TxidKey, txidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
@@ -97,7 +97,7 @@ export const make = (
     const chain = yield* Chain
     const mempool = yield* Mempool
     const status = yield* SyncStatus
-    const states = new Map<number, State>()
+    const states = new Map<PeerId, State>()
     const recent = new RecentTransactions()
     const downloads = new TxDownloads({
       has: (txid) => mempool.get(txid) !== undefined,
@@ -127,14 +127,14 @@ export const make = (
     const sendRequests = (peer: Peer): Effect.Effect<void> =>
       Effect.flatMap(monotonic, (now) => Effect.forEach(takeRequests(peer, now), peer.send, { discard: true }))
 
-    const noteAccepted = (peer: number): Effect.Effect<void> =>
+    const noteAccepted = (peer: PeerId): Effect.Effect<void> =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const state = states.get(peer)
         if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
       })
 
     /** Validates a transaction of a peer with the mempool, and handles the result. */
-    const judge = (peer: number, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
+    const judge = (peer: PeerId, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
       Effect.gen(function*() {
         if (!retry && !downloads.isNews(transaction)) return
         const result = yield* Effect.either(mempool.accept(transaction))

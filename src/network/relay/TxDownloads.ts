@@ -3,7 +3,7 @@ import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import { type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
@@ -48,7 +48,7 @@ export class TxDownloads {
   private readonly orphans: Orphanage
   private readonly refused: RollingFilter
   private readonly confirmed: RollingFilter
-  private retried: number | undefined
+  private retried: PeerId | undefined
 
   constructor(pool: PoolContents, random: Random) {
     const filter = (capacity: number): RollingFilter =>
@@ -64,21 +64,21 @@ export class TxDownloads {
     return this.orphans.size
   }
 
-  connected(peer: number, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
+  connected(peer: PeerId, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
     this.asks.connected(peer, options)
   }
 
-  gone(peer: number): void {
+  gone(peer: PeerId): void {
     this.asks.gone(peer)
     this.orphans.gone(peer)
   }
 
   /** Whether a peer may announce more: its open announcements are below the limit. */
-  hears(peer: number): boolean {
+  hears(peer: PeerId): boolean {
     return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
   }
 
-  announced(peer: number, hash: Bytes, kind: HashKind, now: number): void {
+  announced(peer: PeerId, hash: Bytes, kind: HashKind, now: number): void {
     const key = binaryString(hash)
     if (kind === "wtxid" && this.orphans.has(key)) {
       // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
@@ -91,7 +91,7 @@ export class TxDownloads {
   }
 
   /** Takes the requests due at a peer, and marks them as in flight. */
-  requests(peer: number, now: number): ReadonlyArray<TxRequest> {
+  requests(peer: PeerId, now: number): ReadonlyArray<TxRequest> {
     return this.asks.due(peer, now).filter((request) => {
       const { hash, kind } = request
       if (this.has(fromBinaryString(hash), kind)) {
@@ -103,15 +103,15 @@ export class TxDownloads {
     })
   }
 
-  peersDue(now: number): ReadonlyArray<number> {
+  peersDue(now: number): ReadonlyArray<PeerId> {
     return this.asks.peersDue(now)
   }
 
-  notFound(peer: number, hash: Bytes): void {
+  notFound(peer: PeerId, hash: Bytes): void {
     this.asks.answered(peer, binaryString(hash))
   }
 
-  received(peer: number, { hasWitness, txid, wtxid }: Transaction): void {
+  received(peer: PeerId, { hasWitness, txid, wtxid }: Transaction): void {
     this.asks.answered(peer, binaryString(txid))
     if (hasWitness) this.asks.answered(peer, binaryString(wtxid))
   }
@@ -132,7 +132,7 @@ export class TxDownloads {
    * must have because it has the child.
    */
   rejected(
-    peer: number,
+    peer: PeerId,
     transaction: Transaction,
     { kind, reason }: Pick<TransactionRejected, "kind" | "reason">,
     retry: boolean,
@@ -158,7 +158,7 @@ export class TxDownloads {
   }
 
   /** The next orphan to retry, and the peer charged for it. */
-  nextRetry(): { readonly transaction: Transaction; readonly peer: number } | undefined {
+  nextRetry(): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     const next = this.orphans.nextRetry(this.retried)
     this.retried = next?.peer
     return next
@@ -217,7 +217,7 @@ export class TxDownloads {
   }
 
   /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
-  private askForParents(peer: number, orphan: Transaction, parents: ReadonlyArray<Bytes>, now: number): boolean {
+  private askForParents(peer: PeerId, orphan: Transaction, parents: ReadonlyArray<Bytes>, now: number): boolean {
     if (!this.asks.knows(peer) || this.orphans.hasFrom(binaryString(orphan.wtxid), peer)) return false
     if (this.asks.countOf(peer) + parents.length > MAX_ANNOUNCEMENTS) return false
     for (const txid of parents) this.asks.announce(peer, binaryString(txid), "txid", now)
@@ -225,7 +225,7 @@ export class TxDownloads {
   }
 
   /** Stores a transaction with missing inputs, unless a parent was refused. */
-  private missing(peer: number, transaction: Transaction, now: number): ReadonlyArray<Bytes> {
+  private missing(peer: PeerId, transaction: Transaction, now: number): ReadonlyArray<Bytes> {
     const { txid, wtxid } = transaction
     const parents = this.parentsOf(transaction)
     if (parents.refused) {

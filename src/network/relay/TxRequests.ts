@@ -1,4 +1,5 @@
 import type { Random } from "../../base/random.ts"
+import type { PeerId } from "../../protocol/keys.ts"
 
 /**
  * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
@@ -48,7 +49,7 @@ interface PeerEntry {
 }
 
 interface Announcement extends TxRequest {
-  readonly peer: number
+  readonly peer: PeerId
   readonly owner: PeerEntry
   /** Higher goes first. */
   readonly rank: number
@@ -59,8 +60,8 @@ interface Announcement extends TxRequest {
 
 export class TxRequests {
   private readonly random: Random
-  private readonly peers = new Map<number, PeerEntry>()
-  private readonly byHash = new Map<string, Map<number, Announcement>>()
+  private readonly peers = new Map<PeerId, PeerEntry>()
+  private readonly byHash = new Map<string, Map<PeerId, Announcement>>()
   /** Waiting announcements by delay; each set is ordered by deadline. */
   private readonly waiting = new Map<number, Set<Announcement>>()
   /** Asked announcements, ordered by deadline. */
@@ -77,13 +78,13 @@ export class TxRequests {
     return size
   }
 
-  connected(peer: number, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
+  connected(peer: PeerId, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
     this.gone(peer)
     this.peers.set(peer, { ...options, announcements: new Set(), due: new Set(), inFlight: 0 })
     if (options.wtxidRelay) this.wtxidPeers++
   }
 
-  gone(peer: number): void {
+  gone(peer: PeerId): void {
     const entry = this.peers.get(peer)
     if (entry === undefined) return
     for (const announcement of [...entry.announcements]) this.drop(announcement)
@@ -91,28 +92,28 @@ export class TxRequests {
     if (entry.wtxidRelay) this.wtxidPeers--
   }
 
-  knows(peer: number): boolean {
+  knows(peer: PeerId): boolean {
     return this.peers.has(peer)
   }
 
   /** Number of open announcements of a peer. */
-  countOf(peer: number): number {
+  countOf(peer: PeerId): number {
     return this.peers.get(peer)?.announcements.size ?? 0
   }
 
-  inFlightOf(peer: number): number {
+  inFlightOf(peer: PeerId): number {
     return this.peers.get(peer)?.inFlight ?? 0
   }
 
   /** Peers that announced a transaction and can still be asked. */
-  candidates(hash: string): ReadonlyArray<number> {
+  candidates(hash: string): ReadonlyArray<PeerId> {
     const all = this.byHash.get(hash)
     if (all === undefined) return []
     return [...all.values()].filter(({ state }) => state !== "done").map(({ peer }) => peer)
   }
 
   /** Records that a peer has a transaction. Ignores repeated announcements and those beyond the limit. */
-  announce(peer: number, hash: string, kind: HashKind, now: number): void {
+  announce(peer: PeerId, hash: string, kind: HashKind, now: number): void {
     const owner = this.peers.get(peer)
     if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
     if (this.byHash.get(hash)?.has(peer) === true) return
@@ -131,19 +132,19 @@ export class TxRequests {
   }
 
   /** The transactions due at a peer, in the order of its announcements. Pass each to `requested` or `forget`. */
-  due(peer: number, now: number): ReadonlyArray<TxRequest> {
+  due(peer: PeerId, now: number): ReadonlyArray<TxRequest> {
     this.advance(now)
     return [...this.peers.get(peer)?.due ?? []]
   }
 
-  peersDue(now: number): ReadonlyArray<number> {
+  peersDue(now: number): ReadonlyArray<PeerId> {
     this.advance(now)
-    const ready: Array<number> = []
+    const ready: Array<PeerId> = []
     for (const [peer, { due }] of this.peers) if (due.size > 0) ready.push(peer)
     return ready
   }
 
-  requested(peer: number, hash: string, now: number): void {
+  requested(peer: PeerId, hash: string, now: number): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement?.state !== "due") return
     this.enter(announcement, "asked")
@@ -151,7 +152,7 @@ export class TxRequests {
   }
 
   /** A peer sent a transaction, valid or not, or reported it as not found. */
-  answered(peer: number, hash: string): void {
+  answered(peer: PeerId, hash: string): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement === undefined || announcement.state === "done") return
     this.enter(announcement, "done")

@@ -65,6 +65,8 @@ export interface Balances {
   readonly immature: number
 }
 
+export type CoinLock = "unlock" | "lock" | "lock-persistently"
+
 /** What a wallet has: its coins and transactions, as of the last block that it has processed. */
 export interface WalletLedger {
   /** The sums of the coins. */
@@ -77,11 +79,7 @@ export interface WalletLedger {
   /** The txids, in display byte order, of wallet transactions that spend the same coins. */
   readonly conflictsOf: (txid: TxidKey) => ReadonlyArray<string>
   /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
-  readonly lockCoins: (
-    outpoints: ReadonlyArray<string>,
-    lock: boolean,
-    persistent: boolean
-  ) => Effect.Effect<void, StorageFailure>
+  readonly lockCoins: (outpoints: ReadonlyArray<string>, change: CoinLock) => Effect.Effect<void, StorageFailure>
   /** The last block that the wallet has processed. */
   readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
   /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */

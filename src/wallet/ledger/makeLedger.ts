@@ -24,20 +24,20 @@ export const coinsOf = ({ ledger, locked }: Pick<WalletParts, "ledger" | "locked
     ? ledger.coins()
     : ledger.coins().map((coin) => locked.has(coin.outpoint) ? { ...coin, locked: true } : coin)
 
-const makeLockCoins = (parts: WalletParts): WalletLedger["lockCoins"] => (outpoints, lock, persistent) =>
+const makeLockCoins = (parts: WalletParts): WalletLedger["lockCoins"] => (outpoints, lock) =>
   Effect.suspend(() => {
     const touched = new Set(outpoints)
     const kept = parts.file.document.lockedCoins.some((coin) => touched.has(keyOfLocked(coin)))
-    const change = (lock && persistent) || (!lock && kept)
+    const change = lock === "lock-persistently" || (lock === "unlock" && kept)
       ? update(parts, (document) => {
         const others = document.lockedCoins.filter((coin) => !touched.has(keyOfLocked(coin)))
-        return { ...document, lockedCoins: lock ? [...others, ...outpoints.map(lockedCoin)] : others }
+        return { ...document, lockedCoins: lock === "unlock" ? others : [...others, ...outpoints.map(lockedCoin)] }
       })
       : Effect.void
     return Effect.map(change, () => {
       for (const each of outpoints) {
-        if (lock) parts.locked.add(each)
-        else parts.locked.delete(each)
+        if (lock === "unlock") parts.locked.delete(each)
+        else parts.locked.add(each)
       }
     })
   })

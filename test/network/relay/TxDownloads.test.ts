@@ -3,6 +3,7 @@ import type { RejectionKind } from "../../../src/mempool/errors.ts"
 import { MAX_PARENTS, TxDownloads } from "../../../src/network/relay/TxDownloads.ts"
 import { DELAY, type HashKind, MAX_ANNOUNCEMENTS } from "../../../src/network/relay/TxRequests.ts"
 import { binaryString, displayHash } from "../../../src/protocol/bytes.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { FakePool } from "./fakePool.ts"
 import { seeded } from "./random.ts"
@@ -15,8 +16,8 @@ const setup = () => {
     has: (txid) => pool.get(txid) !== undefined,
     hasWtxid: (wtxid) => pool.getByWtxid(wtxid) !== undefined
   }, seeded(1))
-  downloads.connected(1, { preferred: true, wtxidRelay: true })
-  downloads.connected(2, { preferred: false, wtxidRelay: true })
+  downloads.connected(peerId(1), { preferred: true, wtxidRelay: true })
+  downloads.connected(peerId(2), { preferred: false, wtxidRelay: true })
   return { pool, downloads }
 }
 
@@ -25,9 +26,9 @@ type Setup = ReturnType<typeof setup>
 /** Whether a peer that announces a transaction is asked for it. */
 const isAsked = ({ downloads }: Setup, transaction: Transaction, kind: HashKind = "wtxid"): boolean => {
   const hash = kind === "wtxid" ? transaction.wtxid : transaction.txid
-  downloads.announced(1, hash, kind, 0)
-  const asked = downloads.requests(1, 10 * DELAY).some((request) => request.hash === binaryString(hash))
-  downloads.notFound(1, hash)
+  downloads.announced(peerId(1), hash, kind, 0)
+  const asked = downloads.requests(peerId(1), 10 * DELAY).some((request) => request.hash === binaryString(hash))
+  downloads.notFound(peerId(1), hash)
   return asked
 }
 
@@ -38,7 +39,7 @@ const reject = (
   reason = "",
   retry = false,
   peer = 1
-) => downloads.rejected(peer, transaction, { kind, reason }, retry, 0)
+) => downloads.rejected(peerId(peer), transaction, { kind, reason }, retry, 0)
 
 const witnessed = (seed: number): Transaction => spend({ seed, witness: [Uint8Array.of(seed)] })
 
@@ -57,9 +58,9 @@ describe("TxDownloads", () => {
   it("a transaction that arrived from another source is not requested", () => {
     const node = setup()
     const transaction = spend({ seed: 1 })
-    node.downloads.announced(2, transaction.wtxid, "wtxid", 0)
+    node.downloads.announced(peerId(2), transaction.wtxid, "wtxid", 0)
     node.pool.add(transaction)
-    assert.deepStrictEqual(node.downloads.requests(2, DELAY), [])
+    assert.deepStrictEqual(node.downloads.requests(peerId(2), DELAY), [])
     assert.deepStrictEqual(node.downloads.peersDue(DELAY), [])
   })
 
@@ -102,7 +103,7 @@ describe("TxDownloads", () => {
       const node = setup()
       assert.lengthOf(reject(node, spend({ seed: 1, of: coins }), "missing-inputs"), 0)
       assert.strictEqual(node.downloads.orphanCount, 0)
-      assert.lengthOf(node.downloads.requests(1, 10 * DELAY), 0)
+      assert.lengthOf(node.downloads.requests(peerId(1), 10 * DELAY), 0)
       // Known parents do not count, nor do repeated ones.
       for (const parent of parents.slice(1)) node.pool.add(parent)
       const child = spend({
@@ -127,8 +128,8 @@ describe("TxDownloads", () => {
       const parents = reject(node, orphan, "missing-inputs")
       assert.deepStrictEqual(parents.map(displayHash), [displayHash(missing.txid)])
       assert.strictEqual(node.downloads.orphanCount, 1)
-      assert.deepStrictEqual(node.downloads.requests(1, DELAY - 1), [])
-      const [request, ...more] = node.downloads.requests(1, DELAY)
+      assert.deepStrictEqual(node.downloads.requests(peerId(1), DELAY - 1), [])
+      const [request, ...more] = node.downloads.requests(peerId(1), DELAY)
       assert.deepStrictEqual(more, [])
       assert.strictEqual(request?.kind, "txid")
       assert.deepStrictEqual(keyBytes(request?.hash ?? ""), missing.txid)
@@ -140,13 +141,13 @@ describe("TxDownloads", () => {
       const missing = spend({ seed: 2 })
       const orphan = spend({ seed: 3, of: [coinOf(missing)] })
       reject(node, orphan, "missing-inputs")
-      node.downloads.announced(2, orphan.wtxid, "wtxid", 0)
-      node.downloads.requests(1, 2 * DELAY)
-      node.downloads.notFound(1, missing.txid)
-      assert.deepStrictEqual(node.downloads.requests(2, 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
-      node.downloads.gone(1)
+      node.downloads.announced(peerId(2), orphan.wtxid, "wtxid", 0)
+      node.downloads.requests(peerId(1), 2 * DELAY)
+      node.downloads.notFound(peerId(1), missing.txid)
+      assert.deepStrictEqual(node.downloads.requests(peerId(2), 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
+      node.downloads.gone(peerId(1))
       assert.strictEqual(node.downloads.orphanCount, 1)
-      node.downloads.gone(2)
+      node.downloads.gone(peerId(2))
       assert.strictEqual(node.downloads.orphanCount, 0)
     })
 
@@ -156,12 +157,12 @@ describe("TxDownloads", () => {
       const orphan = witnessed(3)
       const child = spend({ seed: 3, of: [coinOf(missing)], witness: [Uint8Array.of(1)] })
       assert.notDeepEqual(child.txid, orphan.txid)
-      node.downloads.announced(2, child.wtxid, "wtxid", 0)
-      node.downloads.received(1, child)
+      node.downloads.announced(peerId(2), child.wtxid, "wtxid", 0)
+      node.downloads.received(peerId(1), child)
       reject(node, child, "missing-inputs")
-      node.downloads.gone(1)
+      node.downloads.gone(peerId(1))
       assert.strictEqual(node.downloads.orphanCount, 1)
-      assert.deepStrictEqual(node.downloads.requests(2, 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
+      assert.deepStrictEqual(node.downloads.requests(peerId(2), 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
     })
 
     it("orphans are retried when a parent arrives, and removed when they are validated", () => {
@@ -206,7 +207,7 @@ describe("TxDownloads", () => {
 
     it("an orphan of a disconnected peer is not kept", () => {
       const node = setup()
-      node.downloads.gone(1)
+      node.downloads.gone(peerId(1))
       reject(node, spend({ seed: 2 }), "missing-inputs")
       assert.strictEqual(node.downloads.orphanCount, 0)
     })
@@ -216,7 +217,7 @@ describe("TxDownloads", () => {
       for (let i = 0; i < MAX_ANNOUNCEMENTS; i++) {
         const hash = new Uint8Array(32)
         new DataView(hash.buffer).setUint32(0, i)
-        node.downloads.announced(1, hash, "wtxid", 0)
+        node.downloads.announced(peerId(1), hash, "wtxid", 0)
       }
       reject(node, spend({ seed: 2 }), "missing-inputs")
       assert.strictEqual(node.downloads.orphanCount, 0)

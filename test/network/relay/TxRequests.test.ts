@@ -8,33 +8,34 @@ import {
   REQUEST_TIMEOUT,
   TxRequests
 } from "../../../src/network/relay/TxRequests.ts"
+import { peerId } from "../../../src/protocol/keys.ts"
 import { seeded } from "./random.ts"
 
 /** Requests with peers: even ones are preferred, and those above 9 use wtxids. */
 const withPeers = (...peers: ReadonlyArray<number>): TxRequests => {
   const requests = new TxRequests(seeded(1))
-  for (const peer of peers) requests.connected(peer, { preferred: peer % 2 === 0, wtxidRelay: peer > 9 })
+  for (const peer of peers) requests.connected(peerId(peer), { preferred: peer % 2 === 0, wtxidRelay: peer > 9 })
   return requests
 }
 
 const hashesDue = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> =>
-  requests.due(peer, now).map(({ hash }) => hash)
+  requests.due(peerId(peer), now).map(({ hash }) => hash)
 
 /** Requests everything due from a peer. */
 const askAll = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> => {
   const due = hashesDue(requests, peer, now)
-  for (const hash of due) requests.requested(peer, hash, now)
+  for (const hash of due) requests.requested(peerId(peer), hash, now)
   return due
 }
 
 describe("TxRequests", () => {
   it("a preferred peer is asked at once, and another peer two seconds later", () => {
     const requests = withPeers(1, 2)
-    requests.announce(2, "a", "wtxid", 0)
-    requests.announce(1, "b", "wtxid", 0)
-    assert.deepStrictEqual(requests.due(2, 0), [{ ...requests.due(2, 0)[0], hash: "a", kind: "wtxid" }])
+    requests.announce(peerId(2), "a", "wtxid", 0)
+    requests.announce(peerId(1), "b", "wtxid", 0)
+    assert.deepStrictEqual(requests.due(peerId(2), 0), [{ ...requests.due(peerId(2), 0)[0], hash: "a", kind: "wtxid" }])
     assert.deepStrictEqual(hashesDue(requests, 1, DELAY - 1), [])
-    assert.deepStrictEqual(requests.peersDue(DELAY), [1, 2])
+    assert.deepStrictEqual(requests.peersDue(DELAY), [peerId(1), peerId(2)])
     assert.deepStrictEqual(hashesDue(requests, 1, DELAY), ["b"])
   })
 
@@ -46,59 +47,59 @@ describe("TxRequests", () => {
   ]
   it.each(delays)("the delay is correct for %s", (_, peers, peer, kind, delay) => {
     const requests = withPeers(...peers)
-    requests.announce(peer, "a", kind, 1000)
+    requests.announce(peerId(peer), "a", kind, 1000)
     if (delay > 0) assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay - 1), [])
     assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay), ["a"])
   })
 
   it("the delay is longer for a peer with a hundred transactions in flight", () => {
     const requests = withPeers(2)
-    for (let i = 0; i < MAX_IN_FLIGHT - 1; i++) requests.announce(2, `${i}`, "txid", 0)
+    for (let i = 0; i < MAX_IN_FLIGHT - 1; i++) requests.announce(peerId(2), `${i}`, "txid", 0)
     askAll(requests, 2, 0)
-    requests.announce(2, "hundredth", "txid", 0)
+    requests.announce(peerId(2), "hundredth", "txid", 0)
     assert.deepStrictEqual(askAll(requests, 2, 0), ["hundredth"])
-    assert.strictEqual(requests.inFlightOf(2), MAX_IN_FLIGHT)
-    requests.announce(2, "more", "txid", 0)
+    assert.strictEqual(requests.inFlightOf(peerId(2)), MAX_IN_FLIGHT)
+    requests.announce(peerId(2), "more", "txid", 0)
     assert.deepStrictEqual(hashesDue(requests, 2, DELAY - 1), [])
     assert.deepStrictEqual(hashesDue(requests, 2, DELAY), ["more"])
   })
 
   it("a peer may have 5000 open announcements, and more once some are done", () => {
     const requests = withPeers(2)
-    for (let i = 0; i <= MAX_ANNOUNCEMENTS; i++) requests.announce(2, `${i}`, "txid", 0)
-    assert.strictEqual(requests.countOf(2), MAX_ANNOUNCEMENTS)
+    for (let i = 0; i <= MAX_ANNOUNCEMENTS; i++) requests.announce(peerId(2), `${i}`, "txid", 0)
+    assert.strictEqual(requests.countOf(peerId(2)), MAX_ANNOUNCEMENTS)
     assert.deepStrictEqual(requests.candidates(`${MAX_ANNOUNCEMENTS}`), [])
     requests.forget("7")
-    requests.announce(2, "another", "txid", 0)
-    assert.deepStrictEqual(requests.candidates("another"), [2])
+    requests.announce(peerId(2), "another", "txid", 0)
+    assert.deepStrictEqual(requests.candidates("another"), [peerId(2)])
   })
 
   it("one peer is asked at a time, a preferred one first, and the next after a minute", () => {
     const requests = withPeers(1, 2, 3)
-    for (const peer of [1, 2, 3]) requests.announce(peer, "a", "txid", 0)
-    assert.deepStrictEqual(requests.peersDue(DELAY), [2])
+    for (const peer of [1, 2, 3]) requests.announce(peerId(peer), "a", "txid", 0)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [peerId(2)])
     askAll(requests, 2, DELAY)
     assert.deepStrictEqual(requests.peersDue(DELAY + REQUEST_TIMEOUT - 1), [])
-    const [next = -1, ...more] = requests.peersDue(DELAY + REQUEST_TIMEOUT)
+    const [next = peerId(-1), ...more] = requests.peersDue(DELAY + REQUEST_TIMEOUT)
     assert.include([1, 3], next)
     assert.deepStrictEqual(more, [])
-    assert.strictEqual(requests.inFlightOf(2), 0)
+    assert.strictEqual(requests.inFlightOf(peerId(2)), 0)
   })
 
   it("a preferred peer goes before another one that announced earlier and is not asked yet", () => {
     const requests = withPeers(1, 2)
-    requests.announce(1, "a", "txid", 0)
-    assert.deepStrictEqual(requests.peersDue(DELAY), [1])
-    requests.announce(2, "a", "txid", DELAY)
-    assert.deepStrictEqual(requests.peersDue(DELAY), [2])
+    requests.announce(peerId(1), "a", "txid", 0)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [peerId(1)])
+    requests.announce(peerId(2), "a", "txid", DELAY)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [peerId(2)])
   })
 
   it("the next peer is asked when one does not have the transaction or disconnects", () => {
     const requests = withPeers(2, 4, 6)
-    for (const peer of [2, 4, 6]) requests.announce(peer, "a", "txid", 0)
+    for (const peer of [2, 4, 6]) requests.announce(peerId(peer), "a", "txid", 0)
     const asked: Array<number> = []
     for (const end of ["answered", "gone"] as const) {
-      const [peer = -1] = requests.peersDue(0)
+      const [peer = peerId(-1)] = requests.peersDue(0)
       askAll(requests, peer, 0)
       asked.push(peer)
       if (end === "gone") requests.gone(peer)
@@ -109,12 +110,12 @@ describe("TxRequests", () => {
 
   it("a peer is not asked twice, unless no candidate peer is left", () => {
     const requests = withPeers(2, 4)
-    for (const peer of [2, 4]) requests.announce(peer, "a", "txid", 0)
-    const [first = -1] = requests.peersDue(0)
+    for (const peer of [2, 4]) requests.announce(peerId(peer), "a", "txid", 0)
+    const [first = peerId(-1)] = requests.peersDue(0)
     askAll(requests, first, 0)
     requests.answered(first, "a")
     requests.announce(first, "a", "txid", 0)
-    const [second = -1] = requests.peersDue(0)
+    const [second = peerId(-1)] = requests.peersDue(0)
     assert.notStrictEqual(first, second)
     askAll(requests, second, 0)
     requests.answered(second, "a")
@@ -127,8 +128,8 @@ describe("TxRequests", () => {
     const chosen = new Set<number>()
     for (let seed = 0; seed < 50; seed++) {
       const requests = new TxRequests(seeded(seed))
-      for (const peer of [1, 2, 3]) requests.connected(peer, { preferred: true, wtxidRelay: false })
-      for (const peer of [1, 2, 3]) requests.announce(peer, "a", "txid", 0)
+      for (const peer of [1, 2, 3]) requests.connected(peerId(peer), { preferred: true, wtxidRelay: false })
+      for (const peer of [1, 2, 3]) requests.announce(peerId(peer), "a", "txid", 0)
       for (const peer of requests.peersDue(0)) chosen.add(peer)
     }
     assert.deepStrictEqual([...chosen].sort(), [1, 2, 3])
@@ -136,12 +137,12 @@ describe("TxRequests", () => {
 
   it("peers that are not connected are ignored", () => {
     const requests = withPeers(2)
-    requests.announce(4, "a", "txid", 0)
-    requests.requested(2, "a", 0)
-    requests.answered(2, "a")
+    requests.announce(peerId(4), "a", "txid", 0)
+    requests.requested(peerId(2), "a", 0)
+    requests.answered(peerId(2), "a")
     assert.strictEqual(requests.size, 0)
-    assert.isTrue(requests.knows(2))
-    assert.isFalse(requests.knows(4))
+    assert.isTrue(requests.knows(peerId(2)))
+    assert.isFalse(requests.knows(peerId(4)))
   })
 
   it("each transaction has one request at a time, and finally all peers were asked or one answered", () => {
@@ -157,13 +158,13 @@ describe("TxRequests", () => {
     FastCheck.assert(FastCheck.property(FastCheck.array(step, { maxLength: 60 }), FastCheck.nat(), (steps, seed) => {
       const requests = new TxRequests(seeded(seed))
       const connect = (peer: number): void =>
-        requests.connected(peer, { preferred: peer % 2 === 0, wtxidRelay: peer > 2 })
+        requests.connected(peerId(peer), { preferred: peer % 2 === 0, wtxidRelay: peer > 2 })
       for (let peer = 0; peer <= 5; peer++) connect(peer)
       let now = 0
       for (const step of steps) {
-        if (step.do === "announce") requests.announce(step.peer, step.hash, step.wtxid ? "wtxid" : "txid", now)
-        else if (step.do === "answer") requests.answered(step.peer, step.hash)
-        else if (step.do === "gone") requests.gone(step.peer)
+        if (step.do === "announce") requests.announce(peerId(step.peer), step.hash, step.wtxid ? "wtxid" : "txid", now)
+        else if (step.do === "answer") requests.answered(peerId(step.peer), step.hash)
+        else if (step.do === "gone") requests.gone(peerId(step.peer))
         else if (step.do === "connect") connect(step.peer)
         else if (step.do === "forget") requests.forget(step.hash)
         else if (step.do === "wait") now += step.time
@@ -176,7 +177,7 @@ describe("TxRequests", () => {
         requests.check()
       }
       assert.strictEqual(requests.size, 0)
-      for (let peer = 0; peer <= 5; peer++) requests.gone(peer)
+      for (let peer = 0; peer <= 5; peer++) requests.gone(peerId(peer))
       requests.check()
     }))
   })

@@ -10,7 +10,7 @@ import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
-import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
+import type { CoinLock, WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
@@ -145,9 +145,8 @@ const refused = (why: string): Read<never> => Either.left(RpcError.invalidParame
 /** The key of a coin that the call can lock or unlock. */
 const readLock = (
   wallet: Wallet,
-  unspent: ReadonlyMap<string, WalletCoin>,
   { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
-  { persistent, unlock }: { readonly unlock: boolean; readonly persistent: boolean }
+  { change, unspent }: { readonly change: CoinLock; readonly unspent: ReadonlyMap<string, WalletCoin> }
 ): Read<string> => {
   if (vout < 0) return refused("vout cannot be negative")
   const tx = wallet.ledger.transaction(txidKey(txid))
@@ -158,10 +157,8 @@ const readLock = (
   const key = outpointKey(outpoint(txid, vout))
   const coin = unspent.get(key)
   if (coin === undefined) return refused("expected unspent output")
-  if (unlock && !coin.locked) return refused("expected locked output")
-  if (!unlock && coin.locked && !persistent) {
-    return refused("output already locked")
-  }
+  if (change === "unlock" && !coin.locked) return refused("expected locked output")
+  if (change === "lock" && coin.locked) return refused("output already locked")
   return Either.right(key)
 }
 
@@ -319,14 +316,13 @@ export const balanceMethods: Effect.Effect<
       Effect.gen(function*() {
         if (transactions === undefined) {
           const locked = wallet.ledger.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
-          if (unlock) yield* wallet.ledger.lockCoins(locked, false, false)
+          if (unlock) yield* wallet.ledger.lockCoins(locked, "unlock")
           return true
         }
         const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
-        const keys = yield* Either.all(
-          transactions.map((coin) => readLock(wallet, unspent, coin, { unlock, persistent }))
-        )
-        yield* wallet.ledger.lockCoins(keys, !unlock, persistent && !unlock)
+        const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
+        const keys = yield* Either.all(transactions.map((coin) => readLock(wallet, coin, { change, unspent })))
+        yield* wallet.ledger.lockCoins(keys, change)
         return true
       })
   })

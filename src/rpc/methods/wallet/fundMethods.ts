@@ -69,7 +69,7 @@ export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentR
 
 export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transaction }: Funded) =>
   wanted === true
-    ? wallet.ledger.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
+    ? wallet.ledger.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), "lock")
     : Effect.void
 
 /** Funds a transaction without sending it. If requested, locks its coins before another call can choose them. */

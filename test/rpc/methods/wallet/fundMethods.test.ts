@@ -83,7 +83,7 @@ describe("fundrawtransaction", () => {
       assert.deepStrictEqual(outputs[0]?.script, script)
       assert.deepStrictEqual(inputs.map(({ scriptSig }) => toHex(scriptSig)), ["51"])
       assert.deepStrictEqual(fake.requests[0]?.inputs, [{ outpoint: outpointKey(prevout), sequence: 0xfffffffd }])
-      assert.deepStrictEqual(fake.calls, [["lockCoins", [outpointKey(prevout)], true, false]])
+      assert.deepStrictEqual(fake.calls, [["lockCoins", [outpointKey(prevout)], "lock"]])
     }))
 
   it.effect("accepts options by name, a boolean instead, and the older spelling of the rate", () =>

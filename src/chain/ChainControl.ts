@@ -43,12 +43,11 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
   readonly timings: Effect.Effect<Timings>
   /** Fails if the chain could not be stored. The node should end with this error. */
   readonly failure: Effect.Effect<never, StorageFailure>
-  readonly flush: Effect.Effect<void, StorageFailure>
 }>() {}
 
 export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
   const { decisions, state, stores, writer } = parts
-  const { activate, exclusively, flush, flushAfter } = writer
+  const { activate, exclusively, flushAfter } = writer
 
   const moved = Effect.zipRight(activate(false), flushAfter(false))
 
@@ -80,7 +79,6 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
     chainstateSize: attempt(() => stores.databaseSize()),
     repairs: stores.repairs(),
     timings: Effect.sync(() => state.timings()),
-    failure: writer.failure,
-    flush: exclusively(flush)
+    failure: writer.failure
   }
 }

@@ -19,7 +19,7 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../st
 import { removeDamaged, removeDatabase } from "../storage/inspect.ts"
 import { PageGuard } from "../storage/PageGuard.ts"
 import { makeRepair, pagesOf, type Repair } from "../storage/repair.ts"
-import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
+import { LATEST_MIGRATION, migrations } from "./migrations.ts"
 import { WrongRow } from "./NameEntry.ts"
 import { PointReads } from "./PointReads.ts"
 

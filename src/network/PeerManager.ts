@@ -1,11 +1,228 @@
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import type { BindFailed } from "../base/listening.ts"
-import type { Budget } from "../base/MemoryBudget.ts"
-import { make } from "./connect/manager.ts"
-import type { PeerManagerOptions } from "./connect/net.ts"
+import type * as Scope from "effect/Scope"
+import { createServer, type Socket } from "node:net"
+import { type Address, formatHostPort } from "../base/addresses.ts"
+import { unixTime } from "../base/clock.ts"
+import { fewATurn } from "../base/fewATurn.ts"
+import { type BindFailed, listenOn } from "../base/listening.ts"
+import { Budget } from "../base/MemoryBudget.ts"
+import { type Random, randomBytes, secureRandom } from "../base/random.ts"
+import { fixedSeedsLater, lookUp, seedAddresses } from "./addresses/seeds.ts"
+import { isolatingCredentials } from "./addresses/socks5.ts"
+import { Automatic } from "./connect/Automatic.ts"
+import { Connections } from "./connect/Connections.ts"
+import { admit } from "./connect/Inbound.ts"
+import { addNode, call, type Net, type PeerManagerOptions } from "./connect/net.ts"
+import { service } from "./connect/service.ts"
+import { slotLimits } from "./connect/slots.ts"
+import { ownUserAgent } from "./connect/userAgent.ts"
+import { Pace } from "./peer/Pace.ts"
+import { OUTBOX_LIMITS } from "./peer/PeerConnection.ts"
+import { ownTime } from "./peer/threadTime.ts"
+import { Turns } from "./peer/Turns.ts"
 import type { PeerControl } from "./PeerControl.ts"
-import type { PeerHandlers } from "./PeerHandlers.ts"
+import { PeerHandlers } from "./PeerHandlers.ts"
+import type { AddressNetwork } from "./wire/netAddress.ts"
+import { isLocal } from "./wire/netGroup.ts"
+
+/** Connections accepted per turn of the event loop, and the maximum that wait. */
+const ACCEPTED_A_TURN = 1
+const MOST_WAITING = 256
+
+/**
+ * Listens while the scope is open. Passes each accepted socket to `accept`, which then owns it. Returns the bound
+ * address; port 0 becomes the port that the system assigned.
+ */
+const listen = (
+  address: Address,
+  accept: (socket: Socket) => void
+): Effect.Effect<Address, BindFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const line = fewATurn(ACCEPTED_A_TURN)
+    let closed = false
+    // The system delivers all pending connections at once, and each takes a millisecond.
+    const server = createServer({ noDelay: true }, (socket) => {
+      // Without an error listener, an error would end the process.
+      socket.on("error", () => {})
+      if (line.length >= MOST_WAITING) return void socket.destroy()
+      line.add(() => closed ? void socket.destroy() : accept(socket))
+    })
+    // Each connection has its own owner, so closing does not wait for connections.
+    return yield* Effect.acquireRelease(listenOn(server, address, "peers"), () =>
+      Effect.sync(() => {
+        closed = true
+        server.close()
+      }))
+  })
+
+/** Time limit for an addr-fetch peer (upstream `net_processing.cpp`). */
+const FETCH_LIMIT = "5 minutes"
+
+const NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6"]
+const PROXIED_NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6", "torv3"]
+
+const nonceFrom = (random: Random) => (): bigint => {
+  const bytes = randomBytes(random, 8)
+  // Never 0: 0 means no nonce.
+  return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
+}
+
+const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Random, now: () => number) => {
+  const inbound = {
+    connections: net.connections,
+    limits: net.limits,
+    bans: net.store.bans,
+    secret: randomBytes(random, 16),
+    info: handlers.info
+  }
+  return (socket: Socket): void => {
+    const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
+    if (admission?.type === "admitted") {
+      net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))
+      return
+    }
+    socket.destroy()
+    if (admission !== undefined) {
+      const { peer, reason } = admission
+      net.spawn(Effect.logDebug("connection refused", { peer, reason }))
+    }
+  }
+}
+
+const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Random) =>
+  Effect.gen(function*() {
+    const { connections, limits, options, store } = net
+    const automatic = new Automatic({
+      connections,
+      limits,
+      store,
+      random,
+      networks: new Set(net.proxy === undefined ? NETWORKS : PROXIED_NETWORKS),
+      active: net.isActive,
+      nearTip: handlers.nearTip,
+      needExtraPeer: handlers.needExtraPeer,
+      sync: (peer) => handlers.info(peer).sync,
+      lastAnnouncement: handlers.lastAnnouncement,
+      call: (target, type, expectedServices) => call(net, target, { type, expectedServices }),
+      spawn: net.spawn
+    }, yield* unixTime)
+    const seeding = {
+      network: options.network,
+      book: store.book,
+      random,
+      resolve: options.resolve ?? lookUp,
+      proxied: net.proxy !== undefined,
+      fullOutbound: Effect.sync(() => connections.peers.filter(({ type }) => type === "outbound-full-relay").length),
+      active: Effect.sync(net.isActive),
+      fetchFrom: (host: string, port: number) =>
+        Effect.sync(() =>
+          void net.spawn(
+            call(net, { host, port }, { type: "addr-fetch" }).pipe(
+              Effect.timeout(FETCH_LIMIT),
+              Effect.catchAll((error) =>
+                Effect.logDebug("seed cannot be reached", { seed: host, reason: error.message })
+              ),
+              Effect.asVoid
+            )
+          )
+        )
+    }
+    for (const part of [automatic.run, seedAddresses(seeding), fixedSeedsLater(seeding)]) net.spawn(part)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => store.setAnchors(connections.peers.filter(({ type }) => type === "block-relay-only")))
+    )
+  })
+
+const logDefect = (defect: unknown): Effect.Effect<void> =>
+  Effect.logError("network task failed unexpectedly", Cause.die(defect))
+
+/** See `layer` of PeerManager.ts. */
+const make = (
+  options: PeerManagerOptions
+): Effect.Effect<PeerControl, BindFailed, PeerHandlers | Budget | Scope.Scope> =>
+  Effect.gen(function*() {
+    const handlers = yield* PeerHandlers
+    const { store } = handlers
+    const budget = yield* Budget
+    const random = options.random ?? secureRandom()
+    const clock = yield* Effect.clock
+    const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    const monotonic = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+    const totals = { sent: 0, received: 0 }
+    const userAgent = ownUserAgent(options.userAgentComment)
+    let met = false
+    let active = true
+
+    const connections = new Connections({
+      context: {
+        magic: options.network.magic,
+        handlers: handlers.handlers,
+        messages: handlers.messages,
+        totals,
+        nonce: nonceFrom(random),
+        outbox: OUTBOX_LIMITS,
+        pace: new Pace(monotonic()),
+        turns: new Turns(monotonic),
+        meter: ownTime(),
+        budget
+      },
+      introduce: () => ({
+        services: handlers.services(),
+        userAgent,
+        startHeight: handlers.startHeight(),
+        nearTip: handlers.nearTip()
+      }),
+      opened: (_, { address, hello, inbound, port }) => {
+        met = true
+        if (inbound) return
+        store.book.setServices(address, port, hello.services)
+        store.book.good(address, port, now())
+      },
+      misbehaved: ({ address, type }) => {
+        if (type !== "manual" && !isLocal(address)) store.bans.discourage(address)
+      }
+    })
+    const limits = slotLimits({
+      ...options,
+      listening: options.listen !== undefined,
+      configured: options.addPeers.length
+    })
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const net: Net = {
+      options,
+      limits,
+      connections,
+      store,
+      proxy: options.proxy && { address: options.proxy, credentials: isolatingCredentials(random) },
+      gate: yield* Effect.makeLatch(true),
+      isActive: () => active,
+      added: new Map(),
+      // The fiber set is interrupted after the listener has closed, which closes all connections.
+      spawn: (effect) => run(Effect.catchAllDefect(effect, logDefect)),
+      manualSlots: yield* Effect.makeSemaphore(limits.manual)
+    }
+
+    if (options.maxPeers > 0) {
+      for (const target of options.addPeers) addNode(net, formatHostPort(target), target)
+      if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
+    }
+    const bound = options.listen === undefined || limits.inbound === 0
+      ? undefined
+      : yield* listen(options.listen, accepting(net, handlers, random, now))
+    if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatHostPort(bound) })
+    return service(net, handlers, {
+      bound,
+      totals,
+      setActive: (value) => {
+        active = value
+      },
+      met: () => met
+    })
+  }).pipe(Effect.annotateLogs("subsystem", "network"))
 
 export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, PeerControl>() {}
 

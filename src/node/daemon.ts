@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -9,21 +10,21 @@ import { Budget } from "../base/MemoryBudget.ts"
 import * as NodeClock from "../base/NodeClock.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
+import { rebuildRequested } from "../chain/repair/rebuild.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
+import { Health, type HealthReport } from "../http/health.ts"
+import { Pages } from "../http/Pages.ts"
+import * as RpcServer from "../http/RpcServer.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { PeerManager } from "../network/PeerManager.ts"
-import { callerLimit } from "../rpc/CallerMemory.ts"
-
-import { Health, type HealthReport } from "../http/health.ts"
-import { Pages } from "../http/Pages.ts"
-import * as RpcServer from "../http/RpcServer.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
+import { callerLimit } from "../rpc/CallerMemory.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
 import { LogControl } from "../rpc/LogControl.ts"
@@ -38,7 +39,39 @@ import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
 import * as NodePages from "./pages.ts"
-import { Restarts } from "./Restarts.ts"
+
+/** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
+export const RESTARTS_AN_HOUR = 2
+
+const HOUR_MS = 3_600_000
+
+/**
+ * Decides whether a failed node starts again in the same process: only if it requested a rebuild of its chain state,
+ * which happens at a start.
+ */
+export class Restarts {
+  private readonly chainstateDirectory: string
+  private times: ReadonlyArray<number> = []
+
+  constructor(chainstateDirectory: string) {
+    this.chainstateDirectory = chainstateDirectory
+  }
+
+  readonly mayMend = (failure: { readonly _tag: string; readonly message: string }): Effect.Effect<boolean> =>
+    Effect.gen(this, function*() {
+      if (failure._tag !== "StorageCorrupted" || !rebuildRequested(this.chainstateDirectory)) return false
+      const now = yield* Clock.currentTimeMillis
+      this.times = this.times.filter((time) => now - time < HOUR_MS)
+      const reason = failure.message
+      if (this.times.length >= RESTARTS_AN_HOUR) {
+        yield* Effect.logError("chain state damaged repeatedly within an hour: check the disk", { reason })
+        return false
+      }
+      this.times = [...this.times, now]
+      yield* Effect.logError("node restarts to rebuild its chain state", { reason })
+      return true
+    }).pipe(Effect.annotateLogs("subsystem", "storage"))
+}
 
 /** The settings that change answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {

@@ -1,6 +1,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import { availableParallelism, homedir } from "node:os"
+import { formatHostPort } from "../base/addresses.ts"
 import { spannedLayer } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
@@ -10,15 +13,51 @@ import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } fr
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { NameClient } from "../client/NameClient.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
-import type { Settings } from "../config/settings.ts"
+import { decodeSettings, type Settings } from "../config/settings.ts"
 import { completeNames } from "../names/completeNames.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
 import * as EmbeddedOperations from "./embeddedOperations.ts"
-import { embeddedSettings } from "./embeddedSettings.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
+
+/** Threads for script checks: the program around the node needs cores and memory too. */
+const MAX_THREADS = 3
+
+/**
+ * The settings of a node inside a program: the daemon's defaults with the client's configuration. Neither environment
+ * nor svcd.conf is read: only the program's configuration counts.
+ */
+export const embeddedSettings = (
+  { embedded, network }: DecodedConfig,
+  cores = availableParallelism()
+): Either.Either<Settings, InvalidConfig> => {
+  const { bootstrapPeers, dataDir, disableWallet, maxPeers } = embedded
+  const argv = [
+    `-network=${network}`,
+    `-datadir=${dataDir}`,
+    // A program that uses names is no server: it connects to peers and accepts no connections.
+    "-listen=",
+    `-maxpeers=${maxPeers}`,
+    `-maxoutbound=${maxPeers}`,
+    ...bootstrapPeers.map((address) => `-addpeer=${formatHostPort(address)}`),
+    `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
+    `-disablewallet=${disableWallet ? 1 : 0}`
+  ]
+  const input = {
+    argv,
+    env: {},
+    readFile: () => Either.right(undefined),
+    homedir: homedir(),
+    cwd: process.cwd(),
+    cores
+  }
+  return Either.mapLeft(
+    decodeSettings(input),
+    ({ problems }) => new InvalidConfig({ field: "config", reason: problems.join("; ") })
+  )
+}
 
 /** A `NameClient` over a whole node in this process: no listener, no RPC, no log of its own. */
 

@@ -17,12 +17,13 @@ import { txidKey } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { WalletDamaged } from "./errors.ts"
+import { makeAddresses } from "./keys/addresses.ts"
 import { registrationsProblem } from "./keys/documentCheck.ts"
-import { scanMissing } from "./keys/imports.ts"
+import { makeImport, scanMissing } from "./keys/imports.ts"
 import { KeyRing } from "./keys/KeyRing.ts"
-import { makeKeys } from "./keys/makeKeys.ts"
 import { makeVault } from "./keys/Vault.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
+import type { WalletKeys } from "./keys/WalletKeys.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { keyOfLocked, makeLedger } from "./ledger/makeLedger.ts"
 import { watchPool } from "./ledger/poolWatch.ts"
@@ -31,6 +32,25 @@ import { makeNames } from "./names/makeNames.ts"
 import { makePayments } from "./payments/makePayments.ts"
 import type { Wallet, WalletEvent } from "./Wallet.ts"
 import type { WalletParts } from "./WalletParts.ts"
+
+/** Makes the `keys` door of a wallet. */
+const makeKeys = (parts: WalletParts): WalletKeys => {
+  const { file, ring, vault } = parts
+  return {
+    ...makeAddresses(parts),
+    own: (script) => ring.own(script),
+    hasPrivateKeys: file.document.privateKeys,
+    isBlank: () => file.document.blank,
+    keypool: () => ring.keypool(),
+    birthday: file.document.birthday,
+    importDescriptor: makeImport(parts),
+    descriptors: (secret) =>
+      secret
+        ? Effect.map(vault.secrets, (secrets) => ring.descriptors(secrets))
+        : Effect.sync(() => ring.descriptors()),
+    signer: Effect.map(vault.secrets, (secrets) => ring.signer(secrets))
+  }
+}
 
 export interface WalletOptions {
   /** `""` for the default wallet. */

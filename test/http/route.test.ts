@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Route, route } from "../../src/http/route.ts"
+import { type Route, route } from "../../src/http/gate.ts"
 
 describe("route", () => {
   const rpc = (wallet: string | undefined): Route => ({ _tag: "Rpc", wallet })

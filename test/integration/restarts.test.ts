@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { InnerDaemon } from "../../scripts/crash/InnerDaemon.ts"
 import { pause } from "../../scripts/crash/rpc.ts"
 import { FIXTURE_FLAGS } from "../../scripts/upgrade/questions.ts"
-import { RESTARTS_AN_HOUR } from "../../src/node/Restarts.ts"
+import { RESTARTS_AN_HOUR } from "../../src/node/daemon.ts"
 import { flipByte } from "../support/liveDamage.ts"
 import { otherAnswers, withOldDirectory } from "../support/oldDirectory.ts"
 

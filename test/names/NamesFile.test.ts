@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { LATEST_MIGRATION } from "../../src/names/migrations/all.ts"
+import { LATEST_MIGRATION } from "../../src/names/migrations.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { applyAll, batches, blockAt, crashBlock, dump, text, withDb } from "./blocks.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, TestClock } from "effect"
 import { requestRebuild } from "../../src/chain/repair/rebuild.ts"
-import { Restarts, RESTARTS_AN_HOUR } from "../../src/node/Restarts.ts"
+import { Restarts, RESTARTS_AN_HOUR } from "../../src/node/daemon.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../src/storage/errors.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 

@@ -1,15 +1,45 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import { hash160, hash256, ripemd160, sha1, sha256 } from "../../protocol/hash.ts"
-import { Op, pushData } from "../../protocol/script.ts"
+import { Op, pushData, ScriptCursor } from "../../protocol/script.ts"
 import { Flag } from "../flags.ts"
 import { verifyEcdsa } from "../signature.ts"
-import { findAndDelete } from "./findAndDelete.ts"
 import { MAX_OPS_PER_SCRIPT, MAX_PUBKEYS_PER_MULTISIG } from "./limits.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
 import { checkTapscriptSignature } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean } from "./scriptNumber.ts"
 import { checkPubkeyEncoding, checkSignatureEncoding } from "./signatureEncoding.ts"
+
+const standsAt = (script: Bytes, at: number, wanted: Bytes): boolean => {
+  if (wanted.length > script.length - at) return false
+  for (let i = 0; i < wanted.length; i++) if (script[at + i] !== wanted[i]) return false
+  return true
+}
+
+/**
+ * Removes every occurrence of some bytes that begins at an instruction of the script, or right after another
+ * occurrence. Returns the script itself if there is none. `wanted` is not empty. Source: upstream
+ * `script/interpreter.cpp`, `FindAndDelete`.
+ */
+export const findAndDelete = (script: Bytes, wanted: Bytes): Bytes => {
+  if (wanted.length > script.length) return script
+  let kept: Uint8Array | undefined
+  let size = 0
+  let start = 0
+  const cursor = new ScriptCursor(script)
+  do {
+    const found = cursor.offset
+    while (standsAt(script, cursor.offset, wanted)) cursor.offset += wanted.length
+    if (cursor.offset === found) continue
+    kept ??= new Uint8Array(script.length)
+    kept.set(script.subarray(start, found), size)
+    size += found - start
+    start = cursor.offset
+  } while (cursor.next())
+  if (kept === undefined) return script
+  kept.set(script.subarray(start), size)
+  return kept.subarray(0, size + script.length - start)
+}
 
 const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
   const top = stack.pop()

@@ -1,20 +1,113 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import { connect, type Socket } from "node:net"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import type { Random } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { Resolve } from "../addresses/seeds.ts"
+import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 import type { ConnectionType } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
-import { dial, type Proxy } from "./dial.ts"
-import { callForever } from "./Manual.ts"
 import type { SlotLimits } from "./slots.ts"
+
+/** Limit for the TCP connection (reference/protocol.md 6.5). */
+const CONNECT_LIMIT = "5 seconds"
+
+interface Proxy {
+  readonly address: Address
+  /** One login per connection, so that Tor gives each its own circuit. */
+  readonly credentials: () => ProxyCredentials
+}
+
+const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
+  const unreachable = (code: string) => new PeerUnreachable({ peer: formatHostPort(target), reason: reasonOf(code) })
+  const connected = (socket: Socket) =>
+    Effect.async<Socket, PeerUnreachable>((resume) => {
+      socket.once("connect", () => resume(Effect.succeed(socket)))
+      socket.once("error", (error) => resume(unreachable(codeOf(error))))
+    })
+  return Effect.acquireRelease(
+    // There is always an error listener: without one, an error would end the process.
+    Effect.sync(() => connect({ host: target.host, port: target.port, noDelay: true }).on("error", () => {})),
+    (socket) => Effect.sync(() => socket.destroy())
+  ).pipe(
+    Effect.flatMap(connected),
+    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("ETIMEDOUT") })
+  )
+}
+
+/** Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. */
+const dial = (
+  target: Address,
+  proxy: Proxy | undefined
+): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
+  (proxy === undefined
+    ? direct(target)
+    : connectThrough(proxy.address, target, { credentials: proxy.credentials() })).pipe(
+      Effect.withSpan("svcd.network.dial", { attributes: { proxied: proxy !== undefined } })
+    )
+
+/** Shortest and longest pause between connections to a manual peer, milliseconds. */
+const FIRST_PAUSE = 1_000
+const LONGEST_PAUSE = 60_000
+
+/** Duration of a good connection, milliseconds. */
+const LASTING = 60_000
+
+/** The pause after a connection, computed from the previous pause. */
+export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined): number =>
+  outcome !== undefined && outcome.hello !== undefined && !outcome.disconnection.misbehaving &&
+    outcome.lasted >= LASTING
+    ? FIRST_PAUSE
+    : Math.min(LONGEST_PAUSE, 2 * pause)
+
+interface ManualOptions {
+  /** The operator's spelling. */
+  readonly name: string
+  /** Connects and returns the result; `undefined` if the peer is already connected. */
+  readonly call: Effect.Effect<ConnectionOutcome | undefined, PeerUnreachable>
+  /** Waits until network activity is enabled. */
+  readonly whenActive: Effect.Effect<void>
+  readonly wanted: () => boolean
+}
+
+/** Connects repeatedly, until the peer is removed or is this node. Only the first failure in a row is a warning. */
+const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    let pause = FIRST_PAUSE
+    let failures = 0
+    while (wanted()) {
+      yield* whenActive
+      const outcome = yield* call.pipe(
+        Effect.catchTag("PeerUnreachable", ({ reason }) => {
+          failures += 1
+          const facts = { peer: name, reason }
+          const entry = failures === 1
+            ? Effect.logWarning("peer cannot be reached", facts)
+            : Effect.logDebug("peer cannot be reached", facts)
+          return Effect.as(entry, undefined)
+        })
+      )
+      if (outcome?.self === true) {
+        return yield* Effect.logWarning("self connection: this peer is the node itself, not connecting again", {
+          peer: name
+        })
+      }
+      if (outcome?.hello !== undefined) failures = 0
+      const lasting = nextPause(pause, outcome)
+      // After a good connection, starts with the first pause. Otherwise the pause grows each time.
+      yield* Effect.sleep(lasting === FIRST_PAUSE ? FIRST_PAUSE : pause)
+      pause = lasting
+    }
+  })
 
 export interface PeerManagerOptions {
   readonly network: Pick<Network, "magic" | "defaultP2pPort" | "dnsSeeds" | "fixedSeeds">

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { findAndDelete } from "../../../src/consensus/interpreter/findAndDelete.ts"
+import { findAndDelete } from "../../../src/consensus/interpreter/signatureOperations.ts"
 import { type Bytes, concat, fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { pushData } from "../../../src/protocol/script.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "../../../src/network/connect/extra.ts"
-import { nextPause } from "../../../src/network/connect/Manual.ts"
+import { nextPause } from "../../../src/network/connect/net.ts"
 import { nodeAddress } from "../../../src/network/connect/nodeAddress.ts"
 import { nextConnection, type SlotLimits, slotLimits, type SlotState } from "../../../src/network/connect/slots.ts"
 import { ownUserAgent } from "../../../src/network/connect/userAgent.ts"

@@ -1,9 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { finishReconstruction, makeCompactBlock, startReconstruction } from "../../../src/network/wire/compactBlock.ts"
+import {
+  finishReconstruction,
+  isMutated,
+  makeCompactBlock,
+  startReconstruction
+} from "../../../src/network/wire/compactBlock.ts"
 import { decodeMessage, encodePayload } from "../../../src/network/wire/message.ts"
 import type { CmpctBlock } from "../../../src/network/wire/messages/compact.ts"
-import { isMutated } from "../../../src/network/wire/mutated.ts"
 import { type Block, makeBlock } from "../../../src/protocol/block.ts"
 import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"

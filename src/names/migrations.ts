@@ -51,7 +51,27 @@ const STATEMENTS = [
   ) STRICT`
 ]
 
-export const namesSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+const namesSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => Effect.forEach(STATEMENTS, (statement) => sql.unsafe(statement), { discard: true })
 )
+
+/**
+ * - `blocks`: the last blocks in the other tables, the cursor's block included. If the chain does not know the cursor's
+ *   block, the file rewinds to the newest of these blocks that the chain knows. A file from before this migration gets
+ *   them with the next blocks.
+ */
+const blocksSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`CREATE TABLE blocks (height INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT`
+)
+
+/** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
+export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
+  "0001_names": namesSchema,
+  "0002_blocks": blocksSchema,
+  // Changes only the number: a version without page sums refuses the file and does not change it.
+  "0003_page_sums": Effect.void
+}
+
+export const LATEST_MIGRATION = Object.keys(migrations).length

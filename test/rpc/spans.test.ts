@@ -38,8 +38,12 @@ const spansOf = (body: string) =>
       const dispatch = yield* Dispatch.Dispatch
       return yield* dispatch.read(body).answer(CALLER)
     }).pipe(
-      Effect.provide(Layer.provideMerge(Dispatch.layer({ methods: [...FAKE_METHODS, refusing] }), Lifecycle.layer)),
-      Effect.provide(log.layer)
+      Effect.provide(
+        Dispatch.layer({ methods: [...FAKE_METHODS, refusing] }).pipe(
+          Layer.provideMerge(Lifecycle.layer),
+          Layer.provideMerge(log.layer)
+        )
+      )
     )
     return log.spans.map(({ attributes, exit, kind, name, parent }): Facts => ({
       name,

@@ -15,8 +15,20 @@ export const MAX_BASE58_LENGTH = 1000
 /** The fewest bytes per digit after the first: log(58) / log(256) is a little more. */
 const BYTES_PER_DIGIT = 0.732
 
-/** White space, the ones that stand for zero bytes, the other digits, white space. */
-const FORM = /^[\t-\r ]*(1*)((?:[2-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]*)?)[\t-\r ]*$/
+/** The ones that stand for zero bytes, and the other digits. */
+const FORM = /^(1*)((?:[2-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]*)?)$/
+
+/** Space, tab, line feed, vertical tab, form feed, carriage return. */
+const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
+
+/** The text without the white space around it, in one pass: a pattern would take quadratic time. */
+const trimmed = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
 
 /**
  * Returns bytes as Base58 text: a `1` for each leading zero byte, then the other bytes as one big-endian number. Throws
@@ -31,7 +43,7 @@ export const encodeBase58 = (bytes: Bytes): string => base58.encode(bytes)
  */
 export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   if (text.length > MAX_BASE58_LENGTH) return undefined
-  const [form, ones = "", digits = ""] = FORM.exec(text) ?? []
+  const [form, ones = "", digits = ""] = FORM.exec(trimmed(text)) ?? []
   // A text that must be too long is refused before the slow decoding.
   if (form === undefined || ones.length + Math.floor((digits.length - 1) * BYTES_PER_DIGIT) + 1 > maxBytes) {
     return undefined

@@ -39,7 +39,12 @@ const openParts = (options: ChainOptions): Effect.Effect<ChainParts, StorageFail
     const { state, stores } = yield* Effect.acquireRelease(
       attempt(() => {
         const stores = new ChainStores({ ...options, onDamage: (damage) => void met.unsafeOffer(damage) })
-        return { stores, state: new ChainState(stores, { ...options, now }) }
+        try {
+          return { stores, state: new ChainState(stores, { ...options, now }) }
+        } catch (cause) {
+          stores.close()
+          throw cause
+        }
       }),
       ({ state }) => Effect.sync(() => state.close())
     )

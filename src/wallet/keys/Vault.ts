@@ -3,6 +3,7 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
+import { withoutSpan } from "../../base/spans.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly, type WrongPassphrase } from "../errors.ts"
 import { encryption } from "./makeDocument.ts"
@@ -116,7 +117,9 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         if (ended) return secrets.wipe()
         open = secrets
         until = now + Math.floor(seconds)
-        timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(seconds), Effect.sync(close))), scope)
+        // It outlives the call that unlocks.
+        const lock = Effect.zipRight(wait(seconds), Effect.sync(close))
+        timer = yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope)
       })
 
     const unlock: Vault["unlock"] = (passphrase, seconds) =>

@@ -12,7 +12,9 @@ const MOST = 100_000
 /** Marks a curve whose functions remember: the setup runs before each test file, the curve is one for the process. */
 const REMEMBERS = Symbol.for("svcd/test/curveOnce")
 
-const keyOf = (...parts: ReadonlyArray<Uint8Array>): string => Buffer.concat(parts).toString("latin1")
+/** One text for the parts and their lengths: a wrong split is another key. */
+const keyOf = (...parts: ReadonlyArray<Uint8Array>): string =>
+  `${parts.map(({ length }) => length).join(" ")} ${Buffer.concat(parts).toString("latin1")}`
 
 const remembered = <A>(known: Map<string, A>, key: string, compute: () => A): A => {
   const old = known.get(key)
@@ -31,7 +33,6 @@ if (curve !== undefined && !(REMEMBERS in curve)) {
   const sums = new Map<string, Uint8Array>()
   Object.assign(curve, {
     [REMEMBERS]: true,
-    // The two lengths of a key make the concatenation unique: the other parts have one length each.
     ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array): boolean =>
       remembered(verdicts, keyOf(compact, message, pubkey), () => ecdsaVerify(compact, message, pubkey)),
     publicKeyTweakAdd: (pubkey: Uint8Array, tweak: Uint8Array, compressed: boolean, output: Uint8Array): Uint8Array => {

@@ -59,6 +59,8 @@ export interface Syntax {
   readonly commands: ReadonlyMap<string, Forms>
   /** Whether a message may repeat the first word if it is no sub-command. It may be a secret in the wrong place. */
   readonly repeatsWords: boolean
+  /** Whether an empty text is a value of a flag: it may be an unset variable of a shell. */
+  readonly allowsEmpty: boolean
 }
 
 export interface Arguments {
@@ -90,9 +92,9 @@ interface GivenFlag {
 }
 
 /** What is wrong with a flag that the library would take. */
-const textProblem = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> => {
+const textProblem = ({ form, name, texts }: GivenFlag, { allowsEmpty }: Syntax): ReadonlyArray<string> => {
   // The library drops an empty text of a flag that may be repeated.
-  if (form.repeatable && texts.includes("")) return [`--${name}: must not be empty`]
+  if ((form.repeatable || !allowsEmpty) && texts.includes("")) return [`--${name}: must not be empty`]
   const strange = form.toml === "boolean" ? texts.find((text) => !Object.hasOwn(SWITCHED, text)) : undefined
   return strange === undefined ? [] : [`--${name}: ${quoted(strange)} is not one of 0, 1, true, false`]
 }
@@ -133,6 +135,6 @@ export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Argu
     const texts = given.get(flag)
     return texts === undefined ? [] : [{ name: flag, texts, form }]
   })
-  const wrong = ownGiven.flatMap(textProblem)
+  const wrong = ownGiven.flatMap((flag) => textProblem(flag, syntax))
   return wrong.length > 0 ? refused(...wrong) : accepted(name, ...ownGiven.flatMap(spelled), ...more)
 }

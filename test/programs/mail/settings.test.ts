@@ -25,6 +25,7 @@ const settings = (
     about: "",
     notes: "",
     repeatsWords: true,
+    allowsEmpty: false,
     command: mailCommand({ register: unused, update: unused, lookup: unused, serve })
   }))
   const [found] = seen

@@ -85,6 +85,9 @@ const commandProblem = (name: string | undefined, { commands, repeatsWords }: Sy
 /** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
 const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
 
+/** Does not repeat the word, which may be a mistyped private key. No sub-command takes a word that begins so. */
+const DASHED = "an argument begins with a hyphen and is not a flag; write a flag as -flag or --flag"
+
 interface GivenFlag {
   readonly name: string
   readonly texts: ReadonlyArray<string>
@@ -117,7 +120,10 @@ const completions = (shell: string): Arguments =>
 export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Arguments => {
   const { commands } = syntax
   const flags: Forms = Object.assign({}, ...commands.values(), BUILT_IN)
-  const { given, problems, words: [name, ...more] } = readWords(argv, flags)
+  const { given, problems: misread, words } = readWords(argv, flags)
+  // The library or a sub-command might repeat such a word in its message.
+  const problems = words.some((word) => word.startsWith("-")) ? [...misread, DASHED] : misread
+  const [name, ...more] = words
   const own = name === undefined ? undefined : commands.get(name)
 
   if (isOn(given, "help")) {

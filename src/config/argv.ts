@@ -33,6 +33,9 @@ const splitFlag = (argument: string): Flag | undefined => {
   return parts?.[1] === undefined ? undefined : { name: parts[1], value: parts[2]?.slice(1) }
 }
 
+/** Quotes an argument up to its first `=`: behind it there may be a password, even of a mistyped flag. */
+export const quotedName = (argument: string): string => quoted(argument.split("=", 1)[0] ?? "")
+
 const isSwitch = (option: FlagForm): boolean => option.toml === "boolean"
 
 const namesOf = <O extends FlagForms>(options: O): ReadonlyArray<keyof O & string> => Object.keys(options)
@@ -82,10 +85,14 @@ class ArgvReader<Name extends string> {
       return
     }
     const meant = nearest(word, this.names.keys())
-    const shown = quoted(argument.split("=", 1)[0] ?? "").slice(1, -1)
+    const shown = quotedName(argument).slice(1, -1)
     this.problems.push(`${shown}: unknown flag${meant === undefined ? "" : `; did you mean -${meant}?`}`)
-    // The next argument is probably its value: a second error about it would not help.
-    if (value === undefined && this.argv[this.at]?.startsWith("-") === false) this.at += 1
+    if (value === undefined) this.skipValue()
+  }
+
+  /** Skips the probable value of an unknown flag: an error about it would not help, and could show a password. */
+  private skipValue(): void {
+    if (this.argv[this.at]?.startsWith("-") === false) this.at += 1
   }
 
   private readValue(name: Name, value: string | undefined): void {
@@ -96,7 +103,9 @@ class ArgvReader<Name extends string> {
       this.problems.push(`-${name}: needs a value (${this.options[name].placeholder})`)
     } else if (this.isKnownFlag(next)) {
       // The value may look like a flag, but more likely it is missing.
-      this.problems.push(`-${name}: needs a value, and ${quoted(next)} is a flag; if you mean it, write -${name}=VALUE`)
+      this.problems.push(
+        `-${name}: needs a value, and ${quotedName(next)} is a flag; if you mean it, write -${name}=VALUE`
+      )
     } else {
       this.at += 1
       this.add(name, next)
@@ -120,7 +129,8 @@ class ArgvReader<Name extends string> {
     const hint = name !== undefined && isSwitch(this.options[name])
       ? `; the value of a switch stands behind =, as in -${name}=0`
       : ""
-    this.problems.push(`${quoted(argument)}: is not a flag${hint}`)
+    this.problems.push(`${quotedName(argument)}: is not a flag${hint}`)
+    if (argument.startsWith("-") && !argument.includes("=")) this.skipValue()
   }
 }
 

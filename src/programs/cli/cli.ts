@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
+import { quotedName } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
@@ -119,7 +120,7 @@ const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> =>
   if (command === undefined) return []
   const taken = command === "names" ? 1 : 0
   return words.slice(taken).map((word) =>
-    `${quoted(word)}: ${command} takes ${taken === 0 ? "no parameter" : "one prefix"}`
+    `${quotedName(word)}: ${command} takes ${taken === 0 ? "no parameter" : "one prefix"}`
   )
 }
 

@@ -57,5 +57,6 @@ export const run = (input: MailToolInput): Effect.Effect<ProgramOutcome> =>
     about: ABOUT,
     notes: NOTES,
     repeatsWords: true,
+    allowsEmpty: false,
     command: (name, printer) => mailCommand(handlersOf(input, printer))(name)
   })

@@ -59,6 +59,8 @@ export interface Syntax {
   readonly commands: ReadonlyMap<string, Forms>
   /** Whether a message may repeat the first word if it is no sub-command. It may be a secret in the wrong place. */
   readonly repeatsWords: boolean
+  /** Whether an empty text is a value of a flag: it may be an unset variable of a shell. */
+  readonly allowsEmpty: boolean
 }
 
 export interface Arguments {
@@ -83,6 +85,9 @@ const commandProblem = (name: string | undefined, { commands, repeatsWords }: Sy
 /** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
 const SWITCHED: Readonly<Record<string, string>> = { 0: "false", 1: "true", false: "false", true: "true" }
 
+/** Does not repeat the word, which may be a mistyped private key. No sub-command takes a word that begins so. */
+const DASHED = "an argument begins with a hyphen and is not a flag; write a flag as -flag or --flag"
+
 interface GivenFlag {
   readonly name: string
   readonly texts: ReadonlyArray<string>
@@ -90,9 +95,9 @@ interface GivenFlag {
 }
 
 /** What is wrong with a flag that the library would take. */
-const textProblem = ({ form, name, texts }: GivenFlag): ReadonlyArray<string> => {
+const textProblem = ({ form, name, texts }: GivenFlag, { allowsEmpty }: Syntax): ReadonlyArray<string> => {
   // The library drops an empty text of a flag that may be repeated.
-  if (form.repeatable && texts.includes("")) return [`--${name}: must not be empty`]
+  if ((form.repeatable || !allowsEmpty) && texts.includes("")) return [`--${name}: must not be empty`]
   const strange = form.toml === "boolean" ? texts.find((text) => !Object.hasOwn(SWITCHED, text)) : undefined
   return strange === undefined ? [] : [`--${name}: ${quoted(strange)} is not one of 0, 1, true, false`]
 }
@@ -115,7 +120,10 @@ const completions = (shell: string): Arguments =>
 export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Arguments => {
   const { commands } = syntax
   const flags: Forms = Object.assign({}, ...commands.values(), BUILT_IN)
-  const { given, problems, words: [name, ...more] } = readWords(argv, flags)
+  const { given, problems: misread, words } = readWords(argv, flags)
+  // The library or a sub-command might repeat such a word in its message.
+  const problems = words.some((word) => word.startsWith("-")) ? [...misread, DASHED] : misread
+  const [name, ...more] = words
   const own = name === undefined ? undefined : commands.get(name)
 
   if (isOn(given, "help")) {
@@ -133,6 +141,6 @@ export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Argu
     const texts = given.get(flag)
     return texts === undefined ? [] : [{ name: flag, texts, form }]
   })
-  const wrong = ownGiven.flatMap(textProblem)
+  const wrong = ownGiven.flatMap((flag) => textProblem(flag, syntax))
   return wrong.length > 0 ? refused(...wrong) : accepted(name, ...ownGiven.flatMap(spelled), ...more)
 }

@@ -35,6 +35,8 @@ export interface Tool<E, A> {
   readonly notes: string
   /** Whether a message may repeat a word that is no sub-command: it may be a secret in the wrong place. */
   readonly repeatsWords: boolean
+  /** Whether an empty text is a value of a flag. Where it is not, an unset variable cannot replace a password. */
+  readonly allowsEmpty: boolean
   /** The command, under the given name: scripts for shells need another. */
   readonly command: (name: string, printer: Printer) => Command.Command<string, never, E, A>
 }
@@ -99,7 +101,8 @@ const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): E
   const commands = commandsOf(command.descriptor)
   const { problems, words } = readArguments(tool.argv, {
     commands: new Map(commands.map(({ name, usage }) => [name, formsOf(usage)])),
-    repeatsWords: tool.repeatsWords
+    repeatsWords: tool.repeatsWords,
+    allowsEmpty: tool.allowsEmpty
   })
   if (problems.length > 0) return new UsageError({ problems })
   return Descriptor.parse(command.descriptor, [tool.name, ...words], config).pipe(

@@ -168,5 +168,6 @@ export const run = (input: WalletToolInput): Effect.Effect<ProgramOutcome> =>
     about: "Looks after the wallet of a data directory while no node runs on it.",
     notes: NOTES,
     repeatsWords: false,
+    allowsEmpty: true,
     command: (name, printer) => commandOf(input, printer)(name)
   })

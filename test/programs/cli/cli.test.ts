@@ -310,6 +310,10 @@ describe("svcd-cli", () => {
         failed(2, "svcd-cli: \"now\": status takes no parameter\n")
       )
       assert.deepStrictEqual(
+        yield* cli([...flags(port), "status", "---rpcpassword=s3cret"]),
+        failed(2, "svcd-cli: \"---rpcpassword\": status takes no parameter\n")
+      )
+      assert.deepStrictEqual(
         yield* cli([...flags(port), "names", "d/", "id/", "-expiring=soon"]),
         failed(
           2,

@@ -129,6 +129,11 @@ describe("the arguments of svcd-mail", () => {
     ["register alice", /--forward/],
     ["register alice --forward", /-forward: needs a value/],
     ["register alice --forward=", /--forward: must not be empty/],
+    ["register alice --forward a@example.org --pubkey=", /--pubkey: must not be empty/],
+    ["lookup alice -rpcuser= -rpcpassword x", /--rpcuser: must not be empty/],
+    ["lookup alice -rpcuser me -rpcpassword=", /--rpcpassword: must not be empty/],
+    ["lookup alice -rpcuser= -rpcpassword=", /--rpcuser: must not be empty/],
+    ["serve --upstream host --smtpuser me --smtppass=", /--smtppass: must not be empty/],
     ["register alice --forward nowhere", /--forward: "nowhere" is not/],
     ["update alice --forward a@example.org --backup @@", /--backup: "@@" is not/],
     ["update alice --forward a@example.org --pubkey x", /--pubkey: "x" is not base64/],
@@ -164,6 +169,14 @@ describe("the arguments of svcd-mail", () => {
     Effect.map(
       tool(words(line).filter((word) => word !== ""), { files: { "/place/pass": "s3cret\n", "/place/empty": "\n" } }),
       (outcome) => refused(outcome, 2, message)
+    ))
+
+  it.effect("an empty password does not replace that of the environment", () =>
+    Effect.map(
+      tool(["serve", "--upstream", "host", "--smtpuser", "me", "--smtppass", ""], {
+        env: { SVCD_MAIL_SMTP_PASSWORD: "of the environment" }
+      }),
+      (outcome) => refused(outcome, 2, /--smtppass: must not be empty/)
     ))
 
   it.effect("does not print text that may be part of a password", () =>

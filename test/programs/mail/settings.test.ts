@@ -25,6 +25,7 @@ const settings = (
     about: "",
     notes: "",
     repeatsWords: true,
+    allowsEmpty: false,
     command: mailCommand({ register: unused, update: unused, lookup: unused, serve })
   }))
   const [found] = seen
@@ -124,6 +125,14 @@ describe("the settings of svcd-mail serve", () => {
     assert.strictEqual(connection.rpc.port, 5)
     assert.strictEqual(log.format, "json")
     assert.strictEqual(metrics, undefined)
+  })
+
+  it("use the log of svcd.conf in -datadir, unless a flag says otherwise", () => {
+    const files = { "/var/svcd/svcd.conf": "loglevel = \"debug\"\nlogformat = \"json\"\ndebugsubsystem = [\"mail\"]\n" }
+    const logOf = (line: string) => settings(`--upstream a ${line}`.trim(), { files }).log
+    assert.deepStrictEqual(logOf("-datadir /var/svcd"), { format: "json", level: "debug", debugSubsystems: ["mail"] })
+    assert.strictEqual(logOf("-datadir /var/svcd -loglevel warn").level, "warn")
+    assert.deepStrictEqual(logOf(""), { format: "text", level: "info", debugSubsystems: [] })
   })
 
   it("ignore a host name that is invalid in a greeting", () => {

@@ -54,6 +54,22 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
       "svcd-wallet encrypt --password --wallet x",
       "svcd-wallet: -password: needs a value, and \"--wallet\" is a flag; if you mean it, write -password=VALUE"
     ],
+    ...[
+      "svcd-wallet import-key ---S3CRET",
+      "svcd-wallet import-key -=S3CRET",
+      "svcd-wallet import-key --=S3CRET",
+      "svcd-wallet import-key -- -S3CRET",
+      "svcd-wallet import-key -",
+      "svcd-wallet ---S3CRET",
+      "svcd-wallet create ---S3CRET",
+      "svcd-mail lookup ---S3CRET",
+      "svcd-mail serve --upstream a --=S3CRET"
+    ].map((line) =>
+      [
+        line,
+        `${line.split(" ", 1)[0]}: an argument begins with a hyphen and is not a flag; write a flag as -flag or --flag`
+      ] as const
+    ),
     ["svcd-wallet --wizard", "svcd-wallet: --wizard: unknown flag"],
     ["svcd-wallet balance --log-level debug", "svcd-wallet: --log-level: unknown flag"],
     ["svcd-wallet --completions tcsh", "svcd-wallet: --completions: \"tcsh\" is not one of bash, zsh, fish"]

@@ -144,6 +144,7 @@ describe("svcd-wallet", () => {
         assert.match(done(yield* call("address", "--type", "bech32m")).stdout, /^ncrt1p/)
         const long = "x".repeat(1_000)
         done(yield* call("address", "--label", long))
+        done(yield* call("address", "--label", ""))
         refused(yield* call("address", "--label", `${long}x`), 2, /--label: it is longer than 1000/)
         refused(yield* call("import-key", WIF, "--label", `${long}x`), 2, /--label: it is longer than 1000/)
       })

@@ -120,10 +120,11 @@ const membersOf = ({ keys, values }: JsonObject): ReadonlyArray<Member> =>
 
 const onlyMember = (item: Json): Read<Member> => {
   if (!(item instanceof JsonObject)) return refused("key-value pair not an object as expected")
-  const [only, ...others] = membersOf(item)
-  return only === undefined || others.length > 0
+  // Without `membersOf`: a huge object is refused without a pair for each of its members.
+  const [key] = item.keys
+  return key === undefined || item.keys.length > 1
     ? refused("key-value pair must contain exactly one key")
-    : Either.right(only)
+    : Either.right([key, item.values[0] ?? null])
 }
 
 const outputMembers = (value: Json): Read<ReadonlyArray<Member>> => {

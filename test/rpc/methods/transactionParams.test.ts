@@ -23,4 +23,10 @@ describe("the outputs of a new transaction", () => {
     assert.strictEqual(refusal([item]), "Invalid parameter, key-value pair must contain exactly one key")
     assert.strictEqual(refusal([new JsonObject()]), "Invalid parameter, key-value pair must contain exactly one key")
   })
+
+  it("are read up to the first item that is no object", () => {
+    const items = [true, null]
+    guard(items, 1)
+    assert.strictEqual(refusal(items), "Invalid parameter, key-value pair not an object as expected")
+  })
 })

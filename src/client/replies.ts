@@ -31,13 +31,22 @@ export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A
   })
 
 /**
- * Returns a decoder for a part of a method's result: the members that this client needs. A member that an older daemon
- * does not have must be optional in the part.
+ * Returns a decoder for a part of a method's result: the members that this client needs. A member that the client can
+ * do without is `spare` in the part.
  */
 export const partOf = <A, I>(schema: Schema.Schema<A, I>): (reply: Json) => A | undefined => {
   const decode = Schema.decodeUnknownOption(schema)
   return (reply) => Option.getOrUndefined(decode(Result.plainAnswer(reply)))
 }
+
+/**
+ * A member that the client can do without. Other programs and versions omit it, write `null` or mean something else by
+ * it: a value in another form is read as missing, and the rest of the reply counts.
+ */
+const spare = <A, I>(member: Schema.Schema<A, I>) =>
+  Schema.optional(
+    Schema.UndefinedOr(member).annotations({ decodingFallback: () => Effect.succeed(undefined) })
+  )
 
 export const textReply = partOf(Schema.String)
 
@@ -68,8 +77,8 @@ const readInfo = partOf(Schema.Struct({
   chain: CHAIN_INFO.fields.chain,
   blocks: safe(CHAIN_INFO.fields.blocks),
   bestblockhash: HASH,
-  headers: Schema.optional(safe(CHAIN_INFO.fields.headers)),
-  initialblockdownload: Schema.optional(CHAIN_INFO.fields.initialblockdownload)
+  headers: spare(safe(CHAIN_INFO.fields.headers)),
+  initialblockdownload: spare(CHAIN_INFO.fields.initialblockdownload)
 }))
 
 /** `getblockchaininfo`. */
@@ -103,8 +112,8 @@ const readName = partOf(Schema.Struct({
   txid: HASH,
   height: safe(height),
   expires_in: safe(expires_in),
-  expired: Schema.optional(expired),
-  address: Schema.optional(address)
+  expired: spare(expired),
+  address: spare(address)
 }))
 
 const hexBytes = (text: string | undefined): Bytes | undefined =>
@@ -149,7 +158,7 @@ export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json)
 
 const readConfirmations = partOf(Schema.Struct({
   confirmations: safe(WALLET_TRANSACTION.fields.confirmations),
-  blockheight: WALLET_TRANSACTION.fields.blockheight
+  blockheight: spare(safe(WALLET_TRANSACTION.fields.blockheight.from))
 }))
 
 /** The fields of `gettransaction` for the confirmation of a transaction. */
@@ -170,13 +179,18 @@ const readSerialized = partOf(WALLET_TRANSACTION.pick("hex"))
 export const serializedReply = (reply: Json): string | undefined => readSerialized(reply)?.hex
 
 /** The fields of `getblockheader` for the place of a block; `confirmations` is negative off the best chain. */
-const HEADER_PLACE = HEADER.pick("height", "confirmations", "previousblockhash")
+const HEADER_PLACE = Schema.Struct({
+  height: safe(HEADER.fields.height),
+  confirmations: safe(HEADER.fields.confirmations),
+  previousblockhash: spare(HASH)
+})
 export type HeaderPlace = typeof HEADER_PLACE.Type
 export const headerPlace = partOf(HEADER_PLACE)
 
 /** A registration as `name_registrations` lists it. */
 export const registrationReply = partOf(Schema.Struct({
-  ...Schema.Struct(REGISTRATION_MEMBERS).pick("name", "step", "note").fields,
+  ...Schema.Struct(REGISTRATION_MEMBERS).pick("name", "step").fields,
+  note: spare(REGISTRATION_MEMBERS.note.from),
   txid: HASH,
-  firstupdate_txid: Schema.optional(HASH)
+  firstupdate_txid: spare(HASH)
 }))

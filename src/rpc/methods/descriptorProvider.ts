@@ -6,6 +6,7 @@ import { hash160 } from "../../protocol/hash.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { KeyOrigin } from "../../protocol/psbt/Psbt.ts"
 import { Op, pushData } from "../../protocol/script.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import { parseWif } from "../../protocol/wif.ts"
 import {
   makeProvider,
@@ -15,6 +16,7 @@ import {
 } from "../../wallet/signing/SigningProvider.ts"
 import { makeTaproot, type TaprootOutput } from "../../wallet/signing/taprootTree.ts"
 import { type Json, JsonObject } from "../json/json.ts"
+import { readSteps } from "../method/inTurns.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
 
 /**
@@ -112,9 +114,13 @@ const readDescriptor = (network: Network, value: Json): Read<string> =>
       : Either.right(text.split("#")[0] ?? "")
   })
 
-/** Makes a signing provider from descriptors; refuses an invalid descriptor. */
-export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<Json>): Read<SigningProvider> =>
-  Either.map(Either.all(descriptors.map((value) => readDescriptor(network, value))), (texts) => {
+/** Makes a signing provider from descriptors; refuses the first invalid descriptor. */
+export function* descriptorProviderSteps(
+  network: Network,
+  descriptors: ReadonlyArray<Json>
+): Steps<Read<SigningProvider>> {
+  const texts = yield* readSteps(descriptors, (value) => readDescriptor(network, value))
+  return Either.map(texts, (texts) => {
     const keys = texts.flatMap((text) => keysOf(network, text))
     return makeProvider({
       keys: keys.flatMap(({ key }) => key ?? []),
@@ -123,3 +129,4 @@ export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<
       taproot: texts.flatMap((text) => taprootOf(text, keysOf(network, text)))
     })
   })
+}

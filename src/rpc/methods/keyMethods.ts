@@ -14,6 +14,7 @@ import { parseWif } from "../../protocol/wif.ts"
 import { signMessage, verifyMessage } from "../../wallet/signing/message.ts"
 import type { SigningKey } from "../../wallet/signing/SigningProvider.ts"
 import { integerWithin, type Json, JsonNumber } from "../json/json.ts"
+import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
@@ -87,14 +88,17 @@ const MULTISIG = Schema.Struct({
   warnings: Schema.optional(Schema.Array(Result.string("A difference from the requested address")))
 })
 
+interface MultisigRequest {
+  readonly required: number
+  readonly pubkeys: ReadonlyArray<Bytes>
+  readonly wanted: string
+}
+
 const multisigJson = (
   network: Network,
-  required: number,
-  keys: ReadonlyArray<string>,
-  wanted: string
+  { pubkeys, required, wanted }: MultisigRequest
 ): Read<Result.ValueOf<typeof MULTISIG>> =>
   Either.gen(function*() {
-    const pubkeys = yield* Either.all(keys.map(readPubkey))
     const asked = yield* readMultisigType(wanted)
     if (required < 1) return yield* invalid("a multisignature address must require at least one key to redeem")
     if (pubkeys.length < required) {
@@ -193,7 +197,11 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       "-5 createmultisig cannot create bech32m multisig addresses",
       "-8 not enough keys supplied (got <n> keys, but need at least <m> to redeem)"
     ],
-    handler: ({ address_type, keys, nrequired }) => multisigJson(network, nrequired, keys, address_type)
+    handler: ({ address_type, keys, nrequired }, { turns }) =>
+      Effect.flatMap(
+        readInTurns(turns, readSteps(keys, readPubkey)),
+        (pubkeys) => multisigJson(network, { required: nrequired, pubkeys, wanted: address_type })
+      )
   })
 
   const deriveaddresses = method({

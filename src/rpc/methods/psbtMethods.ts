@@ -28,7 +28,7 @@ import { NodeOptions } from "../NodeOptions.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { DECODED_PSBT, psbtJson } from "../shapes/psbt.ts"
 import type { CallTurns } from "../SlowLane.ts"
-import { descriptorProvider } from "./descriptorProvider.ts"
+import { descriptorProviderSteps } from "./descriptorProvider.ts"
 import { storageError } from "./errors.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
@@ -344,7 +344,7 @@ export const psbtMethods: Effect.Effect<
         Effect.gen(function*() {
           const provider = descriptors === undefined
             ? NO_PROVIDER
-            : withoutKeys(yield* descriptorProvider(network, descriptors))
+            : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
           const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
           const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
           const mismatched = signed.statuses.some((status, n) => {

@@ -120,16 +120,19 @@ const membersOf = ({ keys, values }: JsonObject): ReadonlyArray<Member> =>
 
 const onlyMember = (item: Json): Read<Member> => {
   if (!(item instanceof JsonObject)) return refused("key-value pair not an object as expected")
-  const [only, ...others] = membersOf(item)
-  return only === undefined || others.length > 0
+  // Without `membersOf`: a huge object is refused without a pair for each of its members.
+  const [key] = item.keys
+  return key === undefined || item.keys.length > 1
     ? refused("key-value pair must contain exactly one key")
-    : Either.right(only)
+    : Either.right([key, item.values[0] ?? null])
 }
 
-const outputMembers = (value: Json): Read<ReadonlyArray<Member>> => {
+function* outputMembers(value: Json): Steps<Read<ReadonlyArray<Member>>> {
   if (value === null) return refused("output argument must be non-null")
   if (value instanceof JsonObject) return Either.right(membersOf(value))
-  return isArray(value) ? Either.all(value.map(onlyMember)) : Either.left(RpcError.wrongType(typeOf(value), "array"))
+  return isArray(value)
+    ? yield* readSteps(value, onlyMember)
+    : Either.left(RpcError.wrongType(typeOf(value), "array"))
 }
 
 const dataScript = (value: Json): Read<Uint8Array> => {
@@ -153,7 +156,7 @@ const readPayment = (network: Network, address: string, given: Json): Read<Trans
 export function* readOutputsSteps(network: Network, value: Json): Steps<Read<ReadonlyArray<TransactionOutput>>> {
   const seen = new Set<string>()
   let hasData = false
-  const members = outputMembers(value)
+  const members = yield* outputMembers(value)
   if (Either.isLeft(members)) return Either.left(members.left)
   yield
   return yield* readSteps(members.right, ([name, given]) => {

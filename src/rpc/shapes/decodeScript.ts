@@ -9,7 +9,7 @@ import { hasValidOperations, isCompressedKey } from "../../protocol/scriptOperat
 import { type ScriptTemplate, scriptTemplate, type ScriptType } from "../../protocol/scriptType.ts"
 import * as Result from "../method/results.ts"
 import type { ShapeContext } from "./context.ts"
-import { SCRIPT, scriptJson } from "./script.ts"
+import { SCRIPT, scriptJson, scriptPartsJson } from "./script.ts"
 
 /**
  * The answer of `decodescript`: the script itself, and the outputs that pay to its hash. Source: upstream
@@ -111,14 +111,9 @@ export const decodeScriptJson = (
   script: Bytes
 ): Result.ValueOf<typeof DECODED_SCRIPT> => {
   const template = scriptTemplate(script)
-  const { address, asm, desc, nameOp, type } = scriptJson(context, script)
   const wraps = canWrap(template.type, script)
   return {
-    nameOp,
-    asm,
-    desc,
-    address,
-    type,
+    ...scriptPartsJson(context, script),
     p2sh: wraps ? p2sh(context.network, script) : undefined,
     segwit: wraps ? segwitJson(context, template, script) : undefined
   }

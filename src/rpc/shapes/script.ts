@@ -21,22 +21,31 @@ export const SCRIPT = Schema.Struct({
   type: Result.string("Script type, as pubkeyhash or nonstandard; in a name script, of the part after the name")
 })
 
-/** An output script. `desc` overrides the inferred descriptor. */
-export const scriptJson = (
+/** An output script without its bytes, for a caller that sent them. `desc` overrides the inferred descriptor. */
+export const scriptPartsJson = (
   context: ShapeContext,
   script: Bytes,
   desc?: string
-): Result.ValueOf<typeof SCRIPT> => {
+): Omit<Result.ValueOf<typeof SCRIPT>, "hex"> => {
   const { network } = context
   const nameScript = parseNameScript(script)
   return {
     nameOp: nameScript === undefined ? undefined : nameOpJson(nameScript.operation, context),
     asm: scriptText(script),
     desc: desc ?? descriptorOf(network, script),
-    hex: toHex(script),
     address: addressOf(network, nameScript?.address ?? script),
     type: scriptTemplate(script).type
   }
+}
+
+/** An output script. `given` overrides the inferred descriptor. */
+export const scriptJson = (
+  context: ShapeContext,
+  script: Bytes,
+  given?: string
+): Result.ValueOf<typeof SCRIPT> => {
+  const { address, asm, desc, nameOp, type } = scriptPartsJson(context, script, given)
+  return { nameOp, asm, desc, hex: toHex(script), address, type }
 }
 
 export const SCRIPT_SIG = Schema.Struct({

@@ -8,13 +8,13 @@ import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import type { Steps } from "../../../protocol/steps.ts"
+import { runSteps, type Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
 import type { CoinLock, WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
-import { readInTurns } from "../../method/inTurns.ts"
+import { readInTurns, readSteps } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import {
   amount,
@@ -321,7 +321,8 @@ export const balanceMethods: Effect.Effect<
         }
         const unspent = new Map(wallet.ledger.coins().map((coin) => [coin.outpoint, coin]))
         const change = unlock ? "unlock" : persistent ? "lock-persistently" : "lock"
-        const keys = yield* Either.all(transactions.map((coin) => readLock(wallet, coin, { change, unspent })))
+        // In one step, because the coins must not change before they are locked.
+        const keys = yield* runSteps(readSteps(transactions, (coin) => readLock(wallet, coin, { change, unspent })))
         yield* wallet.ledger.lockCoins(keys, change)
         return true
       })

@@ -20,7 +20,7 @@ import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json/json.ts"
-import { readInTurns } from "../../method/inTurns.ts"
+import { readInTurns, readSteps } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
@@ -235,7 +235,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         if (inputs !== undefined && (minconf !== undefined || maxconf !== undefined)) {
           return yield* RpcError.invalidParameter(DEPTH_WITH_INPUTS)
         }
-        const named = yield* Either.all(names.map((name) => addressScriptOf(network, name)))
+        const named = yield* readInTurns(turns, readSteps(names, (name) => addressScriptOf(network, name)))
         const scripts = new Set(named.map(toHex))
         const open = made.outputs.flatMap(({ script }, n) => scripts.has(toHex(script)) ? [n] : [])
         for (const [n, output] of made.outputs.entries()) {

@@ -212,4 +212,15 @@ describe("lockunspent", () => {
         assert.strictEqual((yield* call("lockunspent", false, [at(0)], true)).text, "true")
       })
     ))
+
+  it.effect("reads the outputs up to the first that it refuses", () => {
+    const asked: Array<string> = []
+    const { wallet } = fake({ transaction: (key) => void asked.push(key) })
+    return run(({ on }) =>
+      Effect.gen(function*() {
+        const { message } = yield* on().refusal("lockunspent", false, [at(0), at(1), at(2)])
+        assert.strictEqual(message, "Invalid parameter, unknown transaction")
+        assert.deepStrictEqual(asked, [TX.txidKey])
+      }), wallet)
+  })
 })

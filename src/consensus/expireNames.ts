@@ -9,7 +9,7 @@ import type { Coin, NameClaim } from "./view.ts"
 
 /**
  * The name that has no coin when it expires: it was used to steal other names (reference/protocol.md 4.7, 4.9). The
- * height is that of the last block that does not see it as expired. As in the reference node, the rule applies on every
+ * height is the last one at which the name is not yet expired. As in the reference node, the rule applies on every
  * network.
  */
 const POSTMORTEM = { name: "d/postmortem", height: 175_867 }

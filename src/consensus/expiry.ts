@@ -3,7 +3,7 @@ import type { ConsensusParams } from "./params.ts"
 /**
  * When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
  * NAME_UPDATE. "Expired" is computed, never stored. The state changes only in one way: the coin of the name is removed,
- * one block earlier.
+ * one block before the name counts as expired.
  */
 
 const REGTEST_DEPTH = 30
@@ -12,7 +12,7 @@ const REGTEST_DEPTH = 30
  * Blocks that a name lives after its last update, as seen by a block at `height`. Consensus.
  *
  * The depth grew while the network was young: by one with each block from 24,000 to 48,000, so that nothing expired in
- * the blocks from 24,001 on to 48,000. A replay with today's 36,000 would refuse blocks that register again what had
+ * blocks 24,001 to 48,000. A replay with today's 36,000 would refuse blocks that register again what had
  * expired after 12,000.
  *
  * Source: upstream `consensus/params.h`, `NameExpirationDepth`.

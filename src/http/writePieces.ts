@@ -3,8 +3,9 @@ import type { AnswerMemory } from "../rpc/CallerMemory.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 
 /**
- * Writes the pieces of an answer as fast as the stream takes them, uncounts each when it is on its way, and calls
- * `done` after the last one. If the stream ends before, the connection is gone, and its counted memory with it.
+ * Writes the pieces of an answer as fast as the stream takes them, releases the counted memory of pieces that the
+ * stream has taken, and calls `done` after the last one. If the stream ends before, the connection is gone, and its
+ * counted memory with it.
  */
 export const writePieces = (stream: Writable, { pieces }: LongText, memory: AnswerMemory, done: () => void): void => {
   let at = 0

@@ -4,9 +4,8 @@ import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table 
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 
 /**
- * The 39 metrics of svcd, and where each is recorded. The first user defined names and labels of seventeen; the others
- * extend their categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the
- * method table, and the unions below.
+ * The metrics of svcd, and where each is recorded. A duration is in seconds, a size in bytes. Label values are closed
+ * sets: methods of the method table, and the unions below.
  *
  * Gauges and the bytes of the network are read at each scrape, and every quarter of a minute for a host's registry
  * (`node/nodeMetrics.ts`). The others are recorded where the event happens.
@@ -20,10 +19,7 @@ export const blockchainHeight = gauge(facts(
   "Height of the last block whose transactions are connected."
 ))
 
-/**
- * The spec gives it no label: one number shows whether two nodes agree, and a label would leave one series for each
- * block.
- */
+/** No label: one number shows whether two nodes agree, and a label would leave one series for each block. */
 export const blockchainBestHash = gauge(facts(
   "block processing",
   "svcd_blockchain_best_hash",

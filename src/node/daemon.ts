@@ -45,9 +45,12 @@ export const RESTARTS_AN_HOUR = 2
 
 const HOUR_MS = 3_600_000
 
+const logStorage = (what: string, reason: string): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError(what, { reason }), "subsystem", "storage")
+
 /**
  * Decides whether a failed node starts again in the same process: only if it requested a rebuild of its chain state,
- * which happens at a start.
+ * which happens at a start. Logs each failure once.
  */
 export class Restarts {
   private readonly chainstateDirectory: string
@@ -59,18 +62,21 @@ export class Restarts {
 
   readonly mayMend = (failure: { readonly _tag: string; readonly message: string }): Effect.Effect<boolean> =>
     Effect.gen(this, function*() {
-      if (failure._tag !== "StorageCorrupted" || !rebuildRequested(this.chainstateDirectory)) return false
+      const reason = failure.message
+      if (failure._tag !== "StorageCorrupted" || !rebuildRequested(this.chainstateDirectory)) {
+        yield* Effect.logError("node stops", { reason })
+        return false
+      }
       const now = yield* Clock.currentTimeMillis
       this.times = this.times.filter((time) => now - time < HOUR_MS)
-      const reason = failure.message
       if (this.times.length >= RESTARTS_AN_HOUR) {
-        yield* Effect.logError("chain state damaged repeatedly within an hour: check the disk", { reason })
+        yield* logStorage("chain state damaged repeatedly within an hour: check the disk", reason)
         return false
       }
       this.times = [...this.times, now]
-      yield* Effect.logError("node restarts to rebuild its chain state", { reason })
+      yield* logStorage("node restarts to rebuild its chain state", reason)
       return true
-    }).pipe(Effect.annotateLogs("subsystem", "storage"))
+    })
 }
 
 /** The settings that change answers. */

@@ -174,7 +174,7 @@ const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
 
 /**
  * Returns an input with the witness at the position of the reader. If the witness has many short items, they are
- * created at each access: an item takes fifty times the memory of its byte, and a block has room for millions.
+ * created at each access: an object for a one-byte item takes some 50 bytes, and a block has room for millions.
  */
 const readWitness = (reader: Reader, input: TransactionInput): TransactionInput => {
   const count = reader.count("witness items", 1)

@@ -1,5 +1,6 @@
 import SQLite from "better-sqlite3"
 import { accessSync, constants, existsSync } from "node:fs"
+import { reasonOf } from "../base/errorCode.ts"
 import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
 import { PageDamaged, PageGuard } from "./PageGuard.ts"
@@ -13,6 +14,8 @@ export type Database = SQLite.Database
 export type Statement<Bind extends Array<unknown>, Row> = SQLite.Statement<Bind, Row>
 
 const CORRUPTED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CORRUPT_INDEX", "SQLITE_CORRUPT_VTAB"])
+
+const FULL = new Set(["SQLITE_FULL", "ENOSPC"])
 
 export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
@@ -28,7 +31,9 @@ export const storageFailure = (file: string, doing: string, remedy: string) => (
     return new StorageUnavailable({ file, doing, reason: cause.message })
   }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
-  return new StorageUnavailable({ file, doing, reason: `${cause.message} (${cause.code})` })
+  // A full disk has the same words, whether SQLite or the file system reports it.
+  const words = FULL.has(cause.code) ? reasonOf("ENOSPC") : cause.message
+  return new StorageUnavailable({ file, doing, reason: `${words} (${cause.code})` })
 }
 
 export const guarded = <A>(file: string, doing: string, remedy: string, work: () => A): A => {

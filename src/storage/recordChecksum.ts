@@ -6,7 +6,8 @@ export const NO_CHECKSUM = 0
 
 /**
  * The checksum of a stored record: CRC-32, which detects every burst error of up to 32 bits. It protects against disk
- * errors, not against an attacker, and costs a hundredth of decoding a block. Never `NO_CHECKSUM`.
+ * errors, not against an attacker, and costs a hundredth of decoding a block. The result is never
+ * `NO_CHECKSUM`.
  */
 export const recordChecksum = (record: Bytes): number => {
   const checksum = crc32(record)

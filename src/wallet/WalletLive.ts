@@ -33,7 +33,7 @@ import { makePayments } from "./payments/makePayments.ts"
 import type { Wallet, WalletEvent } from "./Wallet.ts"
 import type { WalletParts } from "./WalletParts.ts"
 
-/** Makes the `keys` door of a wallet. */
+/** Makes the `keys` interface of a wallet. */
 const makeKeys = (parts: WalletParts): WalletKeys => {
   const { file, ring, vault } = parts
   return {

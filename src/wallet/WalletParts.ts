@@ -16,7 +16,7 @@ import type { Ledger } from "./ledger/Ledger.ts"
 import type { WalletIndex } from "./ledger/WalletIndex.ts"
 import type { WalletEvent } from "./Wallet.ts"
 
-/** The parts of one wallet. `WalletLive` makes them once; every door of the wallet is made over them. */
+/** The parts of one wallet. `WalletLive` makes them once; every interface of the wallet is made over them. */
 export interface WalletParts {
   // Services of the node
   readonly chain: typeof Chain.Service

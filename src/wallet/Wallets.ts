@@ -8,7 +8,7 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { makeDirectoryDurably } from "../base/atomicFile.ts"
 import { unixTime } from "../base/clock.ts"
-import { codeOf } from "../base/errorCode.ts"
+import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { toHex } from "../protocol/bytes.ts"
@@ -91,7 +91,10 @@ const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
 
 /** Named wallets are in a folder of their own. */
 const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
+  Effect.tryPromise({
+    try: work,
+    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
+  })
 
 const DISABLED = refuse("missing", "wallets are disabled: the node runs with -disablewallet")
 

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { readFile, rename } from "node:fs/promises"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
-import { codeOf } from "../base/errorCode.ts"
+import { codeOf, reasonOf } from "../base/errorCode.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 
 /** The list of the wallets that the node loads at its start. */
@@ -22,7 +22,10 @@ const EMPTY: StartList = { version: 1, load: [], withoutDefault: false }
 const decode = Schema.decodeUnknownOption(Schema.parseJson(StartList))
 
 const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
-  Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
+  Effect.tryPromise({
+    try: work,
+    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
+  })
 
 const parsed = (whole: string): StartList | undefined => {
   const { checksum, text } = checkText(whole)

@@ -44,13 +44,15 @@ describe("Restarts", () => {
       assert.isTrue(yield* mayMend(damage))
     }))
 
-  it.scoped("refuses a restart for damage that a start does not repair, and for other failures", () =>
+  it.scoped("refuses a restart for damage that a start does not repair, and for other failures, and logs the end", () =>
     Effect.gen(function*() {
       const without = yield* setting(false)
       assert.isFalse(yield* without.mayMend(damage))
-      const { mayMend } = yield* setting(true)
+      assert.deepStrictEqual(without.logged, ["node stops"])
+      const { logged, mayMend } = yield* setting(true)
       const full = new StorageUnavailable({ file: "chainstate.db", doing: "writing", reason: "the disk is full" })
       assert.isFalse(yield* mayMend(full))
+      assert.deepStrictEqual(logged, ["node stops"])
       // These are not counted.
       for (let time = 0; time < RESTARTS_AN_HOUR; time++) assert.isTrue(yield* mayMend(damage))
     }))

@@ -3,7 +3,13 @@ import SQLite from "better-sqlite3"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { keepPrivate } from "../../src/base/privateFile.ts"
-import { type Database, guarded, openDatabase as openWithGuard, type OpenOptions } from "../../src/storage/Database.ts"
+import {
+  type Database,
+  guarded,
+  openDatabase as openWithGuard,
+  type OpenOptions,
+  storageFailure
+} from "../../src/storage/Database.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { withDirectory } from "../support/temporary.ts"
 
@@ -162,7 +168,7 @@ describe("guarded", () => {
       const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(100000))")
       const error = failure(() => guarded(file, "writing", REMEDY, () => insert.run()))
       assert.instanceOf(error, StorageUnavailable)
-      assert.match(error.message, /^writing .* failed: .*full.*SQLITE_FULL/)
+      assert.match(error.message, /^writing .* failed: the disk is full \(SQLITE_FULL\)$/)
       assert.deepStrictEqual(database.prepare("SELECT count(*) FROM one").pluck().get(), 0)
       database.close()
     })
@@ -188,6 +194,8 @@ describe("guarded", () => {
     const error = failure(() => guarded("f", "reading", REMEDY, () => readFileSync("/does/not/exist")))
     assert.instanceOf(error, StorageUnavailable)
     assert.include(error.message, "ENOENT")
+    const noSpace = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+    assert.include(storageFailure("f", "writing", REMEDY)(noSpace), { reason: "the disk is full (ENOSPC)" })
     const own = new StorageCorrupted({ file: "g", found: "x", remedy: "y" })
     assert.strictEqual(
       failure(() =>

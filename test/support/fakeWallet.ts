@@ -114,7 +114,7 @@ const unprepared = (member: string) => (): never => {
   throw new Error(`the test gives the fake wallet no ${member}`)
 }
 
-/** Members of a wallet and of its doors, whose names are all different. */
+/** Members of a wallet and of its interfaces, whose names are all different. */
 export type WalletMembers = Partial<
   & Omit<Wallet, "keys" | "ledger" | "payments" | "names" | "vault">
   & WalletKeys

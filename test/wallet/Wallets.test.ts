@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { COIN } from "../../src/protocol/amount.ts"
@@ -206,6 +206,21 @@ describe("Wallets", () => {
       assert.deepInclude(failure, { file, reason: "it is a link to a file that is not there" })
       assert.isTrue(lstatSync(file).isSymbolicLink())
       assert.isFalse(existsSync(join(directory, "away.json")))
+    }))
+
+  it.scopedLive("a list or a folder of wallets that is of the wrong kind is reported in words", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      mkdirSync(join(directory, "wallets.json"))
+      const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
+      assert.deepInclude(failure, { doing: "reading", reason: "it is a directory" })
+      const other = yield* temporaryDirectory
+      writeFileSync(join(other, "wallets"), "")
+      yield* withWallets(other, ({ wallets }) =>
+        Effect.gen(function*() {
+          const reason = "a part of the path is not a directory"
+          assert.deepInclude(yield* Effect.flip(wallets.onDisk), { doing: "reading", reason })
+        }))
     }))
 
   it.scopedLive("the error of a damaged wallet.json names the file, which stays unchanged", () =>

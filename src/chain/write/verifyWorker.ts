@@ -2,7 +2,7 @@ import { parentPort } from "node:worker_threads"
 import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, type ScriptFailure, type ToWorker, unpackChecks } from "./verifyMessage.ts"
 
-/** The main program of a verify worker. It checks the chunks that it claims first. */
+/** The main program of a verify worker. It checks each chunk that no other thread has claimed. */
 
 let claims: Int32Array = new Int32Array(0)
 let failure: ScriptFailure | undefined
@@ -15,7 +15,7 @@ const onMessage = (message: ToWorker): void => {
       return
     case "chunk":
       if (Atomics.compareExchange(claims, message.index, 0, 1) !== 0) return
-      // A failure in an earlier block decides the batch, whatever follows.
+      // Only the failure in the earliest block counts.
       if (failure !== undefined && failure.block <= message.block) return
       failure = verifyChecks(unpackChecks(message.checks), message.flags, message.block) ?? failure
       return

@@ -73,7 +73,7 @@ class Stretch {
   confirmed = 0
   inPool = 0
   left = 0
-  /** Confirmed since the last check of the stretch. */
+  /** Confirmed since the last check of the combined ranges. */
   fresh = 0
 
   constructor(highest: number) {
@@ -252,7 +252,7 @@ export class FeeHorizon {
     return count
   }
 
-  /** The average fee rate of the range that holds the median transaction of a stretch. */
+  /** The average fee rate of the range that holds the median transaction of combined ranges. */
   private middleOf(lowest: number, highest: number): number | undefined {
     let half = 0
     for (let bucket = lowest; bucket <= highest; bucket++) half += (this.confirmedIn[bucket] ?? 0) / 2
@@ -269,7 +269,7 @@ const add = (counts: Float64Array | Int32Array, at: number, change: number): voi
   counts[at] = (counts[at] ?? 0) + change
 }
 
-/** What cannot be in the counts of a range. */
+/** Returns why saved counts are invalid; `undefined` if they are valid. */
 const faultOf = ({ bucket, confirmed, feeRates, left, within }: SavedBucket, periods: number): string | undefined => {
   if (within.length !== periods || left.length !== periods) return `there are not ${periods} periods`
   const least = bucketBottom(bucket) * confirmed * (1 - TOLERANCE)

@@ -33,7 +33,7 @@ export interface PeersContent {
   readonly anchors: ReadonlyArray<Anchor>
 }
 
-/** More bans than an operator enters by hand or a script should. */
+/** Maximum bans in the file. */
 const MAX_BANS = 100_000
 const LONGEST_ADDRESS = 80
 const LONGEST_SOURCE = 300

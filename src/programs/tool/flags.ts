@@ -9,11 +9,11 @@ import { defaultText, describedOption } from "../../config/help.ts"
 import type { OptionKind } from "../../config/kinds.ts"
 import type { OptionTable } from "../../config/options.ts"
 
-/** The flags of svcd-mail and svcd-wallet: options of @effect/cli whose texts the kinds of the configuration decode. */
+/** The flags of svcd-mail and svcd-wallet: options of @effect/cli, decoded by `config/kinds.ts`. */
 
 interface Traits {
   readonly description: string
-  /** What holds without the flag, as the help shows it. */
+  /** The default, as the help shows it. */
   readonly shown?: string | undefined
   readonly env?: string | undefined
 }

@@ -11,8 +11,8 @@ import { type ScriptTemplate, scriptTemplate } from "../scriptType.ts"
  */
 
 /**
- * The characters of a descriptor. The value of a character in the code is its position in its row; the row is a digit
- * of its own.
+ * The characters of a descriptor, in rows of 32. The checksum code gets the position of each character in its row, and
+ * after every three characters one symbol made of their row numbers.
  */
 const INPUT_CHARACTERS = "0123456789()[],'/*abcdefgh@:$%{}" +
   "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~" +

@@ -60,7 +60,7 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   static readonly invalidRequest = (message: string) => make(RPC_CODE.invalidRequest, message)
   static readonly methodNotFound = () => make(RPC_CODE.methodNotFound, "Method not found")
 
-  /** An internal error. `message` reveals to the caller only that the request is not the cause. */
+  /** An internal error: the request is not the cause. A storage failure passes its whole message, with the path. */
   static readonly internal = (message = "Internal error") => make(RPC_CODE.internalError, message)
 
   /** A usage text, a disabled feature, and errors without a code of their own. */

@@ -3,7 +3,7 @@ import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** Converts failures of the services to RPC errors. Only these functions choose their codes. */
+/** Converts failures of the services to RPC errors; wallet failures: `wallet/walletContext.ts`. */
 
 /** A file that cannot be read or written: the caller is not the cause. */
 export const storageError = (failure: StorageFailure): RpcError => RpcError.internal(failure.message)

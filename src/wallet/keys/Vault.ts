@@ -36,7 +36,7 @@ export interface WalletVault {
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | StorageFailure>
 }
 
-/** The secrets of a wallet: the door for callers, and what only the wallet's own parts may use. */
+/** The secrets of a wallet: the interface for callers, and what only the wallet's own parts may use. */
 export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
   /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */

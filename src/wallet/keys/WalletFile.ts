@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import { isUtf8 } from "node:buffer"
 import { lstat, readFile, realpath, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
-import { codeOf } from "../../base/errorCode.ts"
+import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
@@ -34,7 +34,7 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024
 const io = <A>(file: string, doing: string, run: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({
     try: run,
-    catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) })
+    catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
   })
 
 const absentWith = (error: unknown): false => {

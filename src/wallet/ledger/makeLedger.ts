@@ -53,7 +53,7 @@ const makeRescan = ({ index, ledger }: WalletParts): WalletLedger["rescan"] => (
     return index.rescan(from, to)
   })
 
-/** Makes the `ledger` door of a wallet. */
+/** Makes the `ledger` interface of a wallet. */
 export const makeLedger = (parts: WalletParts): WalletLedger => {
   const { index, ledger } = parts
   return {

@@ -31,11 +31,11 @@ export const lookAtPool = (parts: WalletParts): Effect.Effect<void, StorageFailu
 
 /**
  * Follows the wallet's transactions in the mempool. A payment to the wallet is known while the node runs. A transaction
- * that spends its outputs and was made elsewhere is stored like its own.
+ * that spends its outputs and was made elsewhere is stored like one that the wallet made.
  */
 export const watchPool = (parts: WalletParts): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    // On a disk failure the chain also reports it and ends the node; until then the wallet continues.
+    // The wallet continues: only a failed write of the chain or of a follower ends the node.
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet transaction cannot be saved", { reason: failure.message })
     )

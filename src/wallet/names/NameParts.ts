@@ -26,7 +26,7 @@ export interface NameSettings {
   readonly randomBytes: (size: number) => Bytes
 }
 
-/** The parts and doors of a wallet that its name operations use: they pay and get addresses like any other caller. */
+/** The parts and interfaces of a wallet that its name operations use: they pay and get addresses like other callers. */
 export interface WalletOfNames
   extends Pick<WalletParts, "chain" | "chainCoins" | "mempool" | "status" | "nameDb" | "privateKey" | "publish">
 {

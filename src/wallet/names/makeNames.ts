@@ -144,7 +144,7 @@ const DEFAULTS: NameSettings = {
   randomBytes: (size) => new Uint8Array(randomBytes(size))
 }
 
-/** Makes the `names` door of a wallet. It runs one operation at a time, so that nothing is sent twice. */
+/** Makes the `names` interface of a wallet. It runs one operation at a time, so that nothing is sent twice. */
 export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings> = {}): Effect.Effect<Names> =>
   Effect.gen(function*() {
     const turn = (yield* Effect.makeSemaphore(1)).withPermits(1)

@@ -58,7 +58,7 @@ const errorText = (error: ScriptError): string => {
   }
 }
 
-/** Whether the input can be signed: SINGLE without a matching output would sign the number 1. */
+/** SIGHASH_SINGLE without an output of the same index signs the constant 1, which others can reuse: refused. */
 const canSign = ({ transaction }: SigningContext, index: number, hashType: number): boolean =>
   (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
 

@@ -1,5 +1,5 @@
 /**
- * The targets of `/rest/name/`: a name, percent-encoded, and behind its last point the format of the answer. Upstream
+ * The targets of `/rest/name/`: a name, percent-encoded, and after its last dot the format of the answer. Upstream
  * `rest.cpp`, `ParseDataFormat` and `DecodeName`.
  */
 
@@ -7,7 +7,7 @@ const PREFIX = "/rest/name/"
 
 export type RestFormat = "bin" | "hex" | "json"
 
-/** In upstream's order, which its message shows. */
+/** In the order of upstream's error message. */
 export const FORMATS: ReadonlyArray<RestFormat> = ["bin", "hex", "json"]
 
 export interface NameTarget {

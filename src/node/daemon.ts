@@ -45,7 +45,7 @@ export const RESTARTS_AN_HOUR = 2
 
 const HOUR_MS = 3_600_000
 
-const logStorage = (what: string, reason: string): Effect.Effect<void> =>
+const logStorage = (what: string, { message: reason }: { readonly message: string }): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logError(what, { reason }), "subsystem", "storage")
 
 /**
@@ -70,11 +70,11 @@ export class Restarts {
       const now = yield* Clock.currentTimeMillis
       this.times = this.times.filter((time) => now - time < HOUR_MS)
       if (this.times.length >= RESTARTS_AN_HOUR) {
-        yield* logStorage("chain state damaged repeatedly within an hour: check the disk", reason)
+        yield* logStorage("chain state damaged repeatedly within an hour: check the disk", failure)
         return false
       }
       this.times = [...this.times, now]
-      yield* logStorage("node restarts to rebuild its chain state", reason)
+      yield* logStorage("node restarts to rebuild its chain state", failure)
       return true
     })
 }

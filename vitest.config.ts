@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** Property tests and vectors take long on a slow machine; a test that waits for longer than this hangs. */
 const UNIT_TIMEOUT = 60_000
@@ -93,6 +94,20 @@ const SLOW = [
   "web/statusPage.test.ts"
 ]
 
+/** The longest files, before the others of their project: the last one of a run would leave a core idle. */
+const LONGEST = ["crash", "failures", "daemon", "registration"].map((name) => `/test/integration/${name}.test.ts`)
+
+const rank = ({ moduleId }: TestSpecification): number => {
+  const place = LONGEST.findIndex((file) => moduleId.endsWith(file))
+  return place === -1 ? LONGEST.length : place
+}
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>): Promise<Array<TestSpecification>> {
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
+
 const slow = SLOW.map((file) => `test/${file}`)
 const integration = "test/integration/**/*.test.ts"
 const unit = { testTimeout: UNIT_TIMEOUT, hookTimeout: UNIT_TIMEOUT }
@@ -107,6 +122,7 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 2,
     minWorkers: 1,
+    sequence: { sequencer: LongestFirst },
     globalSetup: "test/support/sharedDirectory.ts",
     projects: [
       {

@@ -1,10 +1,7 @@
-import { execFileSync } from "node:child_process"
+import { buildSync } from "esbuild"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
-
-/** The bundler. It comes with vitest. */
-const BUNDLER = fileURLToPath(new URL("../../node_modules/esbuild/bin/esbuild", import.meta.url))
 
 const program = (name: string): URL => new URL(`../../build/src/bin/${name}.js`, import.meta.url)
 
@@ -38,18 +35,18 @@ export const bundled = (sharedDirectory: string): string => {
   const draft = mkdtempSync(`${bundle}-`)
   // Some tests run a node as another user.
   chmodSync(draft, 0o755)
-  execFileSync(BUNDLER, [
-    ...Object.entries(ENTRIES).map(([name, file]) => `${name}=${fileURLToPath(file)}`),
-    ...EXTERNAL.map((name) => `--external:${name}`),
-    `--banner:js=${BANNER}`,
-    `--outdir=${draft}`,
-    "--bundle",
-    "--splitting",
-    "--platform=node",
-    "--format=esm",
-    "--target=node20",
-    "--log-level=warning"
-  ])
+  buildSync({
+    entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, fileURLToPath(file)])),
+    external: EXTERNAL,
+    banner: { js: BANNER },
+    outdir: draft,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "warning"
+  })
   try {
     renameSync(draft, bundle)
   } catch (error) {

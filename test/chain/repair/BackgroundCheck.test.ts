@@ -23,8 +23,8 @@ const part = (what: string) => {
   }
 }
 
-const setting = (status: { loading: boolean }) =>
-  BackgroundCheck.layer(true).pipe(
+const setting = (status: { loading: boolean; share?: number }) =>
+  BackgroundCheck.layer(true, () => status.share ?? 0).pipe(
     Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(Layer.mock(SyncStatus, {
       loading: Effect.sync(() => status.loading),
@@ -73,5 +73,30 @@ describe("the background check", () => {
       yield* TestClock.adjust("9 minutes")
       assert.strictEqual(tries, 1)
     }).pipe(Effect.provide(setting(status)))
+  })
+
+  it.scoped("the background check makes one step in ten seconds while the event loop is busy", () => {
+    const status = { loading: false, share: 0.9 }
+    return Effect.gen(function*() {
+      const health = yield* DataHealth.DataHealth
+      const fine = part("fine")
+      yield* health.register(fine)
+      yield* TestClock.adjust("10 minutes")
+      assert.isAtLeast(fine.seen.length, 30)
+      assert.isAtMost(fine.seen.length, 61)
+      status.share = 0.1
+      yield* TestClock.adjust("1 minute")
+      assert.isAtLeast(fine.seen.length, 130)
+    }).pipe(Effect.provide(setting(status)))
+  })
+
+  it("the share of the event loop's time is between 0 and 1, counted since the last call", () => {
+    const share = BackgroundCheck.loopShare()
+    const until = performance.now() + 20
+    while (performance.now() < until);
+    for (const one of [share(), share()]) {
+      assert.isAtLeast(one, 0)
+      assert.isAtMost(one, 1)
+    }
   })
 })

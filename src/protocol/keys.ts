@@ -10,6 +10,11 @@ declare const brand: unique symbol
 /** A value of type `A` that counts as a `B`. */
 export type Brand<A, B extends string> = A & { readonly [brand]: B }
 
+declare const kind: unique symbol
+
+/** The height of a block: the genesis block has 0. Any number fits, but no value of another kind: heights need no conversion. */
+export type Height = number & { readonly [kind]?: "Height" }
+
 /** The number of a header in the tree of headers. It never changes while the node runs. */
 export type HeaderId = Brand<number, "HeaderId">
 
@@ -44,3 +49,11 @@ export type OutpointKey = Brand<string, "OutpointKey">
 
 /** The txid in an outpoint key. */
 export const txidOf = (outpoint: OutpointKey): TxidKey => outpoint.slice(0, 32) as TxidKey
+
+/** A name as a key of maps: its bytes, one character a byte. */
+export type NameKey = Brand<string, "NameKey">
+
+export const nameKey = (name: Bytes): NameKey => binaryString(name) as NameKey
+
+/** The name of a key, as bytes. */
+export const nameOfKey = (key: NameKey): Bytes => fromBinaryString(key)

@@ -1,5 +1,6 @@
 // Counts the functions in src that take more than three parameters, or two neighbouring parameters of one primitive type
-// that a caller can swap. check-params.json has the number that each file had when the rule came; it may only fall.
+// that a caller can swap. A function that runs so often that an object would cost, or whose parameters another program
+// sets, says so in a comment above it: `positional: <reason>`. check-params.json has the number that each file had when the rule came; it may only fall.
 // Usage: check-params.mjs [--lower] [root]. `--lower` writes the numbers that fell into check-params.json.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -33,10 +34,24 @@ const primitiveOf = ({ initializer, type }) => {
   return others.length === 0 && first !== undefined ? KEYWORDS.get(first.kind) : undefined
 }
 
+/** Neighbours whose order is a convention that every reader knows. */
+const CONVENTIONAL = new Set(["a b", "from to", "start end", "offset length", "min max", "low high", "x y"])
+
+const isConventional = (one, other) => CONVENTIONAL.has(`${one.name.getText()} ${other.name.getText()}`)
+
+/** Whether a comment above a line says why its function takes several parameters: `positional: <reason>`. */
+const isDefended = (lines, line) => {
+  for (let at = line - 2; at >= 0 && /^\s*(\/\/|\/\*\*|\*)/.test(lines[at] ?? ""); at--) {
+    if (/positional: \S/.test(lines[at])) return true
+  }
+  return false
+}
+
 const faultOf = (parameters) => {
   if (parameters.length > MOST_PARAMETERS) return `${parameters.length} parameters`
   const at = parameters.findIndex((one, i) =>
-    i > 0 && primitiveOf(one) && primitiveOf(one) === primitiveOf(parameters[i - 1])
+    i > 0 && primitiveOf(one) && primitiveOf(one) === primitiveOf(parameters[i - 1]) &&
+    !isConventional(parameters[i - 1], one)
   )
   if (at < 0) return undefined
   return `${parameters[at - 1].name.getText()} and ${parameters[at].name.getText()} are both ${
@@ -46,13 +61,15 @@ const faultOf = (parameters) => {
 
 /** The functions of a file that break the rule, as lines and reasons. Function types and overloads count as well. */
 const faultsIn = (path) => {
-  const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true)
+  const text = readFileSync(path, "utf8")
+  const lines = text.split("\n")
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   const faults = []
   const visit = (node) => {
     if (ts.isFunctionLike(node) && !ts.isIndexSignatureDeclaration(node)) {
       const fault = faultOf(node.parameters.filter(({ name }) => name.getText() !== "this"))
       const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1
-      if (fault !== undefined) faults.push({ line, fault })
+      if (fault !== undefined && !isDefended(lines, line)) faults.push({ line, fault })
     }
     ts.forEachChild(node, visit)
   }

@@ -33,12 +33,12 @@ const check = (...args: ReadonlyArray<string>) => {
 /** One function a file: its line, and what is wrong with it. */
 const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, fault: string]> = [
   ["a.ts", "\nexport const f = (a, b, c, d) => a", 2, "4 parameters"],
-  ["b.ts", "export function f(a: string, b: string) {}", 1, "a and b are both string"],
-  ["c.ts", "class A {\n  f(x: A, a: number, b?: number) {}\n}", 2, "a and b are both number"],
-  ["d.ts", "class A {\n  constructor(a: bigint, b: bigint | undefined) {}\n}", 2, "a and b are both bigint"],
-  ["e.ts", "const f = (a: boolean, b = false) => a", 1, "a and b are both boolean"],
-  ["f.ts", "interface A {\n  readonly f: (a: string, b: string) => void\n}", 2, "a and b are both string"],
-  ["g.ts", "interface A {\n  f(a: number, b: number): void\n}", 2, "a and b are both number"]
+  ["b.ts", "export function f(k: string, v: string) {}", 1, "k and v are both string"],
+  ["c.ts", "class A {\n  f(x: A, k: number, v?: number) {}\n}", 2, "k and v are both number"],
+  ["d.ts", "class A {\n  constructor(k: bigint, v: bigint | undefined) {}\n}", 2, "k and v are both bigint"],
+  ["e.ts", "const f = (k: boolean, v = false) => a", 1, "k and v are both boolean"],
+  ["f.ts", "interface A {\n  readonly f: (k: string, v: string) => void\n}", 2, "k and v are both string"],
+  ["g.ts", "interface A {\n  f(k: number, v: number): void\n}", 2, "k and v are both number"]
 ]
 
 const GOOD = `
@@ -49,6 +49,10 @@ export const h = (a: string | number, b: string | number) => a
 export const i = ({ a, b, c, d }: Record<string, number>) => a
 export const j = (...all: ReadonlyArray<string>) => all
 export function k(this: string, a: string) {}
+export const l = (a: number, b: number) => a - b
+export const m = (bytes: string, offset: number, length: number) => bytes
+/** Runs per byte. positional: an object costs a tenth of the time */
+export const n = (value: number, shift: number) => value
 const map: { [key: string]: string } = {}
 `
 
@@ -74,14 +78,14 @@ describe("check-params", () => {
   })
 
   it("passes as many as the baseline has, and not one more", () => {
-    const one = "export const f = (a: string, b: string) => a\n"
+    const one = "export const f = (k: string, v: string) => k\n"
     assert.deepStrictEqual(check(makeTree({ "src/a.ts": one }, { "a.ts": 1 })).problems, [])
     const { problems } = check(makeTree({ "src/a.ts": one + one.replace("f", "g") }, { "a.ts": 1 }))
     assert.strictEqual(problems.at(-1), "src/a.ts:1: 2 such functions, and the baseline is 1")
   })
 
   it("refuses a baseline that is too high, and lowers it on request", () => {
-    const two = "export const f = (a: string, b: string, c: string) => (d: number, e: number) => d"
+    const two = "export const f = (k: string, v: string, w: string) => (d: number, e: number) => d"
     const tree = makeTree({ "src/a.ts": two, "src/new.ts": two }, { "a.ts": 3, "gone.ts": 1 })
     const problems = check(tree).problems.filter((problem) => problem.includes("baseline"))
     assert.deepStrictEqual(problems, [

@@ -11,6 +11,7 @@ import { Mempool } from "../mempool/Mempool.ts"
 import { completeNames } from "../names/completeNames.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
 import { binaryString, type Bytes, fromHex } from "../protocol/bytes.ts"
+import { nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
@@ -158,7 +159,7 @@ export const makeNameReader: Effect.Effect<
     })
 
     const pendingOn = (name: Bytes): ReadonlyArray<PendingOperation> =>
-      pool.pending(binaryString(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
+      pool.pending(nameKey(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
         const operation = made?.script.operation
         return operation === undefined || operation.op === "name_new"
           ? []

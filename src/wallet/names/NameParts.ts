@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { nameKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -87,7 +88,7 @@ export const activeRecord = (
 
 /** Whether the mempool has a registration of a name. */
 export const isBeingRegistered = ({ mempool }: NameParts, name: Bytes): boolean =>
-  mempool.pending(binaryString(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
+  mempool.pending(nameKey(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
 /** The script of the name's owner: the requested one, or a new one of the wallet. */
 export const ownerScript = (

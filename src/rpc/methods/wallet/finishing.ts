@@ -43,7 +43,7 @@ export const finish = (
       const done = { txid, complete: true }
       return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), () => done)
     }
-    const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+    const { complete, psbt } = yield* walletPsbt(wallet, funded, {
       sign: true,
       derivations: true
     })

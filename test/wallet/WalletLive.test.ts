@@ -238,7 +238,7 @@ describe("Wallet", () => {
           const block = yield* minePool
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
           yield* chain.control.invalidate(block.header.hash)
-          yield* eventually("pending", () => wallet.ledger.transaction(transaction.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.strictEqual(wallet.ledger.lastBlock().height, 101)
           yield* mine(1)
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
@@ -289,7 +289,7 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           const { txidKey } = before.waiting.transaction
           yield* eventually("in the pool", () => pool.get(txidKey) !== undefined)
-          yield* eventually("pending", () => wallet.ledger.transaction(txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(txidKey)?.state.type, "pending")
           assert.deepStrictEqual(yield* wallet.ledger.balances, before.balances)
           assert.deepStrictEqual(wallet.ledger.transactions().map((tx) => tx.time), before.order)
           assert.strictEqual(wallet.ledger.transaction(txidKey)?.commentTo, "landlord")
@@ -485,7 +485,7 @@ describe("Wallet", () => {
           const script = yield* address
           const incoming = payAnyone([{ transaction: coinbase, vout: 0 }], { more: [{ value: COIN, script }] })
           yield* pool.accept(incoming)
-          yield* eventually("pending", () => wallet.ledger.transaction(incoming.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(incoming.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(yield* wallet.ledger.balances, { trusted: 0, untrustedPending: COIN, immature: 0 })
           assert.deepStrictEqual(keptTxids(directory), [])
           yield* mine(1, { transactions: [incoming] })

@@ -128,7 +128,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       vault,
       ledger,
       index,
-      locked: new Set(file.document.lockedCoins.map(keyOfLocked)),
+      locked: new Set(file.document.lockedCoins.flatMap((coin) => keyOfLocked(coin) ?? [])),
       privateKey: (script) =>
         vault.secrets.pipe(
           Effect.map((secrets) => ring.privateKeyFor(script, secrets)?.privateKey),

@@ -3,7 +3,7 @@ import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { nameKey } from "../../protocol/keys.ts"
+import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -132,7 +132,7 @@ export interface NamePayment {
   readonly operation: NameOperation
   readonly owner: Bytes
   /** The coin of the name or of its commitment, by `outpointKey`. */
-  readonly input: string | undefined
+  readonly input: OutpointKey | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
 }
@@ -145,7 +145,7 @@ export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice 
 })
 
 /** Fails if the wallet does not have a coin. */
-export const ensureOwned = ({ ledger }: NameParts, outpoint: string): Effect.Effect<void, FundsMissing> =>
+export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
     ledger.coins().some((coin) => coin.outpoint === outpoint)
       ? Effect.void

@@ -42,7 +42,7 @@ export const finish = (
       yield* wallet.payments.commit(funded.transaction)
       return { txid, complete: true }
     }
-    const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+    const { complete, psbt } = yield* walletPsbt(wallet, funded, {
       sign: true,
       derivations: true
     })

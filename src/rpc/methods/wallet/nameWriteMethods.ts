@@ -1,18 +1,21 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
-import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import type { NodeOptions } from "../../NodeOptions.ts"
 import { ENCODINGS } from "../nameEncodings.ts"
-import type { KnownNames } from "./knownNames.ts"
-import { nameError, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import {
+  nameError,
+  type NameMethodParts,
+  nameWriteReader,
+  NOT_KNOWN_YET,
+  WRITE_ERRORS,
+  WRITE_OPTIONS
+} from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** The three operations on names (reference/rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
@@ -25,10 +28,7 @@ const NOT_FOUND = "scan for previous txid failed"
 const TRANSACTION_ID = Result.hex("The transaction")
 
 export const makeNameWriteMethods = (
-  wallets: typeof Wallets.Service,
-  chain: typeof Chain.Service,
-  node: typeof NodeOptions.Service,
-  known: KnownNames
+  { chain, known, node, wallets }: NameMethodParts
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const read = nameWriteReader(chain.params.network, node)

@@ -3,8 +3,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
-import { binaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import { nameKey } from "../protocol/keys.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
@@ -127,7 +127,7 @@ export const applyBatch = (
     yield* runRows(connection, UPSERT_NAMES, [...latest.values()], remember)
     const rows = operations.map(({ effect, id }) => {
       // The last operation on a name needs no lookup by name.
-      const nameId = ids.get(id) ?? ids.get(latest.get(binaryString(effect.name))?.id ?? -1)
+      const nameId = ids.get(id) ?? ids.get(latest.get(nameKey(effect.name))?.id ?? -1)
       if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
       return { effect, id, nameId }
     })

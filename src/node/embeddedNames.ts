@@ -83,7 +83,7 @@ export const make = ({ ask, complete }: CompleteNames) =>
     }
 
     const isGone = (stored: NameEntry | undefined, { height }: Freshness): boolean =>
-      stored === undefined || isExpired(stored.height, height, params)
+      stored === undefined || isExpired(stored, height, params)
 
     const looked = (bytes: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
       Effect.gen(function*() {

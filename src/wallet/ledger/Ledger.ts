@@ -350,7 +350,7 @@ export class Ledger {
   /** Whether the coin of a name is gone at the tip: it counts as expired one block before the name does. */
   private isExpired(name: LedgerOutput["name"], height: number | undefined): boolean {
     if (name === undefined || name.operation.op === "name_new" || height === undefined) return false
-    return isExpired(height, this.known.height + 1, this.options.params)
+    return isExpired({ height }, this.known.height + 1, this.options.params)
   }
 
   /** All unspent coins, including names and immature coins. The caller marks the locked coins. */

@@ -242,7 +242,7 @@ export class Pool {
     while (this.memory > maxUsage) {
       const worst = this.graph.worst()
       if (worst === undefined) return
-      rolling.raise(rateOf(worst.fee, virtualSize(worst.weight)))
+      rolling.raise(rateOf({ fee: worst.fee, vsize: virtualSize(worst.weight) }))
       this.removeAll([...worst.keys], "size-limit")
     }
   }

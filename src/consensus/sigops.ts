@@ -90,7 +90,7 @@ export const inputSigopCost = (
   return (flags & Flag.WITNESS) === 0 ? cost : cost + programSigops(addressScript(redeemScript), witness)
 }
 
-export interface SpentCoins {
+export interface SigopInputs {
   /** In the order of the inputs; none for a coinbase. */
   readonly coins: ReadonlyArray<Coin>
   readonly flags: number
@@ -104,7 +104,7 @@ export interface SpentCoins {
  */
 export const transactionSigopCost = (
   transaction: Transaction,
-  { coins, flags, spent }: SpentCoins
+  { coins, flags, spent }: SigopInputs
 ): number => {
   let cost = WITNESS_SCALE_FACTOR * legacySigops(transaction)
   if ((flags & (Flag.P2SH | Flag.WITNESS)) === 0) return cost

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import { type NameKey, nameOfKey } from "../protocol/keys.ts"
+import { type Height, type NameKey, nameOfKey } from "../protocol/keys.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { firstOperationAt, plain } from "./NameEntry.ts"
@@ -66,7 +66,7 @@ interface Totals {
   readonly names: number
   /** The largest id of a name. */
   readonly last: number
-  readonly height: number
+  readonly height: Height
 }
 
 const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>

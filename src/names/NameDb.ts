@@ -92,7 +92,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
 
 export interface RecentRecord {
   readonly record: NameEntry
-  readonly tipHeight: number
+  readonly tipHeight: Height
 }
 
 export interface NameDbOptions extends NamesFile.NamesFileOptions {

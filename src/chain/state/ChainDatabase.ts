@@ -166,7 +166,7 @@ export class ChainDatabase {
 
   private guard<A>(doing: string, work: () => A): A {
     try {
-      return guarded(this.file, doing, REMEDY, () => {
+      return guarded({ file: this.file, doing, remedy: REMEDY }, () => {
         try {
           return work()
         } catch (cause) {

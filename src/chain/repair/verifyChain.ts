@@ -6,7 +6,7 @@ import { blockFlags } from "../../consensus/flags.ts"
 import type { BlockDelta, Coin, NameClaim, ScriptCheck } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, NameKey } from "../../protocol/keys.ts"
 import { prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
@@ -100,7 +100,7 @@ const outpointText = (key: string): string => {
 const difference = (
   made: BlockDelta,
   undo: Undo,
-  after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: string) => NameClaim | undefined }
+  after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: NameKey) => NameClaim | undefined }
 ): string | undefined => {
   for (const [key, coin] of made.coins) {
     if (!sameCoin(coin, after.coin(key))) return `coin mismatch: ${outpointText(key)}`

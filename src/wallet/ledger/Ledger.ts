@@ -357,7 +357,7 @@ export class Ledger {
   /** Whether a name is expired for a block at a height. Its coin is gone one block before the name counts as expired. */
   private isExpired(name: LedgerOutput["name"], updated: Height | undefined, height: Height): boolean {
     if (name === undefined || name.operation.op === "name_new" || updated === undefined) return false
-    return isExpired(updated, height, this.options.params)
+    return isExpired({ height: updated }, height, this.options.params)
   }
 
   /** All unspent coins, including names and immature coins. The caller marks the locked coins. */

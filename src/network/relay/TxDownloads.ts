@@ -3,7 +3,7 @@ import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import { type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type Millis, type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
@@ -42,6 +42,20 @@ export interface PoolContents {
 /** The one refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
+/** A refusal by the mempool. */
+export interface Rejected {
+  readonly refusal: Pick<TransactionRejected, "kind" | "reason">
+  /** Whether the transaction was an orphan. */
+  readonly retry: boolean
+  readonly now: Millis
+}
+
+/** Missing parents to be requested from a peer, by txid. */
+interface MissingParents {
+  readonly parents: ReadonlyArray<Bytes>
+  readonly now: Millis
+}
+
 export class TxDownloads {
   private readonly pool: PoolContents
   private readonly asks: TxRequests
@@ -78,7 +92,10 @@ export class TxDownloads {
     return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
   }
 
-  announced(peer: PeerId, hash: Bytes, kind: HashKind, now: number): void {
+  announced(
+    peer: PeerId,
+    { hash, kind, now }: { readonly hash: Bytes; readonly kind: HashKind; readonly now: Millis }
+  ): void {
     const key = binaryString(hash)
     if (kind === "wtxid" && this.orphans.has(key)) {
       // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
@@ -86,8 +103,8 @@ export class TxDownloads {
       const orphan = this.orphans.get(key)
       if (orphan === undefined) return
       const { missing: parents } = this.parentsOf(orphan)
-      if (parents.length > 0 && this.askForParents(peer, orphan, parents, now)) this.orphans.announced(key, peer)
-    } else if (!this.has(hash, kind)) this.asks.announce(peer, key, kind, now)
+      if (parents.length > 0 && this.askForParents(peer, orphan, { parents, now })) this.orphans.announced(key, peer)
+    } else if (!this.has(hash, kind)) this.asks.announce(peer, { hash: key, kind, now })
   }
 
   /** Takes the requests due at a peer, and marks them as in flight. */
@@ -128,15 +145,13 @@ export class TxDownloads {
   }
 
   /**
-   * The mempool refused a transaction. `retry`: it was an orphan. Returns the txids of missing parents, which the peer
-   * must have because it has the child.
+   * The mempool refused a transaction. Returns the txids of missing parents, which the peer must have because it has
+   * the child.
    */
   rejected(
     peer: PeerId,
     transaction: Transaction,
-    { kind, reason }: Pick<TransactionRejected, "kind" | "reason">,
-    retry: boolean,
-    now: number
+    { now, refusal: { kind, reason }, retry }: Rejected
   ): ReadonlyArray<Bytes> {
     const { hasWitness, txid, wtxid } = transaction
     if (kind === "missing-inputs") return retry ? [] : this.missing(peer, transaction, now)
@@ -217,10 +232,10 @@ export class TxDownloads {
   }
 
   /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
-  private askForParents(peer: PeerId, orphan: Transaction, parents: ReadonlyArray<Bytes>, now: number): boolean {
+  private askForParents(peer: PeerId, orphan: Transaction, { now, parents }: MissingParents): boolean {
     if (!this.asks.knows(peer) || this.orphans.hasFrom(binaryString(orphan.wtxid), peer)) return false
     if (this.asks.countOf(peer) + parents.length > MAX_ANNOUNCEMENTS) return false
-    for (const txid of parents) this.asks.announce(peer, binaryString(txid), "txid", now)
+    for (const txid of parents) this.asks.announce(peer, { hash: binaryString(txid), kind: "txid", now })
     return true
   }
 
@@ -246,7 +261,9 @@ export class TxDownloads {
       ...this.asks.candidates(binaryString(wtxid))
     ])
     for (const announcer of announcers) {
-      if (this.askForParents(announcer, transaction, missing, now)) this.orphans.add(transaction, announcer)
+      if (this.askForParents(announcer, transaction, { parents: missing, now })) {
+        this.orphans.add(transaction, announcer)
+      }
     }
     this.forget(transaction)
     return missing

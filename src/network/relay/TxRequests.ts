@@ -1,5 +1,5 @@
 import type { Random } from "../../base/random.ts"
-import type { PeerId } from "../../protocol/keys.ts"
+import type { Millis, PeerId } from "../../protocol/keys.ts"
 
 /**
  * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
@@ -113,7 +113,10 @@ export class TxRequests {
   }
 
   /** Records that a peer has a transaction. Ignores repeated announcements and those beyond the limit. */
-  announce(peer: PeerId, hash: string, kind: HashKind, now: number): void {
+  announce(
+    peer: PeerId,
+    { hash, kind, now }: { readonly hash: string; readonly kind: HashKind; readonly now: Millis }
+  ): void {
     const owner = this.peers.get(peer)
     if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
     if (this.byHash.get(hash)?.has(peer) === true) return

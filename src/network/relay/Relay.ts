@@ -200,7 +200,7 @@ export const make = (
 
     const notFound = (peer: Peer, items: ItemList): void => {
       if (items.length > MAX_NOT_FOUND) return
-      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash)
+      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash, kindOf(item))
     }
 
     /** Retries orphans whose parents arrived, one at a time. */

@@ -28,7 +28,7 @@ const isAsked = ({ downloads }: Setup, transaction: Transaction, kind: HashKind 
   const hash = kind === "wtxid" ? transaction.wtxid : transaction.txid
   downloads.announced(peerId(1), { hash, kind, now: 0 })
   const asked = downloads.requests(peerId(1), 10 * DELAY).some((request) => request.hash === binaryString(hash))
-  downloads.notFound(peerId(1), hash)
+  downloads.notFound(peerId(1), hash, kind)
   return asked
 }
 
@@ -143,7 +143,7 @@ describe("TxDownloads", () => {
       reject(node, orphan, "missing-inputs")
       node.downloads.announced(peerId(2), { hash: orphan.wtxid, kind: "wtxid", now: 0 })
       node.downloads.requests(peerId(1), 2 * DELAY)
-      node.downloads.notFound(peerId(1), missing.txid)
+      node.downloads.notFound(peerId(1), missing.txid, "txid")
       assert.deepStrictEqual(node.downloads.requests(peerId(2), 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
       node.downloads.gone(peerId(1))
       assert.strictEqual(node.downloads.orphanCount, 1)

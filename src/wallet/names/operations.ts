@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { SALT_SIZE } from "../../consensus/names.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { nameKey } from "../../protocol/keys.ts"
+import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { NameOperationRefused } from "../errors.ts"
@@ -92,7 +92,7 @@ export const nameFirstUpdate = (
 
 /** The output that holds a name, and its value. */
 interface Held {
-  readonly outpoint: string
+  readonly outpoint: OutpointKey
   readonly value: Bytes
 }
 

@@ -9,7 +9,7 @@ import { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
-import type { OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
+import type { NameKey, OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import type { Policy } from "./acceptance.ts"
@@ -93,8 +93,8 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly chunkOf: (txid: TxidKey) => MempoolChunk | undefined
   /** All chunks, best fee rate first: in this order parents come before children. */
   readonly chunks: () => ReadonlyArray<MempoolChunk>
-  /** Unconfirmed operations on a name (`binaryString` of its bytes), or on all names; parents before children. */
-  readonly pending: (name?: string) => ReadonlyArray<PoolEntry>
+  /** Unconfirmed operations on a name, or on all names; parents before children. */
+  readonly pending: (name?: NameKey) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly info: () => MempoolInfo
@@ -196,7 +196,9 @@ const make = (
       chainCoins.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
     const admit = (transaction: Transaction, time: number) =>
-      chainCoins.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell)).pipe(
+      chainCoins.atTip((state) =>
+        Effect.ensuring(admission.admit(state, transaction, { origin: "offered", time }), tell)
+      ).pipe(
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 

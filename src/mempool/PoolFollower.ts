@@ -112,7 +112,7 @@ export const makePoolFollower = (
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
     const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
     if (transaction.isCoinbase) return drop
-    return admission.admit(state, transaction, "mined", now()).pipe(
+    return admission.admit(state, transaction, { origin: "mined", time: now() }).pipe(
       Effect.tap(() => Effect.sync(() => trimCluster(pool, transaction.txidKey))),
       Effect.catchTag("TransactionRejected", () => drop),
       Effect.asVoid

@@ -190,21 +190,22 @@ describe("Wallet", () => {
       assert.strictEqual(readFileSync(file, "utf8"), damaged)
     }))
 
-  it.scopedLive("a transaction that the mempool refuses leaves the file, and its coins are spendable again", () =>
+  it.scopedLive("a transaction that the mempool refuses stays in the wallet until it is abandoned", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
-      yield* withWallets(directory, ({ wallet }) =>
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          const funded = yield* wallet.payments.fund(to(ADDRESS, COIN))
-          yield* wallet.payments.commit(funded.transaction)
-          const coins = wallet.ledger.coins().map(({ outpoint }) => outpoint)
-          const bad = payAnyone([{ transaction: funded.transaction, vout: 0 }], { fee: 1 })
-          const before = wallet.ledger.transactions().length
-          const refused = yield* wallet.payments.commit(bad).pipe(Effect.flip)
-          assert.strictEqual(refused._tag, "TransactionRejected")
-          assert.strictEqual(wallet.ledger.transactions().length, before)
-          assert.deepStrictEqual(wallet.ledger.coins().map(({ outpoint }) => outpoint), coins)
-          assert.deepStrictEqual(keptTxids(directory), [shown(funded.transaction)])
+          const nonstandard = new Uint8Array([0x61])
+          const { transaction } = yield* wallet.payments.pay(to(nonstandard, COIN))
+          assert.isUndefined(pool.get(transaction.txidKey))
+          const state = () => wallet.ledger.transaction(transaction.txidKey)?.state
+          assert.deepStrictEqual(state(), { type: "inactive", abandoned: false })
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+          assert.strictEqual(wallet.ledger.coins().length, 0)
+          yield* mine(1)
+          assert.deepStrictEqual(state(), { type: "inactive", abandoned: false })
+          yield* wallet.payments.abandon(transaction.txidKey)
+          assert.strictEqual(wallet.ledger.coins().length, 1)
         }))
     }))
 

@@ -3,7 +3,7 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
 import { isFinal } from "../../consensus/transaction.ts"
 import type { Coin } from "../../consensus/view.ts"
-import { type TxidKey, txidKey } from "../../protocol/keys.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import type { MempoolChunk } from "../Mempool.ts"
@@ -32,7 +32,7 @@ export interface BlockToFill {
   /** Of the block before: lock times are compared with it. */
   readonly medianTimePast: number
   /** Confirmed coins by outpoint key. */
-  readonly coin: (outpoint: string) => Coin | undefined
+  readonly coin: (outpoint: OutpointKey) => Coin | undefined
 }
 
 /** The selected transactions, parents before children. */

@@ -275,7 +275,7 @@ export const relayMethods: Effect.Effect<
     handler: ({ conf_target, threshold }) =>
       Effect.sync(() => {
         const horizon = (name: HorizonName) => {
-          const estimate = estimator.estimateRaw(conf_target, threshold, name)
+          const estimate = estimator.estimateRaw(name, { target: conf_target, threshold })
           return estimate === undefined ? undefined : rawEstimateJson(estimate)
         }
         return { short: horizon("short"), medium: horizon("medium"), long: horizon("long") }

@@ -40,6 +40,8 @@ export class Ledger {
   private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
   /** Keys of entries that a caller is storing and offering: no other part may offer them. */
   readonly underway = new Set<TxidKey>()
+  /** Keys of entries that the mempool has refused and never had: no peer knows them, so they are offered at each block. */
+  readonly refused = new Set<TxidKey>()
   private nextOrder = 0
   private known: LedgerTip
   private coinList: ReadonlyArray<WalletCoin> | undefined
@@ -230,6 +232,7 @@ export class Ledger {
     if (entry === undefined) return
     this.entries.delete(txid)
     this.waiting.delete(txid)
+    this.refused.delete(txid)
     for (const input of entry.inputs) {
       const spending = this.spenders.get(input)
       spending?.delete(entry)

@@ -104,13 +104,9 @@ export const ownerScript = (
     return Effect.succeed(script)
   })
 
-/** The mempool's reject reason for a known commitment (reference/protocol.md 5.6, M1). */
-const COMMITMENT_KNOWN = "txn-mempool-name-error"
-
 /**
  * Runs an operation with the script of the name's owner. If it fails, for instance for lack of funds, the next
- * operation uses the same wallet address: retries at every block must not exhaust the keypool. After the reject reason
- * for a known commitment it does not, because the same address produces the same commitment and the same refusal.
+ * operation uses the same wallet address: retries at every block must not exhaust the keypool.
  */
 export const withOwner = <A>(
   parts: NameParts,
@@ -118,10 +114,9 @@ export const withOwner = <A>(
   use: (owner: Bytes) => Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> =>
   Effect.flatMap(ownerScript(parts, asked), (owner) =>
-    Effect.tapError(use(owner), (failure) =>
+    Effect.tapError(use(owner), () =>
       Effect.sync(() => {
-        const repeats = failure._tag === "TransactionRejected" && failure.reason === COMMITMENT_KNOWN
-        if (asked === undefined && !repeats) parts.spare.script = owner
+        if (asked === undefined) parts.spare.script = owner
       })))
 
 /** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */

@@ -169,8 +169,8 @@ const replacement = (
       return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: rate })), oldFee }
     }
     const usual = yield* wallet.payments.fund(withFee(request, fee))
-    const least = rateOf(oldFee, vsize) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
-    if (rateOf(usual.fee, usual.transaction.virtualSize) >= least) return { funded: usual, oldFee }
+    const least = rateOf({ fee: oldFee, vsize }) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
+    if (rateOf({ fee: usual.fee, vsize: usual.transaction.virtualSize }) >= least) return { funded: usual, oldFee }
     return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: least })), oldFee }
   })
 

@@ -3,8 +3,6 @@ import * as Schema from "effect/Schema"
 import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
-import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
-import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
@@ -35,18 +33,8 @@ export const makeNameWriteMethods = (
   const define = walletMethod(wallets)
   const read = nameWriteReader(chain.params.network, node)
 
-  /** Answers with what the wallet made, or with the transaction that it keeps although the mempool refuses it. */
-  const sent = <A, B>(
-    wallet: Wallet,
-    sending: Effect.Effect<A, NameFailure>,
-    answer: { readonly made: (made: A) => B; readonly kept: (txid: string) => B }
-  ): Effect.Effect<B, NameFailure | RpcError> =>
-    evenIfRefused(wallet, Effect.mapBoth(sending, { onFailure: nameError, onSuccess: answer.made }), answer.kept)
-
-  const TXID_OF = {
-    made: ({ txid }: Transaction): string => displayHash(txid),
-    kept: (txid: string): string => txid
-  }
+  const sent = (sending: Effect.Effect<Transaction, NameFailure>): Effect.Effect<string, NameFailure | RpcError> =>
+    Effect.mapBoth(sending, { onFailure: nameError, onSuccess: ({ txid }) => displayHash(txid) })
 
   const name_new = define({
     name: "name_new",
@@ -70,13 +58,8 @@ export const makeNameWriteMethods = (
         const { name, options } = yield* read({ name: text, options: given })
         if (allowExisting !== true) yield* known.active(name)
         const request = { ...options, ...(allowExisting === undefined ? {} : { allowExisting }) }
-        return yield* sent(wallet, wallet.names.nameNew(name, request), {
-          made: ({ rand, transaction }): ReadonlyArray<string> => [displayHash(transaction.txid), toHex(rand)],
-          kept: (txid) => {
-            const entry = wallet.names.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
-            return entry === undefined ? [txid] : [txid, toHex(entry.rand)]
-          }
-        })
+        const { rand, transaction } = yield* Effect.mapError(wallet.names.nameNew(name, request), nameError)
+        return [displayHash(transaction.txid), toHex(rand)]
       })
   })
 
@@ -134,7 +117,7 @@ export const makeNameWriteMethods = (
         // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
-          sent(wallet, sending, TXID_OF),
+          sent(sending),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
@@ -166,7 +149,7 @@ export const makeNameWriteMethods = (
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
         const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
-        return yield* known.orUnknown(sent(wallet, wallet.names.nameUpdate({ ...options, name, value }), TXID_OF))
+        return yield* known.orUnknown(sent(wallet.names.nameUpdate({ ...options, name, value })))
       })
   })
 

@@ -168,7 +168,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   /** The rate that the wallet pays by default: that of a payment without a limit on its coins. */
   const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
     given.options.feeRate === undefined
-      ? Effect.map(sweep(given, coins), ({ fee, transaction }: Funded) => rateOf(fee, transaction.virtualSize))
+      ? Effect.map(
+        sweep(given, coins),
+        ({ fee, transaction }: Funded) => rateOf({ fee, vsize: transaction.virtualSize })
+      )
       : Effect.succeed(given.options.feeRate)
 
   return walletMethod(wallets)({

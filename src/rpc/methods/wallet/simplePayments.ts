@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -68,9 +67,6 @@ export const paymentNotes = (
   ...(commentTo === undefined || commentTo === "" ? {} : { commentTo })
 })
 
-/** The fee reason when the wallet gives none. */
-const NO_REASON = "None"
-
 /** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
 export const sendMoney = (
   wallet: Wallet,
@@ -79,11 +75,8 @@ export const sendMoney = (
   Effect.gen(function*() {
     yield* ensureUnlocked(wallet)
     yield* ensureKeys(wallet)
-    const paid = Effect.map(
-      wallet.payments.pay({ version: PAYMENT_VERSION, ...request }),
-      ({ feeReason, transaction }) => ({ txid: displayHash(transaction.txid), fee_reason: feeReason })
-    )
-    return yield* evenIfRefused(wallet, paid, (txid) => ({ txid, fee_reason: NO_REASON }))
+    const { feeReason, transaction } = yield* wallet.payments.pay({ version: PAYMENT_VERSION, ...request })
+    return { txid: displayHash(transaction.txid), fee_reason: feeReason }
   })
 
 interface PaymentOptions {

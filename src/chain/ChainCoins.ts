@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameKey } from "../protocol/keys.ts"
+import type { NameKey, OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
@@ -26,7 +26,7 @@ export interface StateAtRest {
 export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   /** The unspent output at an outpoint key, and the tip at the time of the lookup. */
   readonly coin: (
-    outpoint: string
+    outpoint: OutpointKey
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state. No block is connected or disconnected meanwhile: keep it short. */

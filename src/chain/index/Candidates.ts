@@ -20,6 +20,8 @@ export class Candidates {
   /** The order in which blocks became linked after the start. */
   private readonly arrivals = new Map<number, number>()
   private nextArrival = 0
+  /** The arrival of the next preferred block: before all others, those from before the start included. */
+  private nextPreferred = -3
   private activeAtStart: ReadonlySet<number> | undefined
 
   constructor(index: BlockIndex) {
@@ -89,6 +91,12 @@ export class Candidates {
       fresh.push(...(this.waiting.get(next) ?? []))
       this.waiting.delete(next)
     }
+  }
+
+  /** Treats a block as the first to arrive among those of equal work (`preciousblock`), until the next start. */
+  prefer({ id, tip }: { readonly id: number; readonly tip: number }): void {
+    this.arrivals.set(id, this.nextPreferred--)
+    if (this.isLinked(id)) this.candidate(id, tip)
   }
 
   /** The best candidate: the most work, then the first to arrive. `barred` candidates are ignored. */

@@ -306,6 +306,11 @@ export class ChainState {
     this.forks.reconsider(id)
   }
 
+  /** Prefers a block to others of equal work (`preciousblock`). The caller then follows `nextStep`. */
+  prefer(id: number): void {
+    this.forks.prefer(id)
+  }
+
   /** See `ChainControl.giveUpBranch`. The caller then follows `nextStep`. */
   giveUpBranch(): boolean {
     return this.forks.giveUp()

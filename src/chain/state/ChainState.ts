@@ -11,6 +11,7 @@ import { recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
 import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
+import type { CoinSearch, CoinsFound } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
 import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
@@ -251,6 +252,11 @@ export class ChainState {
     limit: number
   ): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     return this.stores.database.coinsAfter(after, limit)
+  }
+
+  /** The coins with one of some scripts, in the next stored coins. */
+  storedCoinsPaying(search: CoinSearch): CoinsFound {
+    return this.stores.database.coinsPaying(search)
   }
 
   /** The stored claims after a name, `undefined` for the first ones, in order. */

@@ -31,6 +31,7 @@ import { proofMethods } from "./proofMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
+import { scanMethods } from "./scanMethods.ts"
 import { statsMethods } from "./statsMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
@@ -76,6 +77,7 @@ export const allMethods: Effect.Effect<
     proofMethods,
     statsMethods,
     waitMethods,
+    scanMethods,
     coinMethods,
     nameMethods,
     transactionMethods,

@@ -7,7 +7,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, hash, int32, optional, string } from "../method/params.ts"
+import { array, hash, int32, optional, shownAs, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { BLOCK_STATS, blockStatsJson, CHOSEN_STATS, isStatName } from "../shapes/blockStats.ts"
@@ -46,7 +46,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain> = 
     summary: "Returns statistics of a block. Amounts are in the smallest unit.",
     params: {
       hash_or_height: hashOrHeight("The block."),
-      stats: optional(array(string("A statistic."), "The wanted statistics."), "all")
+      stats: optional(shownAs(array(string("A statistic."), "The wanted statistics."), "stats"), "all")
     },
     results: [
       { when: "no statistics are given", schema: BLOCK_STATS },
@@ -95,7 +95,7 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain> = 
       blockhash: optional(hash("The last block of the window."), "the tip")
     },
     results: [{ schema: CHAIN_TX_STATS }],
-    examples: [[], [2016]],
+    examples: [[], [144]],
     errors: ["-5 Block not found", "-8 Block is not in main chain", `-8 ${INVALID_COUNT}`],
     handler: ({ blockhash, nblocks }, { turns }) =>
       Effect.gen(function*() {

@@ -139,6 +139,7 @@ const METHODS = [
   "restorewallet",
   "rpc.discover",
   "savemempool",
+  "scantxoutset",
   "send",
   "sendall",
   "sendmany",

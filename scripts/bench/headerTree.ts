@@ -1,5 +1,6 @@
 import { BlockIndex, NONE } from "../../src/chain/index/BlockIndex.ts"
 import { Header, HEADER_SIZE } from "../../src/protocol/header.ts"
+import { headerId } from "../../src/protocol/keys.ts"
 
 const HEADERS = 1_000_000
 
@@ -51,19 +52,19 @@ export const benchHeaderTree = async (): Promise<object> => {
       const started = number % 100 === 0 ? performance.now() : 0
       previous = header.hash
       if (number % 100 === 0) hashing += 100 * (performance.now() - started) / 1000
-      index.add(header, number === 0 ? NONE : number - 1)
+      index.add(header, headerId(number === 0 ? NONE : number - 1))
     }
   })
   await turn()
   const used = memory() - before
   const resident = process.memoryUsage().rss - residentBefore
   const samples = Array.from({ length: 100_000 }, (_, i) => (i * 7919) % HEADERS)
-  const hashes = samples.map((id) => index.hash(id).slice())
+  const hashes = samples.map((id) => index.hash(headerId(id)).slice())
   const findSeconds = secondsOf(() => {
     for (const hash of hashes) index.find(hash)
   })
   const ancestorSeconds = secondsOf(() => {
-    for (const height of samples) index.ancestor(HEADERS - 1, height)
+    for (const height of samples) index.ancestor(headerId(HEADERS - 1), height)
   })
   const pages = index.takeDirtyPages().map(({ bytes }) => bytes)
   const loaded = new BlockIndex()

@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
@@ -45,11 +46,11 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly headerTip: Effect.Effect<HeaderInfo>
   readonly progress: Effect.Effect<ChainProgress>
   /** The header of the best chain at a height; `undefined` above the tip. */
-  readonly headerAt: (height: number) => Effect.Effect<HeaderInfo | undefined>
+  readonly headerAt: (height: Height) => Effect.Effect<HeaderInfo | undefined>
   readonly header: (hash: Bytes) => Effect.Effect<HeaderInfo, BlockNotFound>
   readonly tree: HeaderTree
   /** Headers with proofs, by their numbers. The list ends before the first block that is not stored. */
-  readonly fullHeaders: (ids: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
+  readonly fullHeaders: (ids: ReadonlyArray<HeaderId>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
   /** The stored bytes of a block, not decoded. */
@@ -62,7 +63,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
 /** Runs a read of a block. Fails if the block is not stored. */
 const reading = (state: ChainState, hash: Bytes) =>
 <A>(
-  read: (id: number) => A
+  read: (id: HeaderId) => A
 ): Effect.Effect<A, BlockNotFound | BlockUnavailable | StorageFailure> =>
   Effect.flatMap(findHeader(state, hash), (id): Effect.Effect<A, BlockUnavailable | StorageFailure> => {
     if (state.hasBlock(id)) return attempt(() => read(id))

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { HeaderId } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, findHeader } from "./ChainParts.ts"
@@ -37,7 +38,7 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
    * Checks stored blocks and undo data against their checksums, from a number in the tree on, within limits of time and
    * bytes. Returns the number of the next block, `undefined` at the end.
    */
-  readonly checkStored: (from: number, limits: CheckLimits) => Effect.Effect<number | undefined, StorageFailure>
+  readonly checkStored: (from: HeaderId, limits: CheckLimits) => Effect.Effect<HeaderId | undefined, StorageFailure>
   readonly sizeOnDisk: Effect.Effect<number>
   /** Bytes of the database of coins, claims and headers. */
   readonly chainstateSize: Effect.Effect<number, StorageFailure>

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { HeaderId } from "../protocol/keys.ts"
 import { BlockNotFound } from "./errors.ts"
 import type { ChainImport } from "./import/ChainImport.ts"
 import { NONE } from "./index/BlockIndex.ts"
@@ -21,7 +22,7 @@ export interface ChainParts {
 }
 
 /** The number of a known header. */
-export const findHeader = (state: ChainState, hash: Bytes): Effect.Effect<number, BlockNotFound> =>
+export const findHeader = (state: ChainState, hash: Bytes): Effect.Effect<HeaderId, BlockNotFound> =>
   Effect.suspend(() => {
     const id = state.find(hash)
     return id === NONE ? Effect.fail(new BlockNotFound({ hash: displayHash(hash) })) : Effect.succeed(id)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
@@ -34,10 +35,10 @@ const MIGRATIONS = [
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
-    select: statement<[Bytes], { readonly height: number }>("SELECT height FROM transactions WHERE txid = ?"),
+    select: statement<[Bytes], { readonly height: Height }>("SELECT height FROM transactions WHERE txid = ?"),
     insert: statement<[Bytes, number], never>("INSERT OR REPLACE INTO transactions (txid, height) VALUES (?, ?)"),
     remove: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
-    readCursor: statement<[], { readonly height: number; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
+    readCursor: statement<[], { readonly height: Height; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
     putCursor: statement<[number, Bytes], never>(
       "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)"
     )

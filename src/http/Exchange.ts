@@ -13,6 +13,13 @@ export interface Exchange {
   readonly expectsContinue: boolean
 }
 
+interface JsonAnswer<Body> {
+  readonly status: number
+  readonly body: Body
+  /** Whether the connection closes after it. */
+  readonly last: boolean
+}
+
 interface Answer {
   readonly status: number
   readonly headers: Array<string>
@@ -34,10 +41,10 @@ export const send = ({ response, session }: Exchange, { body, encoding, headers,
 /** Answers with JSON. Without memory for it the caller gets 503, and `onRefused` is called. */
 export const sendJson = (
   exchange: Exchange,
-  { body, last, status }: { readonly status: number; readonly body: string | LongText; readonly last: boolean },
+  { body, last, status }: JsonAnswer<string | LongText>,
   onRefused: (status: number) => void
 ): void => {
-  if (body instanceof LongText) return sendLong(exchange, status, body, last)
+  if (body instanceof LongText) return sendLong(exchange, { status, body, last })
   const length = Buffer.byteLength(body) + 1
   // ASCII text is the same in both encodings, and Node writes latin1 faster.
   const encoding = length === body.length + 1 ? "latin1" : "utf8"
@@ -54,7 +61,7 @@ export const sendJson = (
 }
 
 /** Writes a counted answer, as fast as the caller reads it. */
-const sendLong = ({ response, session }: Exchange, status: number, body: LongText, last: boolean): void => {
+const sendLong = ({ response, session }: Exchange, { body, last, status }: JsonAnswer<LongText>): void => {
   const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length + 1)]
   if (last) headers.push("Connection", "close")
   if (response.destroyed) {
@@ -63,10 +70,11 @@ const sendLong = ({ response, session }: Exchange, status: number, body: LongTex
   }
   session.awaitReader(response)
   response.writeHead(status, headers)
-  writePieces(response, body, session.memory.answers, () => {
+  const done = (): void => {
     response.end("\n")
     session.leave(response, last)
-  })
+  }
+  writePieces(response, body, { memory: session.memory.answers, done })
 }
 
 export const sendRefusal = (

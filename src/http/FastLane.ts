@@ -33,6 +33,15 @@ export interface LaneConfig {
   readonly handOver: (socket: Socket) => void
 }
 
+export interface LaneAnswer<Body> {
+  readonly status: number
+  /** The content type. */
+  readonly type: string
+  readonly body: Body
+  /** Whether no request is answered after it. */
+  readonly last: boolean
+}
+
 /**
  * A connection with plain requests: each arrives in one chunk and is answered with one write, without the streams that
  * Node makes for a request and its answer. The first other request moves the connection permanently to Node's server.
@@ -70,8 +79,8 @@ export class FastLane {
     socket.setTimeout(config.idleTimeout)
   }
 
-  /** Writes the answer to the current request. `last`: no request is answered after it. */
-  answer(status: number, type: string, body: string, last: boolean): void {
+  /** Writes the answer to the current request. */
+  answer({ body, last, status, type }: LaneAnswer<string>): void {
     const socket = this.#socket
     if (socket.destroyed) return
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`
@@ -88,7 +97,7 @@ export class FastLane {
   }
 
   /** The same for a counted answer: it is written as fast as the client reads it. */
-  answerLong(status: number, type: string, body: LongText, last: boolean): void {
+  answerLong({ body, last, status, type }: LaneAnswer<LongText>): void {
     const socket = this.#socket
     const { memory } = this.#config
     if (socket.destroyed) return memory.give(body.length)
@@ -97,10 +106,11 @@ export class FastLane {
         `${body.length + 1}\r\n${dateLine()}${last ? "Connection: close\r\n\r\n" : this.#keepAlive}`,
       "latin1"
     )
-    writePieces(socket, body, memory, () => {
+    const done = (): void => {
       socket.write("\n", "latin1")
       this.#end(last)
-    })
+    }
+    writePieces(socket, body, { memory, done })
   }
 
   /**

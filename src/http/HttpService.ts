@@ -16,7 +16,7 @@ import { admission } from "./auth.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
-import { type Health, healthAnswer, type HealthPath } from "./health.ts"
+import { type Health, healthAnswer, type HealthPath, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
@@ -61,6 +61,12 @@ export interface HttpServiceConfig {
   readonly onRefused: ((status: number) => void) | undefined
 }
 
+/** A client in the fast lane. */
+interface LaneClient {
+  readonly session: Session
+  readonly lane: FastLane
+}
+
 const nothing = (): void => {}
 
 /**
@@ -89,7 +95,7 @@ export class HttpService {
     this.#open = open
     this.#connections = new HttpConnections(connections)
     const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))
-    this.#penalties = new Penalties(connections, config.penalty, log)
+    this.#penalties = new Penalties({ places: connections, time: config.penalty, log })
     this.#listener = {
       maxRequestSize,
       ownName,
@@ -118,9 +124,9 @@ export class HttpService {
     server.on("request", (request, response) => this.#take(request, response, false))
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
     const { onRefused } = this.#config
-    server.on("clientError", (error, socket) => misread(error, socket, this.#sessions.get(socket), onRefused))
+    server.on("clientError", (error, socket) => misread(socket, this.#sessions.get(socket), { error, onRefused }))
     // Without a listener Node closes the connection, and with it loses the answers to earlier requests.
-    server.on("connect", (_, socket) => misread(undefined, socket, this.#sessions.get(socket), onRefused))
+    server.on("connect", (_, socket) => misread(socket, this.#sessions.get(socket), { onRefused }))
   }
 
   /** Accepts a new connection, first in the fast lane. */
@@ -135,7 +141,7 @@ export class HttpService {
       idleTimeout,
       handOver,
       memory: session.memory.answers,
-      take: (head, body) => this.#takePlain(session, lane, head, body)
+      take: (head, body) => this.#takePlain({ session, lane }, head, body)
     })
   }
 
@@ -207,7 +213,8 @@ export class HttpService {
         case "Complete":
           return this.#guarded(exchange, () => {
             const read = this.#config.dispatch.readLong(body.bytes)
-            this.#runToEnd(exchange, read, true, (call) => this.#call(exchange, wallet, call), body.release)
+            const answer = (call: Call): void => this.#call(exchange, wallet, call)
+            this.#runToEnd(exchange, read, { waits: true, answer, release: body.release })
           })
       }
     })
@@ -232,10 +239,11 @@ export class HttpService {
     const release = this.#claim(exchange.session, call)
     if (typeof release !== "function") return this.#refuse(exchange, release)
     const caller = { wallet, peer: client.text, remote: !client.loopback, memory: memory.answers }
-    this.#runToEnd(exchange, call.answer(caller), call.waits, ({ body, status }) => {
+    const answer = ({ body, status }: BatchReply): void => {
       if (body !== "") return this.#sendJson(exchange, status, body)
       send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#listener.stopping })
-    }, release)
+    }
+    this.#runToEnd(exchange, call.answer(caller), { waits: call.waits, answer, release })
   }
 
   /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
@@ -249,7 +257,8 @@ export class HttpService {
   #show(exchange: Exchange, page: PageHandler, asked: PageRequest): void {
     // Within the rate limit: the gate has checked it in this turn.
     exchange.session.count(1)
-    this.#runToEnd(exchange, page.answer(asked), true, (answer) => this.#sendPage(exchange, answer))
+    const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
+    this.#runToEnd(exchange, page.answer(asked), { waits: true, answer })
   }
 
   #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
@@ -261,7 +270,8 @@ export class HttpService {
    * Takes a request in the fast lane. A request that is not answered now goes to Node's server instead, as do calls that
    * end when their client disconnects.
    */
-  #takePlain(session: Session, lane: FastLane, head: PlainHead, body: Uint8Array): boolean {
+  #takePlain(client: LaneClient, head: PlainHead, body: Uint8Array): boolean {
+    const { session } = client
     let verdict = gate(head, session, this.#listener)
     if (verdict._tag === "Wait") {
       if (this.#penalties.any || !this.#isAdmitted(session, verdict.authorization)) return false
@@ -273,7 +283,7 @@ export class HttpService {
     const release = this.#claim(session, call)
     if (typeof release !== "function") return false
     this.#connections.used(session)
-    this.#answerPlain(session, lane, call, verdict.wallet, release)
+    this.#answerPlain(client, call, { wallet: verdict.wallet, release })
     return true
   }
 
@@ -287,16 +297,14 @@ export class HttpService {
   }
 
   #answerPlain(
-    session: Session,
-    lane: FastLane,
+    { lane, session }: LaneClient,
     call: Call,
-    wallet: string | undefined,
-    release: () => void
+    { release, wallet }: { readonly wallet: string | undefined; readonly release: () => void }
   ): void {
     const { client, memory } = session
     const refuse = ({ close = false, status, text }: HttpRefusal): void => {
       this.#config.onRefused?.(status)
-      lane.answer(status, PLAIN_TEXT, text, close)
+      lane.answer({ status, type: PLAIN_TEXT, body: text, last: close })
     }
     const fail = (cause: Cause.Cause<never>): void => {
       this.#config.run(Effect.logError("RPC request failed unexpectedly", cause))
@@ -308,8 +316,8 @@ export class HttpService {
       const { body, status } = exit.value
       const last = this.#listener.stopping
       try {
-        if (typeof body !== "string") lane.answerLong(status, JSON_TYPE, body, last)
-        else lane.answer(status, JSON_TYPE, body === "" ? "" : `${body}\n`, last)
+        if (typeof body !== "string") lane.answerLong({ status, type: JSON_TYPE, body, last })
+        else lane.answer({ status, type: JSON_TYPE, body: body === "" ? "" : `${body}\n`, last })
       } catch (defect) {
         fail(Cause.die(defect))
       }
@@ -325,19 +333,23 @@ export class HttpService {
   }
 
   #report(exchange: Exchange, path: HealthPath): void {
-    this.#runToEnd(exchange, this.#config.health.report, true, (report) => {
+    const answer = (report: HealthReport): void => {
       const { body, status } = healthAnswer(path, report)
       this.#sendJson(exchange, status, body)
-    })
+    }
+    this.#runToEnd(exchange, this.#config.health.report, { waits: true, answer })
   }
 
   /** Runs an effect and answers with its result: in the same turn if it did not have to wait. */
   #runToEnd<A>(
     exchange: Exchange,
     effect: Effect.Effect<A>,
-    waits: boolean,
-    answer: (value: A) => void,
-    release: () => void = nothing
+    { answer, release = nothing, waits }: {
+      /** Whether the effect ends when its client disconnects. */
+      readonly waits: boolean
+      readonly answer: (value: A) => void
+      readonly release?: () => void
+    }
   ): void {
     const end = (exit: Exit.Exit<A>): void => {
       release()

@@ -50,7 +50,7 @@ export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
 
 const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i
 
-export const pageRequest = (target: string, accept: string | undefined): PageRequest => {
+export const pageRequest = (target: string, { accept }: { readonly accept?: string | undefined } = {}): PageRequest => {
   const mark = target.indexOf("?")
   return {
     path: mark < 0 ? target : target.slice(0, mark),

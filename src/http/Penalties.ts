@@ -43,7 +43,13 @@ export class Penalties {
   #unlogged = { peer: "", count: 0 }
 
   /** `time`: by how much the answer to wrong credentials is delayed, in milliseconds (reference/rpc.md 1.4). */
-  constructor(places: number, time: number, log: (guesses: Guesses) => void) {
+  constructor(
+    { log, places, time }: {
+      readonly places: number
+      readonly time: number
+      readonly log: (guesses: Guesses) => void
+    }
+  ) {
     this.#places = places
     this.#time = time
     this.#log = log

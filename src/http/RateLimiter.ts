@@ -46,7 +46,7 @@ export class RateLimiter {
   }
 
   /** Takes a call with `count` requests from a client's bucket. Returns the seconds to wait if there are too few. */
-  take(client: ClientAddress, count: number, now: number): number | undefined {
+  take(client: ClientAddress, { count, now }: { readonly count: number; readonly now: number }): number | undefined {
     const bucket = this.#filled(client, now)
     if (bucket === undefined) return undefined
     const seconds = secondsUntil(count, bucket, bucket.tokens)

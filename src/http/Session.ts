@@ -80,7 +80,7 @@ export class Session implements HttpConnection, GateSession {
 
   /** Counts a request with so many calls. Returns the seconds to wait, and counts nothing, beyond the rate limit. */
   count(calls: number): number | undefined {
-    return this.#rates.take(this.client, calls, performance.now())
+    return this.#rates.take(this.client, { count: calls, now: performance.now() })
   }
 
   idle(): boolean {

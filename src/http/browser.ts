@@ -24,7 +24,7 @@ const hostOf = (authority: string): string => {
  * Whether a Host header cannot be a foreign name that resolves to this machine: an address, a name of this machine or
  * without a dot, or the name that the node listens on. A program without the header is no browser.
  */
-export const isLocalName = (host: string | undefined, ownName: string): boolean => {
+export const isLocalName = (host: string | undefined, { ownName }: Pick<BrowserRule, "ownName">): boolean => {
   if (host === undefined) return true
   const name = hostOf(host).toLowerCase().replace(/\.$/, "")
   return isIP(name) !== 0 || !name.includes(".") || name.endsWith(".localhost") || name === ownName.toLowerCase()
@@ -42,7 +42,7 @@ export interface BrowserRule {
  * the request, and not every browser marks its requests in another way.
  */
 export const isForeignHost = (host: string | undefined, { open, ownName }: BrowserRule): boolean =>
-  open && !isLocalName(host, ownName)
+  open && !isLocalName(host, { ownName })
 
 /** Whether a request that can change something comes from a page of another site. */
 export const isForeignCall = ({ host, origin, "sec-fetch-site": site }: BrowserHeaders): boolean =>

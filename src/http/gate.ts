@@ -101,7 +101,7 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
   if (!KNOWN_VERBS.has(verb)) return refuse(BAD_VERB)
   const isGet = verb === "GET" || verb === "HEAD"
   if (isGet) {
-    const request = pageRequest(target, headers.accept)
+    const request = pageRequest(target, headers)
     const page = listener.pages.find((each) => each.serves(request))
     if (page !== undefined) {
       const barrier = page.authenticated ? privatePage(head, session, listener) : publicPage(session, listener)

@@ -7,10 +7,12 @@ import type { Session } from "./Session.ts"
  * requests.
  */
 export const misread = (
-  error: NodeJS.ErrnoException | undefined,
   socket: Duplex,
   session: Session | undefined,
-  onRefused: ((status: number) => void) | undefined
+  { error, onRefused }: {
+    readonly error?: NodeJS.ErrnoException
+    readonly onRefused: ((status: number) => void) | undefined
+  }
 ): void => {
   if (session === undefined || !socket.writable) return void socket.destroy()
   // Everything behind it is an error again.

@@ -7,7 +7,11 @@ import type { LongText } from "../rpc/json/LongText.ts"
  * stream has taken, and calls `done` after the last one. If the stream ends before, the connection is gone, and its
  * counted memory with it.
  */
-export const writePieces = (stream: Writable, { pieces }: LongText, memory: AnswerMemory, done: () => void): void => {
+export const writePieces = (
+  stream: Writable,
+  { pieces }: LongText,
+  { done, memory }: { readonly memory: AnswerMemory; readonly done: () => void }
+): void => {
   let at = 0
   let unsent = 0
   const goOn = (): void => {

@@ -9,7 +9,7 @@ import { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Follower } from "../chain/write/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
 import { displayHash } from "../protocol/bytes.ts"
-import type { OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
+import type { NameKey, OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import type { Policy } from "./acceptance.ts"
@@ -93,8 +93,8 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly chunkOf: (txid: TxidKey) => MempoolChunk | undefined
   /** All chunks, best fee rate first: in this order parents come before children. */
   readonly chunks: () => ReadonlyArray<MempoolChunk>
-  /** Unconfirmed operations on a name (`binaryString` of its bytes), or on all names; parents before children. */
-  readonly pending: (name?: string) => ReadonlyArray<PoolEntry>
+  /** Unconfirmed operations on a name, or on all names; parents before children. */
+  readonly pending: (name?: NameKey) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly info: () => MempoolInfo
@@ -112,6 +112,11 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly broadcastDone: (txid: TxidKey) => void
   readonly unbroadcast: () => ReadonlyArray<PoolEntry>
   readonly events: Stream.Stream<MempoolEvent>
+  /**
+   * Calls the listener with each event before the call that caused it returns, until the scope ends: wallets know a
+   * transaction as soon as its sender has the answer. The tip is fixed meanwhile; the listener must not change the pool.
+   */
+  readonly listen: (listener: MempoolListener) => Effect.Effect<void, never, Scope.Scope>
   /** Keeps the pool on the chain. Chain calls it after all other followers. */
   readonly follower: Follower
   /** Loads what `save` wrote; then the pool counts as loaded. A damaged file costs its transactions and is logged. */
@@ -119,6 +124,8 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   /** Writes the pool to its file and returns the path. */
   readonly save: Effect.Effect<string, StorageFailure>
 }>() {}
+
+export type MempoolListener = (event: MempoolEvent) => Effect.Effect<void>
 
 export interface MempoolOptions {
   /** Absolute path of the file that keeps the pool; `undefined` for none. */
@@ -171,13 +178,17 @@ const make = (
     const expiry = expiryHours * 3600
     const admission = makeAdmission({ pool, rolling, params: chain.params, policy, maxUsage, expiry, now })
     const events = yield* PubSub.sliding<MempoolEvent>(EVENT_BACKLOG)
+    const listeners = new Set<MempoolListener>()
     let loaded = false
+
+    const heard = (event: MempoolEvent): Effect.Effect<void> =>
+      Effect.zipRight(said(event), Effect.forEach(listeners, (listener) => listener(event), { discard: true }))
 
     const tell = Effect.suspend(() => {
       const news = pool.takeNews()
       if (news.length === 0) return Effect.void
       recordNews(news)
-      return Effect.zipRight(PubSub.publishAll(events, news), Effect.forEach(news, said, { discard: true }))
+      return Effect.zipRight(PubSub.publishAll(events, news), Effect.forEach(news, heard, { discard: true }))
     })
 
     /** Changes the pool while the tip is fixed and no check runs, and publishes the events. */
@@ -185,7 +196,9 @@ const make = (
       chainCoins.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
     const admit = (transaction: Transaction, time: number) =>
-      chainCoins.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell)).pipe(
+      chainCoins.atTip((state) =>
+        Effect.ensuring(admission.admit(state, transaction, { origin: "offered", time }), tell)
+      ).pipe(
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 
@@ -265,6 +278,11 @@ const make = (
       broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
       unbroadcast: () => pool.inOrder(pool.unbroadcast),
       events: Stream.fromPubSub(events),
+      listen: (listener) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void listeners.add(listener)),
+          () => Effect.sync(() => void listeners.delete(listener))
+        ),
       follower: makePoolFollower({ chain, chainCoins, pool, rolling, admission, now, tell }),
       load,
       save

@@ -1,5 +1,5 @@
 import { binaryString } from "../protocol/bytes.ts"
-import type { TxidKey } from "../protocol/keys.ts"
+import { type NameKey, nameKey, type TxidKey } from "../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameScript } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
@@ -13,14 +13,13 @@ const MAX_COMMITMENTS = 500_000
 const NONE: ReadonlySet<never> = new Set()
 
 /**
- * The name operations in the pool (reference/protocol.md 5.6). Names and commitments are `binaryString`s, transactions
- * are identified by their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
+ * The name operations in the pool (reference/protocol.md 5.6). Commitments are `binaryString`s. Source: upstream `names/mempool.h`, `CNameMemPool`.
  */
 export class NamePool {
   /** The first transaction with each commitment, kept long after it left the pool. */
   private readonly commitments = new Map<string, TxidKey>()
-  private readonly registering = new Map<string, TxidKey>()
-  private readonly updating = new Map<string, Set<TxidKey>>()
+  private readonly registering = new Map<NameKey, TxidKey>()
+  private readonly updating = new Map<NameKey, Set<TxidKey>>()
   private readonly capacity: number
 
   constructor(capacity = MAX_COMMITMENTS) {
@@ -33,7 +32,7 @@ export class NamePool {
     return made.some((script) => {
       if (script === undefined) return false
       const { operation } = script
-      if (operation.op === "name_firstupdate") return this.registering.has(binaryString(operation.name))
+      if (operation.op === "name_firstupdate") return this.registering.has(nameKey(operation.name))
       if (operation.op === "name_update") return false
       return (this.commitments.get(binaryString(operation.commitment)) ?? txidKey) !== txidKey
     })
@@ -43,9 +42,9 @@ export class NamePool {
     if (name === undefined) return
     const { operation } = name.script
     if (operation.op === "name_new") this.remember(binaryString(operation.commitment), txidKey)
-    else if (operation.op === "name_firstupdate") this.registering.set(binaryString(operation.name), txidKey)
+    else if (operation.op === "name_firstupdate") this.registering.set(nameKey(operation.name), txidKey)
     else {
-      const key = binaryString(operation.name)
+      const key = nameKey(operation.name)
       const updates = this.updating.get(key) ?? new Set()
       this.updating.set(key, updates.add(txidKey))
     }
@@ -64,7 +63,7 @@ export class NamePool {
   remove({ name, transaction: { txidKey } }: PoolEntry): void {
     if (name === undefined || name.script.operation.op === "name_new") return
     const { operation } = name.script
-    const key = binaryString(operation.name)
+    const key = nameKey(operation.name)
     if (operation.op === "name_firstupdate") this.registering.delete(key)
     else {
       const updates = this.updating.get(key)
@@ -74,17 +73,17 @@ export class NamePool {
   }
 
   /** The transaction that registers a name. */
-  registration(name: string): TxidKey | undefined {
+  registration(name: NameKey): TxidKey | undefined {
     return this.registering.get(name)
   }
 
   /** The transactions that update a name, in no order. */
-  updates(name: string): ReadonlySet<TxidKey> {
+  updates(name: NameKey): ReadonlySet<TxidKey> {
     return this.updating.get(name) ?? NONE
   }
 
   /** Names that some transaction updates. */
-  updatedNames(): Iterable<string> {
+  updatedNames(): Iterable<NameKey> {
     return this.updating.keys()
   }
 }

@@ -1,6 +1,14 @@
 import type { Coin } from "../consensus/view.ts"
 import { MAX_MONEY } from "../protocol/amount.ts"
-import { type OutpointKey, type TxidKey, txidKey, txidOf, type WtxidKey, wtxidKey } from "../protocol/keys.ts"
+import {
+  type NameKey,
+  type OutpointKey,
+  type TxidKey,
+  txidKey,
+  txidOf,
+  type WtxidKey,
+  wtxidKey
+} from "../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { TxGraph } from "./graph/TxGraph.ts"
@@ -152,7 +160,7 @@ export class Pool {
   }
 
   /** The operations on a name, or on all names without an argument; parents before children. */
-  pending(name: string | undefined): ReadonlyArray<PoolEntry> {
+  pending(name: NameKey | undefined): ReadonlyArray<PoolEntry> {
     if (name === undefined) {
       const all: Array<TxidKey> = []
       for (const entry of this.byTxid.values()) if (entry.name !== undefined) all.push(entry.transaction.txidKey)
@@ -234,7 +242,7 @@ export class Pool {
     while (this.memory > maxUsage) {
       const worst = this.graph.worst()
       if (worst === undefined) return
-      rolling.raise(rateOf(worst.fee, virtualSize(worst.weight)))
+      rolling.raise(rateOf({ fee: worst.fee, vsize: virtualSize(worst.weight) }))
       this.removeAll([...worst.keys], "size-limit")
     }
   }

@@ -15,9 +15,11 @@ import type { RollingFee } from "./fees/RollingFee.ts"
 import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from "./maintenance.ts"
 import type { Pool } from "./Pool.ts"
 
-/** Limits of the disconnected blocks, and of their bytes, whose transactions are offered again (policy). */
-const MAX_BLOCKS = 10
+/** The bytes of disconnected blocks whose transactions are offered again (upstream `MAX_DISCONNECTED_TX_POOL_BYTES`). */
 const MAX_BYTES = 20_000_000
+
+/** The blocks of an invalidated branch whose transactions are offered again (upstream `Chainstate::InvalidateBlock`). */
+const MAX_INVALIDATED = 10
 
 export interface PoolFollowerParts {
   readonly chain: typeof Chain.Service
@@ -40,8 +42,9 @@ export const makePoolFollower = (
 ): Follower => {
   const { params } = chain
   let cursor: Cursor | undefined
-  /** Transactions of disconnected blocks, by txid, in the order of the chain; coinbases are among them. */
-  let disconnected: ReadonlyMap<TxidKey, Transaction> = new Map()
+  /** Disconnected blocks in the order of the chain, and the keys of their transactions. */
+  let disconnected: ReadonlyArray<Block> = []
+  let disconnectedKeys: ReadonlySet<TxidKey> = new Set()
   const minedAgain = new Set<TxidKey>()
   let rewound = false
 
@@ -51,8 +54,8 @@ export const makePoolFollower = (
       yield* attempt(() => {
         for (const { block } of blocks) {
           removeMined(pool, block)
-          if (disconnected.size === 0) continue
-          for (const { txidKey } of block.transactions) if (disconnected.has(txidKey)) minedAgain.add(txidKey)
+          if (disconnected.length === 0) continue
+          for (const { txidKey } of block.transactions) if (disconnectedKeys.has(txidKey)) minedAgain.add(txidKey)
         }
         // After a reorganisation `arrived` checks the whole pool.
         if (!rewound) removeExpiredUpdates(pool, state, params)
@@ -70,27 +73,36 @@ export const makePoolFollower = (
         Effect.as(Effect.logDebug("a disconnected block cannot be read", { reason: failure.message }), undefined)
     )
 
-  /** The transactions of the highest blocks above `to`, in the order of the chain. */
-  const transactionsAbove = (to: Cursor, from: Cursor): Effect.Effect<ReadonlyArray<Transaction>> =>
+  /**
+   * The blocks above `to` in the order of the chain. Above the limit of bytes, the highest are left out: no block that
+   * stays needs them. Of a branch that the operator invalidated, only the highest `MAX_INVALIDATED` are taken.
+   */
+  const blocksAbove = (to: Cursor, from: Cursor): Effect.Effect<ReadonlyArray<Block>> =>
     Effect.gen(function*() {
-      const blocks: Array<Block> = []
+      const { tree } = chain
+      const most = tree.isFailed(tree.find(from.hash)) ? MAX_INVALIDATED - disconnected.length : Infinity
+      const taken: Array<Block> = [...disconnected]
+      let bytes = taken.reduce((sum, { size }) => sum + size, 0)
       let { hash } = from
-      let bytes = 0
-      for (let { height } = from; height > to.height && blocks.length < MAX_BLOCKS && bytes < MAX_BYTES; height--) {
+      for (let { height } = from; height > to.height && from.height - height < most; height--) {
         const block = yield* blockOf(hash)
         if (block === undefined) break
-        blocks.unshift(block)
+        taken.unshift(block)
         bytes += block.size
+        for (let last = taken.at(-1); bytes > MAX_BYTES && last !== undefined; last = taken.at(-1)) {
+          bytes -= last.size
+          taken.pop()
+        }
         hash = block.header.prevHash
       }
-      return blocks.flatMap(({ transactions }) => transactions)
+      return taken
     })
 
   const rewind = (to: Cursor): Effect.Effect<void> =>
     Effect.gen(function*() {
       if (cursor !== undefined) {
-        const older = yield* transactionsAbove(to, cursor)
-        disconnected = new Map([...older.map((one) => [one.txidKey, one] as const), ...disconnected])
+        disconnected = yield* blocksAbove(to, cursor)
+        disconnectedKeys = new Set(disconnected.flatMap(({ transactions }) => transactions.map((one) => one.txidKey)))
       }
       cursor = to
       rewound = true
@@ -100,7 +112,7 @@ export const makePoolFollower = (
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
     const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
     if (transaction.isCoinbase) return drop
-    return admission.admit(state, transaction, "mined", now()).pipe(
+    return admission.admit(state, transaction, { origin: "mined", time: now() }).pipe(
       Effect.tap(() => Effect.sync(() => trimCluster(pool, transaction.txidKey))),
       Effect.catchTag("TransactionRejected", () => drop),
       Effect.asVoid
@@ -110,12 +122,13 @@ export const makePoolFollower = (
   /** The end of a reorg. */
   const offerAll: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
     const state = yield* chainCoins.tipState
-    for (const [txid, transaction] of disconnected) {
-      if (minedAgain.has(txid) || pool.has(txid)) continue
+    for (const transaction of disconnected.flatMap(({ transactions }) => transactions)) {
+      if (minedAgain.has(transaction.txidKey) || pool.has(transaction.txidKey)) continue
       yield* offerAgain(state, transaction)
       yield* turnOfEventLoop
     }
-    disconnected = new Map()
+    disconnected = []
+    disconnectedKeys = new Set()
     minedAgain.clear()
     rewound = false
     yield* attempt(() => removeInvalid(pool, state, params))

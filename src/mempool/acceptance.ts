@@ -66,11 +66,13 @@ export interface AcceptancePlan {
 const checkForm = (transaction: Transaction, { policy, state }: AcceptanceContext): TransactionRejected | undefined => {
   const broken = checkTransaction(transaction)
   if (broken !== undefined) return refuseByRule(transaction, broken)
-  if (transaction.isCoinbase) return refuse(transaction, "consensus", "coinbase")
+  if (transaction.isCoinbase) return refuse(transaction, "consensus", { reason: "coinbase" })
   const odd = (policy.requireStandard ? checkStandard(transaction) : undefined) ?? checkSize(transaction)
-  if (odd !== undefined) return refuse(transaction, "policy", odd.reason, odd.detail)
+  if (odd !== undefined) return refuse(transaction, "policy", odd)
   const { height, medianTimePast } = state.tip
-  return isFinal(transaction, height + 1, medianTimePast) ? undefined : refuse(transaction, "premature", "non-final")
+  return isFinal(transaction, height + 1, medianTimePast)
+    ? undefined
+    : refuse(transaction, "premature", { reason: "non-final" })
 }
 
 /** The transactions of the pool that spend what this one spends. */
@@ -80,14 +82,16 @@ const findConflicts = (
   { origin }: AcceptanceContext
 ): ReadonlySet<TxidKey> | TransactionRejected => {
   if (pool.getByWtxid(wtxidKey(transaction.wtxid)) !== undefined) {
-    return refuse(transaction, "conflict", "txn-already-in-mempool")
+    return refuse(transaction, "conflict", { reason: "txn-already-in-mempool" })
   }
-  if (pool.has(transaction.txidKey)) return refuse(transaction, "conflict", "txn-same-nonwitness-data-in-mempool")
+  if (pool.has(transaction.txidKey)) {
+    return refuse(transaction, "conflict", { reason: "txn-same-nonwitness-data-in-mempool" })
+  }
   const conflicts = new Set<TxidKey>()
   for (const { prevout } of transaction.inputs) {
     const spender = pool.spender(outpointKey(prevout))
     if (spender === undefined) continue
-    if (origin === "package") return refuse(transaction, "policy", "bip125-replacement-disallowed")
+    if (origin === "package") return refuse(transaction, "policy", { reason: "bip125-replacement-disallowed" })
     conflicts.add(spender.transaction.txidKey)
   }
   return conflicts
@@ -118,10 +122,10 @@ const findCoins = (
 const refuseMissing = (transaction: Transaction, { coin }: TipState): TransactionRejected => {
   for (let i = 0; i < transaction.outputs.length; i++) {
     if (coin(outpointKey(outpoint(transaction.txid, i))) !== undefined) {
-      return refuse(transaction, "conflict", "txn-already-known")
+      return refuse(transaction, "conflict", { reason: "txn-already-known" })
     }
   }
-  return refuse(transaction, "missing-inputs", "bad-txns-inputs-missingorspent")
+  return refuse(transaction, "missing-inputs", { reason: "bad-txns-inputs-missingorspent" })
 }
 
 /** Whether the relative locks of a transaction allow it in the next block; the mempool always enforces BIP 68. */
@@ -134,11 +138,12 @@ export const meetsRelativeLocks = (
 /** Checks inputs, name rules and standardness, and computes fee, weight and sigop cost. */
 const weigh = (
   pool: Pool,
-  transaction: Transaction,
-  coins: ReadonlyArray<Coin>,
+  { coins, transaction }: { readonly transaction: Transaction; readonly coins: ReadonlyArray<Coin> },
   { origin, params, policy, state, time }: AcceptanceContext
 ): PoolEntry | TransactionRejected => {
-  if (!meetsRelativeLocks(transaction, coins, state)) return refuse(transaction, "premature", "non-BIP68-final")
+  if (!meetsRelativeLocks(transaction, coins, state)) {
+    return refuse(transaction, "premature", { reason: "non-BIP68-final" })
+  }
   const height = state.tip.height + 1
   const flags = standardFlags(height, params)
   const scripts = nameScripts(transaction, coins)
@@ -146,9 +151,9 @@ const weigh = (
   if ("reason" in paid) return refuseByRule(transaction, paid)
   if (policy.requireStandard) {
     const odd = checkStandardInputs(transaction, coins)
-    if (odd !== undefined) return refuse(transaction, "policy", odd.reason, odd.detail)
+    if (odd !== undefined) return refuse(transaction, "policy", odd)
     const witness = checkStandardWitness(transaction, coins)
-    if (witness !== undefined) return refuse(transaction, "witness", witness.reason, witness.detail)
+    if (witness !== undefined) return refuse(transaction, "witness", witness)
   }
   const sigopCost = transactionSigopCost(transaction, coins, flags, scripts.spent)
   const weight = policyWeight(transaction, sigopCost)
@@ -171,46 +176,55 @@ const weigh = (
 
 /** Whether it pays enough: the dust rule, the limit of signature operations, the fee rates. */
 const checkPayment = (
-  { fee, modifiedFee, sigopCost, transaction, vsize }: PoolEntry,
+  entry: PoolEntry,
   { origin, policy, poolFeeRate }: AcceptanceContext
 ): TransactionRejected | undefined => {
-  const dust = policy.requireStandard ? checkDustFee(transaction, fee, modifiedFee) : undefined
-  if (dust !== undefined) return refuse(transaction, "policy", dust.reason, dust.detail)
+  const { modifiedFee, sigopCost, transaction, vsize } = entry
+  const dust = policy.requireStandard ? checkDustFee(entry) : undefined
+  if (dust !== undefined) return refuse(transaction, "policy", dust)
   if (sigopCost > MAX_STANDARD_SIGOP_COST) {
-    return refuse(transaction, "policy", "bad-txns-too-many-sigops", String(sigopCost))
+    return refuse(transaction, "policy", { reason: "bad-txns-too-many-sigops", detail: String(sigopCost) })
   }
   if (origin === "mined") return undefined
   const asked = feeOf(poolFeeRate, vsize)
   // While the rolling minimum is 0, the minimum relay fee refuses fees below 0.
   if (asked > 0 && modifiedFee < asked) {
-    return refuse(transaction, "mempool-full", "mempool min fee not met", `${modifiedFee} < ${asked}`)
+    return refuse(transaction, "mempool-full", {
+      reason: "mempool min fee not met",
+      detail: `${modifiedFee} < ${asked}`
+    })
   }
   const relay = feeOf(policy.minRelayFeeRate, vsize)
   return modifiedFee < relay
-    ? refuse(transaction, "mempool-full", "min relay fee not met", `${modifiedFee} < ${relay}`)
+    ? refuse(transaction, "mempool-full", { reason: "min relay fee not met", detail: `${modifiedFee} < ${relay}` })
     : undefined
 }
 
 /** Checks a transaction against those of the pool; returns the entries that it replaces. */
 const relate = (
   pool: Pool,
-  entry: PoolEntry,
-  conflicts: ReadonlySet<TxidKey>,
+  { conflicts, entry }: { readonly entry: PoolEntry; readonly conflicts: ReadonlySet<TxidKey> },
   { origin, policy }: AcceptanceContext
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { transaction } = entry
   const truc = origin === "mined" ? undefined : checkTruc(pool, entry, conflicts)
   const sibling = origin === "offered" ? truc?.sibling?.transaction.txidKey : undefined
-  if (truc !== undefined && sibling === undefined) return refuse(transaction, "policy", "TRUC-violation", truc.detail)
+  if (truc !== undefined && sibling === undefined) {
+    return refuse(transaction, "policy", { reason: "TRUC-violation", detail: truc.detail })
+  }
   if (origin === "package") return []
   const leaving = sibling === undefined ? conflicts : new Set([...conflicts, sibling])
   const replaced = leaving.size === 0
-    ? fitsCluster(pool, entry, leaving) ? [] : refuse(transaction, "policy", "too-large-cluster")
-    : planReplacement(pool, entry, { leaving, evictsSibling: sibling !== undefined }, policy.incrementalFeeRate)
+    ? fitsCluster(pool, entry, leaving) ? [] : refuse(transaction, "policy", { reason: "too-large-cluster" })
+    : planReplacement(pool, entry, {
+      leaving,
+      evictsSibling: sibling !== undefined,
+      incrementalFeeRate: policy.incrementalFeeRate
+    })
   if (replaced instanceof TransactionRejected || origin === "mined" || !policy.requireStandard) return replaced
   const parents = pool.inOrder(pool.parentsOf(transaction)).map((parent) => parent.transaction)
   const unspent = checkDustSpent(transaction, parents)
-  return unspent === undefined ? replaced : refuse(transaction, "policy", unspent.reason, unspent.detail)
+  return unspent === undefined ? replaced : refuse(transaction, "policy", unspent)
 }
 
 /** Checks a transaction, except for its scripts. */
@@ -224,14 +238,14 @@ export const planAcceptance = (
   const conflicts = findConflicts(pool, offered, context)
   if (conflicts instanceof TransactionRejected) return conflicts
   if (pool.names.refuses(offered, madeNameScripts(offered))) {
-    return refuse(offered, "conflict", "txn-mempool-name-error")
+    return refuse(offered, "conflict", { reason: "txn-mempool-name-error" })
   }
   const coins = findCoins(pool, offered, context)
   if (coins instanceof TransactionRejected) return coins
-  const entry = weigh(pool, ownBytes(offered), coins, context)
+  const entry = weigh(pool, { transaction: ownBytes(offered), coins }, context)
   if (entry instanceof TransactionRejected) return entry
   const unpaid = checkPayment(entry, context)
   if (unpaid !== undefined) return unpaid
-  const replaced = relate(pool, entry, conflicts, context)
+  const replaced = relate(pool, { entry, conflicts }, context)
   return replaced instanceof TransactionRejected ? replaced : { entry, coins, replaced }
 }

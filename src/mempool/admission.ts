@@ -30,16 +30,21 @@ export interface AdmissionParts {
   readonly now: () => number
 }
 
-type Origin = AcceptanceContext["origin"]
+/** How a transaction arrived, and when: seconds since 1970. */
+type Arrival = Pick<AcceptanceContext, "origin" | "time">
+
+/** The arrival of a transaction that stays if it is accepted. */
+export interface AdmittedArrival extends Arrival {
+  readonly origin: "offered" | "mined"
+}
 
 /** Admits transactions to the pool. The caller keeps the tip at `state` during every call. */
 export interface Admission {
-  /** Checks a transaction that arrived at `time`, seconds since 1970, and adds it. */
+  /** Checks a transaction and adds it. */
   readonly admit: (
     state: TipState,
     transaction: Transaction,
-    origin: "offered" | "mined",
-    time: number
+    arrival: AdmittedArrival
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
   /** Checks transactions and adds none. */
   readonly test: (
@@ -58,7 +63,7 @@ const NOTHING: ReadonlyMap<TxidKey, Transaction> = new Map()
 const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({
   type: "accepted",
   entry,
-  effectiveFeeRate: rateOf(entry.modifiedFee, entry.vsize),
+  effectiveFeeRate: rateOf({ fee: entry.modifiedFee, vsize: entry.vsize }),
   replaced
 })
 
@@ -72,7 +77,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     pool.trim(maxUsage, rolling)
   }
 
-  const context = (state: TipState, origin: Origin, time: number): AcceptanceContext => ({
+  const context = (state: TipState, { origin, time }: Arrival): AcceptanceContext => ({
     state,
     params,
     policy,
@@ -87,11 +92,10 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
   const plan = (
     state: TipState,
     transaction: Transaction,
-    origin: Origin,
-    time: number
+    arrival: Arrival
   ): Effect.Effect<AcceptancePlan, TransactionRejected | StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() => planAcceptance(pool, transaction, context(state, origin, time)))
+      const judged = yield* attempt(() => planAcceptance(pool, transaction, context(state, arrival)))
       if (judged instanceof TransactionRejected) return yield* judged
       const refused = yield* scripts(state, judged)
       return refused === undefined ? judged : yield* refused
@@ -99,7 +103,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
 
   const commit = (
     { entry, replaced }: AcceptancePlan,
-    origin: Origin
+    { origin }: Arrival
   ): Effect.Effect<PoolEntry, TransactionRejected> => {
     const { transaction } = entry
     for (const { transaction: old } of replaced.toReversed()) pool.remove(old.txidKey, "replaced")
@@ -112,11 +116,11 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     if (pool.has(transaction.txidKey)) return Effect.succeed(entry)
     // Evicted at once: no listener is notified of its arrival.
     pool.forget(entry)
-    return refuse(transaction, "mempool-full", "mempool full")
+    return refuse(transaction, "mempool-full", { reason: "mempool full" })
   }
 
   const testOne = (state: TipState, transaction: Transaction): Effect.Effect<Trial, StorageFailure> =>
-    plan(state, transaction, "offered", now()).pipe(
+    plan(state, transaction, { origin: "offered", time: now() }).pipe(
       Effect.map(accepted),
       Effect.catchTag(
         "TransactionRejected",
@@ -129,7 +133,9 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     transactions: ReadonlyArray<Transaction>
   ): Effect.Effect<ReadonlyArray<Trial>, StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() => judgePackage(pool, transactions, context(state, "package", now())))
+      const judged = yield* attempt(() =>
+        judgePackage(pool, transactions, context(state, { origin: "package", time: now() }))
+      )
       if ("trials" in judged) return judged.trials
       const trials = transactions.map((): Trial => ({ type: "unjudged", packageError: undefined }))
       for (const [i, one] of judged.plans.entries()) {
@@ -141,10 +147,10 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     })
 
   return {
-    admit: (state, transaction, origin, time) =>
+    admit: (state, transaction, arrival) =>
       Effect.flatMap(
-        plan(state, transaction, origin, time),
-        (planned) => Effect.suspend(() => commit(planned, origin))
+        plan(state, transaction, arrival),
+        (planned) => Effect.suspend(() => commit(planned, arrival))
       ),
     test: (state, transactions) => {
       const [only] = transactions

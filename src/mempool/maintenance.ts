@@ -6,8 +6,7 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { isFinal } from "../consensus/transaction.ts"
 import type { Coin } from "../consensus/view.ts"
 import type { Block } from "../protocol/block.ts"
-import { binaryString } from "../protocol/bytes.ts"
-import { type TxidKey, txidOf } from "../protocol/keys.ts"
+import { type NameKey, nameKey, type TxidKey, txidOf } from "../protocol/keys.ts"
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { meetsRelativeLocks } from "./acceptance.ts"
@@ -21,7 +20,7 @@ import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
 const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
   for (const script of madeNameScripts(transaction)) {
     if (script?.operation.op !== "name_firstupdate") continue
-    const other = pool.names.registration(binaryString(script.operation.name))
+    const other = pool.names.registration(nameKey(script.operation.name))
     if (other !== undefined) pool.removeAll([other], "name-conflict")
   }
 }
@@ -45,8 +44,14 @@ export const removeMined = (pool: Pool, { transactions }: Block): void => {
   }
 }
 
+/** What the next block has to obey. */
+interface NextRules {
+  readonly state: TipState
+  readonly params: ConsensusParams
+}
+
 /** Whether the name is expired or unregistered for the next block. */
-const isFree = (name: string, { claim, tip }: TipState, params: ConsensusParams): boolean => {
+const isFree = (name: NameKey, { params, state: { claim, tip } }: NextRules): boolean => {
   const current = claim(name)
   return current === undefined || isExpired(current.height, tip.height + 1, params)
 }
@@ -55,7 +60,7 @@ const isFree = (name: string, { claim, tip }: TipState, params: ConsensusParams)
 export const removeExpiredUpdates = (pool: Pool, state: TipState, params: ConsensusParams): void => {
   for (const name of [...pool.names.updatedNames()]) {
     // A registration in the pool means that the name expired long ago; the updates spend that registration.
-    if (pool.names.registration(name) !== undefined || !isFree(name, state, params)) continue
+    if (pool.names.registration(name) !== undefined || !isFree(name, { state, params })) continue
     pool.removeAll(pool.names.updates(name), "name-conflict")
   }
 }
@@ -73,10 +78,10 @@ const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): 
 }
 
 /** Checks rule M6: a name that is registered again cannot be registered, and an unregistered name cannot be updated. */
-const namesHold = (pool: Pool, { name }: PoolEntry, state: TipState, params: ConsensusParams): boolean => {
+const namesHold = (pool: Pool, { name }: PoolEntry, next: NextRules): boolean => {
   if (name === undefined || name.script.operation.op === "name_new") return true
-  const key = binaryString(name.script.operation.name)
-  const free = isFree(key, state, params)
+  const key = nameKey(name.script.operation.name)
+  const free = isFree(key, next)
   return name.script.operation.op === "name_firstupdate"
     ? free
     : !free || pool.names.registration(key) !== undefined
@@ -86,11 +91,11 @@ const namesHold = (pool: Pool, { name }: PoolEntry, state: TipState, params: Con
 const fault = (
   pool: Pool,
   entry: PoolEntry,
-  state: TipState,
-  params: ConsensusParams
+  next: NextRules
 ): RemovalReason | undefined => {
+  const { params, state } = next
   const { transaction } = entry
-  if (!namesHold(pool, entry, state, params)) return "name-conflict"
+  if (!namesHold(pool, entry, next)) return "name-conflict"
   const { tip } = state
   const height = tip.height + 1
   const coins = coinsOf(pool, transaction, state)
@@ -111,7 +116,7 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
   const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)
   for (const { transaction: { txidKey } } of pool.inOrder(all)) {
     const entry = pool.get(txidKey)
-    const reason = entry === undefined ? undefined : fault(pool, entry, state, params)
+    const reason = entry === undefined ? undefined : fault(pool, entry, { state, params })
     if (reason !== undefined) pool.removeAll([txidKey], reason)
   }
 }

@@ -7,8 +7,7 @@ import { type RejectionKind, TransactionRejected } from "./errors.ts"
 export const refuse = (
   { txid }: Transaction,
   kind: RejectionKind,
-  reason: string,
-  detail?: string
+  { detail, reason }: Pick<Reject, "reason" | "detail">
 ): TransactionRejected =>
   new TransactionRejected({ txid: displayHash(txid), kind, reason, ...(detail === undefined ? {} : { detail }) })
 
@@ -19,8 +18,8 @@ const KINDS: ReadonlyMap<string, RejectionKind> = new Map([
 ])
 
 /** A refusal by a rule that blocks have to follow too. */
-export const refuseByRule = (transaction: Transaction, { detail, reason }: Reject): TransactionRejected =>
-  refuse(transaction, KINDS.get(reason) ?? "consensus", reason, detail)
+export const refuseByRule = (transaction: Transaction, broken: Reject): TransactionRejected =>
+  refuse(transaction, KINDS.get(broken.reason) ?? "consensus", broken)
 
 /** The ids of a transaction, as refusals of relations between transactions show them. */
 export const idsOf = ({ txid, wtxid }: Transaction): string => `${displayHash(txid)} (wtxid=${displayHash(wtxid)})`

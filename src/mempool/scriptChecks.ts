@@ -56,7 +56,7 @@ class InputChecks {
   private refusal(message: string): TransactionRejected {
     const { transaction } = this.plan.entry
     const detail = describe(transaction, this.index)
-    return refuse(transaction, this.kind(), `mempool-script-verify-flag-failed (${message})`, detail)
+    return refuse(transaction, this.kind(), { reason: `mempool-script-verify-flag-failed (${message})`, detail })
   }
 
   private kind(): RejectionKind {

@@ -35,7 +35,6 @@ import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
 import { txidKeyOf } from "../protocol/keys.ts"
 import type { NameFailure, NameOptions, Registration } from "../wallet/names/WalletNames.ts"
-import { evenIfRefused } from "../wallet/payments/evenIfRefused.ts"
 import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
@@ -163,7 +162,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
           own.names.nameUpdate({ ...yield* readOptions(options), ...given }),
           ({ txid }) => displayHash(txid)
         )
-        const txHash = yield* Effect.catchAll(evenIfRefused(own, sending, (txid) => txid), judged(name))
+        const txHash = yield* Effect.catchAll(sending, judged(name))
         if (options.waitFor === "confirmed") {
           yield* confirmation(Stream.mapEffect(moments(own), () => confirmed(own, txHash)))
         }

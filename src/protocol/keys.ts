@@ -15,6 +15,12 @@ declare const kind: unique symbol
 /** The height of a block: the genesis block has 0. Any number fits, but no value of another kind: heights need no conversion. */
 export type Height = number & { readonly [kind]?: "Height" }
 
+/** A clock time in milliseconds. Any number fits, but no value of another kind. */
+export type Millis = number & { readonly [kind]?: "Millis" }
+
+/** A time in seconds since 1970, as in block headers. Any number fits, but no value of another kind. */
+export type UnixTime = number & { readonly [kind]?: "UnixTime" }
+
 /** The number of a header in the tree of headers. It never changes while the node runs. */
 export type HeaderId = Brand<number, "HeaderId">
 

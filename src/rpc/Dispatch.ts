@@ -162,8 +162,7 @@ const make = (options: DispatchOptions) =>
     const execute = <A>(
       request: Request,
       context: CallContext,
-      { large, memory }: Around,
-      finish: (outcome: string | LongText | RpcError) => A
+      { finish, large, memory }: Around & { readonly finish: (outcome: string | LongText | RpcError) => A }
     ): Effect.Effect<A> => {
       const phase = lifecycle.phase()
       const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
@@ -234,29 +233,32 @@ const make = (options: DispatchOptions) =>
       return Effect.onInterrupt(answered(result), () => interrupted)
     }
 
-    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> =>
-      execute(request, contextOf(caller), { memory: caller.memory, large }, (outcome): BatchReply => {
+    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> => {
+      const finish = (outcome: string | LongText | RpcError): BatchReply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
         }
         return { status: 200, body: replyOf(request, outcome) }
-      })
+      }
+      return execute(request, contextOf(caller), { memory: caller.memory, large, finish })
+    }
 
     const answerElement = (
       element: Json,
       context: CallContext,
-      around: Around
+      { large, memory }: Around
     ): Effect.Effect<string | LongText> => {
       const request = readRequest(element)
       if ("error" in request) {
         observeMalformed?.(request.error)
         return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
       }
-      return execute(request, context, around, (outcome) => {
-        if (isNotification(request)) return dropped("", outcome, around.memory)
+      const finish = (outcome: string | LongText | RpcError): string | LongText => {
+        if (isNotification(request)) return dropped("", outcome, memory)
         return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
-      })
+      }
+      return execute(request, context, { memory, large, finish })
     }
 
     /** The answer to a body without a valid call. */

@@ -5,6 +5,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { Scheduler } from "../base/Scheduler.ts"
 import { withLoneSpan } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
 import { ChainCoins } from "../chain/ChainCoins.ts"
@@ -64,13 +65,13 @@ export interface WalletOptions {
   readonly limitNameChains: number
 }
 
-export type WalletServices = Chain | ChainCoins | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth
+export type WalletServices = Chain | ChainCoins | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth | Scheduler
 
 /** Maximum number of events that a subscriber may be behind; a slow subscriber misses the oldest. */
 const EVENT_BACKLOG = 1_024
 
-/** Interval of offering again the transactions that the mempool lost, with or without new blocks. */
-const OFFER_INTERVAL = "30 minutes"
+/** Interval of the maintenance without new blocks: it sees when an offer is due. */
+const LOOK_INTERVAL = "1 minute"
 
 /** Interval of checking at the start whether the mempool has loaded. */
 const LOADED_INTERVAL = "200 millis"
@@ -127,7 +128,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       vault,
       ledger,
       index,
-      locked: new Set(file.document.lockedCoins.map(keyOfLocked)),
+      locked: new Set(file.document.lockedCoins.flatMap((coin) => keyOfLocked(coin) ?? [])),
       privateKey: (script) =>
         vault.secrets.pipe(
           Effect.map((secrets) => ring.privateKeyFor(script, secrets)?.privateKey),
@@ -150,7 +151,7 @@ const maintain = (
   { index, mempool, status }: WalletParts,
   calls: Queue.Queue<void>,
   steps: { readonly offers: Effect.Effect<void, StorageFailure>; readonly names: Effect.Effect<void> }
-): Effect.Effect<void, never, Scope.Scope> =>
+): Effect.Effect<void, never, Scheduler | Scope.Scope> =>
   Effect.gen(function*() {
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet changes cannot be saved", { reason: failure.message })
@@ -169,11 +170,8 @@ const maintain = (
       Effect.interruptible,
       Effect.forkScoped
     )
-    yield* Queue.offer(calls, undefined).pipe(
-      Effect.repeat(Schedule.spaced(OFFER_INTERVAL)),
-      Effect.interruptible,
-      Effect.forkScoped
-    )
+    const scheduler = yield* Scheduler
+    yield* Effect.interruptible(scheduler.repeat(Queue.offer(calls, undefined), () => LOOK_INTERVAL))
     yield* scanMissing(index).pipe(
       Effect.catchAll((failure) => Effect.logError("wallet rescan failed", { reason: failure.message })),
       Effect.interruptible,

@@ -6,6 +6,7 @@ import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { KeysLocked } from "./errors.ts"
 import type { KeyRing } from "./keys/KeyRing.ts"
@@ -33,7 +34,7 @@ export interface WalletParts {
   readonly ledger: Ledger
   readonly index: WalletIndex
   /** Outpoint keys that coin selection skips. */
-  readonly locked: Set<string>
+  readonly locked: Set<OutpointKey>
 
   /** The private key of a script with one key; `undefined` if the wallet has none. */
   readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, KeysLocked>

@@ -10,7 +10,8 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { completeNames } from "../names/completeNames.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
-import { binaryString, type Bytes, fromHex } from "../protocol/bytes.ts"
+import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
@@ -52,9 +53,9 @@ export const namesMeant = (text: string): ReadonlyArray<Bytes> => {
   const typed = text.trim()
   const hex = HEX.exec(typed)?.[1]
   const candidates = [text, typed, ...guesses(typed)].map((each) => decodeText(each, "utf8"))
-  const found = new Map<string, Bytes>()
+  const found = new Map<NameKey, Bytes>()
   for (const name of [...candidates, hex === undefined ? undefined : fromHex(hex)]) {
-    if (name !== undefined && name.length > 0 && !found.has(binaryString(name))) found.set(binaryString(name), name)
+    if (name !== undefined && name.length > 0 && !found.has(nameKey(name))) found.set(nameKey(name), name)
   }
   return [...found.values()]
 }
@@ -158,7 +159,7 @@ export const makeNameReader: Effect.Effect<
     })
 
     const pendingOn = (name: Bytes): ReadonlyArray<PendingOperation> =>
-      pool.pending(binaryString(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
+      pool.pending(nameKey(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
         const operation = made?.script.operation
         return operation === undefined || operation.op === "name_new"
           ? []
@@ -168,19 +169,19 @@ export const makeNameReader: Effect.Effect<
     /** Names that begin with one of the texts, each once, without known ones. */
     const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameEntry>) =>
       Effect.gen(function*() {
-        const seen = new Set(known.map(({ name }) => binaryString(name)))
+        const seen = new Set(known.map(({ name }) => nameKey(name)))
         const records: Array<NameEntry> = []
         let more = false
         for (const prefix of prefixes) {
           // The prefix itself may be a found name, and one more shows whether there are others.
           const some = Chunk.toReadonlyArray(
             yield* Stream.runCollect(names.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
-          ).filter(({ name }) => !seen.has(binaryString(name)))
+          ).filter(({ name }) => !seen.has(nameKey(name)))
           const taken = some.slice(0, Math.min(SUGGESTIONS_EACH, SUGGESTIONS - records.length))
           if (taken.length < some.length) more = true
           for (const record of taken) {
             records.push(record)
-            seen.add(binaryString(record.name))
+            seen.add(nameKey(record.name))
           }
         }
         return { records, more } satisfies Suggestions

@@ -207,7 +207,7 @@ describe("a connection with plain requests", () => {
     socket.emit("data", Buffer.from("P"))
     assert.isTrue(socket.isPaused())
     socket.destroy()
-    lane.answer(200, "application/json", "1\n", false)
+    lane.answer({ status: 200, type: "application/json", body: "1\n", last: false })
   })
 
   it.scopedLive("takes the next request once the client reads, with any high-water mark of its socket", () =>
@@ -221,7 +221,7 @@ describe("a connection with plain requests", () => {
         const config = { idleTimeout: 60_000, take: () => ++taken > 0, handOver: () => {}, memory: UNCOUNTED }
         const lane = new FastLane(socket, config)
         socket.emit("data", Buffer.from(postText(body(1))))
-        lane.answer(200, "application/json", "x".repeat(40_000), false)
+        lane.answer({ status: 200, type: "application/json", body: "x".repeat(40_000), last: false })
         socket.emit("data", Buffer.from(postText(body(2))))
         assert.strictEqual(taken, mark > 40_000 ? 2 : 1)
         socket.deliver()

@@ -34,7 +34,7 @@ const basic = (password: string): string => `Basic ${Buffer.from(`alice:${passwo
 
 describe("pageRequest", () => {
   it("parses a target, and reads Accept", () => {
-    const { path, query } = pageRequest("/a%20b?q=c%20d&q=e?f", undefined)
+    const { path, query } = pageRequest("/a%20b?q=c%20d&q=e?f")
     assert.deepStrictEqual([path, query.getAll("q")], ["/a%20b", ["c d", "e?f"]])
     for (
       const [accept, html] of [
@@ -45,7 +45,7 @@ describe("pageRequest", () => {
         ["xtext/html", false],
         ["", false]
       ] as const
-    ) assert.strictEqual(pageRequest("/", accept).acceptsHtml, html, accept)
+    ) assert.strictEqual(pageRequest("/", { accept }).acceptsHtml, html, accept)
   })
 })
 

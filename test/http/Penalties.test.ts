@@ -23,7 +23,7 @@ const until = (log: ReadonlyArray<string>, lines: number): Effect.Effect<void> =
 describe("Penalties", () => {
   it.live("checks as many guesses at a time as there are places, then addresses with the fewest places first", () =>
     Effect.gen(function*() {
-      const penalties = new Penalties(16, TIME, silent)
+      const penalties = new Penalties({ places: 16, time: TIME, log: silent })
       const log: Array<string> = []
       const since = performance.now()
       const guesses = Array.from({ length: 20 }, () => guess(penalties, "many", log))
@@ -43,7 +43,7 @@ describe("Penalties", () => {
 
   it.live("lets an address without a place skip the queue after it had the right password", () =>
     Effect.gen(function*() {
-      const penalties = new Penalties(16, TIME, silent)
+      const penalties = new Penalties({ places: 16, time: TIME, log: silent })
       const log: Array<string> = []
       penalties.admitted("good")
       yield* Effect.forkAll(Array.from({ length: 16 }, () => guess(penalties, "many", log)))
@@ -67,7 +67,7 @@ describe("Penalties", () => {
   it.live("writes one line a second about wrong credentials, and one at the end", () =>
     Effect.gen(function*() {
       const lines: Array<Guesses> = []
-      const penalties = new Penalties(1_000, TIME, (guesses) => lines.push(guesses))
+      const penalties = new Penalties({ places: 1_000, time: TIME, log: (guesses) => lines.push(guesses) })
       const first = yield* Effect.fork(guess(penalties, "a", []))
       yield* Effect.yieldNow()
       yield* Effect.all(Array.from({ length: 299 }, () => guess(penalties, "b", [])), { concurrency: "unbounded" })

@@ -22,10 +22,10 @@ describe("isLocalName", () => {
         "node.example.org:8336",
         "node.example.org."
       ]
-    ) assert.isTrue(isLocalName(host, "node.example.org"), host)
+    ) assert.isTrue(isLocalName(host, { ownName: "node.example.org" }), host)
     for (
       const host of ["evil.example", "evil.example:8336", "localhost.evil.example", "127.0.0.1.evil.example", "a.b"]
-    ) assert.isFalse(isLocalName(host, "127.0.0.1"), host)
+    ) assert.isFalse(isLocalName(host, { ownName: "127.0.0.1" }), host)
   })
 })
 

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { binaryString } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import type { NameOperation } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import { FEE, nameTx, output, pay, removals, reward, shown, type TestNode, withNode } from "../support/mempool.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
 
 const NAME = text("d/test")
-const KEY = binaryString(NAME)
+const KEY = nameKey(NAME)
 
 const first = (value = "one", rand = saltOf(1), name = NAME): NameOperation => ({
   op: "name_firstupdate",

@@ -97,6 +97,28 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
+  it.live("offers the transactions of all blocks of a deep reorg again", () =>
+    withNode((node) =>
+      Effect.gen(function*() {
+        const start = yield* node.chain.block((yield* node.chain.tip).hash)
+        const deepest = pay([reward(1)])
+        yield* node.mine([deepest])
+        for (let i = 0; i < 11; i++) yield* node.mine()
+        const highest = yield* node.take(pay([output(deepest)]))
+        yield* node.mine([highest])
+        let other = start
+        for (let i = 1; i <= 14; i++) {
+          other = blockOn(other, BASE + i, [], 1)
+          yield* node.chain.sink.submit(other)
+        }
+        assert.strictEqual((yield* node.chain.tip).height, BASE + 14)
+        assert.deepStrictEqual([...node.pool.entries()].map(({ transaction }) => transaction.txidKey), [
+          deepest.txidKey,
+          highest.txidKey
+        ])
+      })
+    ))
+
   it.live("keeps clusters within their limits when disconnected blocks join them", () =>
     withNode((node) =>
       Effect.gen(function*() {

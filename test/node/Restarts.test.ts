@@ -11,7 +11,7 @@ const damage = new StorageCorrupted({ file: "chainstate.db", found: "page 7 has 
 const setting = (rebuild: boolean) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
-    if (rebuild) requestRebuild(directory, "page 7 has changed")
+    if (rebuild) requestRebuild({ chainstateDirectory: directory, reason: "page 7 has changed" })
     const restarts = new Restarts(directory)
     const logged: Array<string> = []
     const logger = Logger.make(({ message }) => void logged.push(Array.isArray(message) ? String(message[0]) : ""))

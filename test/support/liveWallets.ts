@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, type Scope } from "effect"
 import { join } from "node:path"
+import * as Scheduler from "../../src/base/Scheduler.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
@@ -51,6 +52,7 @@ const nodeOf = Effect.gen(function*() {
   const wallets = yield* Wallets.Wallets
   const names = yield* NameDb.NameDb
   const status = yield* SyncStatus.SyncStatus
+  const scheduler = yield* Scheduler.Scheduler
   yield* chain.control.register(names.follower)
   for (const wallet of wallets.loaded()) yield* chain.control.register(wallet.follower)
   yield* chain.control.register(pool.follower)
@@ -91,6 +93,7 @@ const nodeOf = Effect.gen(function*() {
   return {
     chain,
     pool,
+    scheduler,
     wallets,
     mine,
     get wallet(): Wallet {
@@ -145,7 +148,11 @@ export const withWallets = <A, E>(
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(
     withCheapScrypt,
     Effect.provide(
-      wallets.pipe(Layer.provideMerge(stores), Layer.provideMerge(Logger.remove(Logger.defaultLogger)))
+      wallets.pipe(
+        Layer.provideMerge(stores),
+        Layer.provideMerge(Scheduler.layer),
+        Layer.provideMerge(Logger.remove(Logger.defaultLogger))
+      )
     )
   )
 }

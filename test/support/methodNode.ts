@@ -220,9 +220,9 @@ const make = (options: MethodNodeOptions) =>
       noPeers,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
-      clockNobodyKeeps,
-      Scheduler.layer
+      clockNobodyKeeps
     ).pipe(
+      Layer.provideMerge(Scheduler.layer),
       Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
       Layer.provideMerge(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))

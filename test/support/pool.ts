@@ -70,6 +70,7 @@ export class FakePool {
       chunks: () => this.chunks,
       pending: nothing,
       coin: nothing,
+      listen: () => unused,
       info: () => ({
         loaded: true,
         size: this.entries().length,

@@ -190,21 +190,22 @@ describe("Wallet", () => {
       assert.strictEqual(readFileSync(file, "utf8"), damaged)
     }))
 
-  it.scopedLive("a transaction that the mempool refuses leaves the file, and its coins are spendable again", () =>
+  it.scopedLive("a transaction that the mempool refuses stays in the wallet until it is abandoned", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
-      yield* withWallets(directory, ({ wallet }) =>
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
-          const funded = yield* wallet.payments.fund(to(ADDRESS, COIN))
-          yield* wallet.payments.commit(funded.transaction)
-          const coins = wallet.ledger.coins().map(({ outpoint }) => outpoint)
-          const bad = payAnyone([{ transaction: funded.transaction, vout: 0 }], { fee: 1 })
-          const before = wallet.ledger.transactions().length
-          const refused = yield* wallet.payments.commit(bad).pipe(Effect.flip)
-          assert.strictEqual(refused._tag, "TransactionRejected")
-          assert.strictEqual(wallet.ledger.transactions().length, before)
-          assert.deepStrictEqual(wallet.ledger.coins().map(({ outpoint }) => outpoint), coins)
-          assert.deepStrictEqual(keptTxids(directory), [shown(funded.transaction)])
+          const nonstandard = new Uint8Array([0x61])
+          const { transaction } = yield* wallet.payments.pay(to(nonstandard, COIN))
+          assert.isUndefined(pool.get(transaction.txidKey))
+          const state = () => wallet.ledger.transaction(transaction.txidKey)?.state
+          assert.deepStrictEqual(state(), { type: "inactive", abandoned: false })
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+          assert.strictEqual(wallet.ledger.coins().length, 0)
+          yield* mine(1)
+          assert.deepStrictEqual(state(), { type: "inactive", abandoned: false })
+          yield* wallet.payments.abandon(transaction.txidKey)
+          assert.strictEqual(wallet.ledger.coins().length, 1)
         }))
     }))
 
@@ -238,7 +239,7 @@ describe("Wallet", () => {
           const block = yield* minePool
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
           yield* chain.control.invalidate(block.header.hash)
-          yield* eventually("pending", () => wallet.ledger.transaction(transaction.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.strictEqual(wallet.ledger.lastBlock().height, 101)
           yield* mine(1)
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
@@ -289,7 +290,7 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           const { txidKey } = before.waiting.transaction
           yield* eventually("in the pool", () => pool.get(txidKey) !== undefined)
-          yield* eventually("pending", () => wallet.ledger.transaction(txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(txidKey)?.state.type, "pending")
           assert.deepStrictEqual(yield* wallet.ledger.balances, before.balances)
           assert.deepStrictEqual(wallet.ledger.transactions().map((tx) => tx.time), before.order)
           assert.strictEqual(wallet.ledger.transaction(txidKey)?.commentTo, "landlord")
@@ -485,7 +486,7 @@ describe("Wallet", () => {
           const script = yield* address
           const incoming = payAnyone([{ transaction: coinbase, vout: 0 }], { more: [{ value: COIN, script }] })
           yield* pool.accept(incoming)
-          yield* eventually("pending", () => wallet.ledger.transaction(incoming.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.ledger.transaction(incoming.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(yield* wallet.ledger.balances, { trusted: 0, untrustedPending: COIN, immature: 0 })
           assert.deepStrictEqual(keptTxids(directory), [])
           yield* mine(1, { transactions: [incoming] })

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import type { Reject } from "../../consensus/Reject.ts"
 import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { binaryString, displayHash } from "../../protocol/bytes.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { guarded } from "../../storage/Database.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -18,7 +19,7 @@ export interface ImportProgress {
   readonly total: number
   readonly bytesDone: number
   readonly bytesTotal: number
-  readonly height: number
+  readonly height: Height
   readonly elapsedMs: number
 }
 
@@ -64,9 +65,9 @@ export class ImportRun {
   readonly started = performance.now()
   private since = this.started
   /** By the number of the header. */
-  readonly places = new Map<number, Located>()
+  readonly places = new Map<HeaderId, Located>()
   /** Other copies of blocks: one copy may be intact if another is not. */
-  private readonly spares = new Map<number, Array<Located>>()
+  private readonly spares = new Map<HeaderId, Array<Located>>()
   private spareCount = 0
   private readonly orphans = new Map<string, Array<Located>>()
   private orphanCount = 0
@@ -143,7 +144,7 @@ export class ImportRun {
     return accepted.type === "new"
   }
 
-  private spare(id: number, place: Located): void {
+  private spare(id: HeaderId, place: Located): void {
     this.known++
     if (this.spareCount >= MAX_SPARES) return
     this.spareCount++
@@ -196,7 +197,7 @@ export class ImportRun {
   }
 
   /** Offers the copies of a block until one is valid. Reports the refused ones. */
-  offer(id: number): void {
+  offer(id: HeaderId): void {
     const place = this.places.get(id)
     const { index } = this.context.state
     if (place === undefined) return

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
 import { ImportFailed } from "../errors.ts"
-import { NONE } from "../index/BlockIndex.ts"
+import { GENESIS, NONE } from "../index/BlockIndex.ts"
 import { type ImportContext, ImportRun, readFrom } from "./ImportRun.ts"
 import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
 import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
@@ -21,7 +22,7 @@ export interface ImportReport {
   /** Blocks that were refused or could not be read. */
   readonly refused: number
   readonly orphans: number
-  readonly height: number
+  readonly height: Height
   readonly elapsedMs: number
 }
 
@@ -61,7 +62,7 @@ const unpacked = (run: ImportRun, path: string) =>
     yield* Effect.addFinalizer(() => Effect.map(Effect.promise(() => over), () => removeFile(target)))
     yield* Effect.tryPromise({
       try: (signal) => {
-        const unpacking = unpack(path, target, signal)
+        const unpacking = unpack({ path, to: target }, signal)
         over = unpacking.catch(() => {})
         return unpacking
       },
@@ -82,10 +83,10 @@ const scan = (run: ImportRun, number: number) =>
     if (source === undefined) return
     const { magic } = run.context.state.params.network
     const before = run.scanned
-    const readable = { ...source, read: (at: number, length: number) => readFrom(source, at, length) }
+    const readable = { ...source, read: (offset: number, length: number) => readFrom(source, offset, length) }
     const complain = ({ offset, what }: ScanTrouble) => run.complain(number, `at offset ${offset} there is ${what}`)
     const from = run.context.from?.get(source.path)
-    const records = scanRecords(readable, magic, complain, from)[Symbol.iterator]()
+    const records = scanRecords(readable, { magic, from, trouble: complain })[Symbol.iterator]()
     const start = run.bytesDone
     const slice = (): boolean => {
       for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
@@ -116,7 +117,7 @@ const fetchAll = (run: ImportRun) =>
     // Numbers follow the order in which headers entered the tree: parents before children.
     const ids = [...run.places.keys()].sort((a, b) => a - b)
     // For own files, genesis comes last: see `ChainStores.strayFiles`.
-    if (run.context.own && ids[0] === 0) ids.push(...ids.splice(0, 1))
+    if (run.context.own && ids[0] === GENESIS) ids.push(...ids.splice(0, 1))
     run.beginBlocks()
     let at = 0
     // At least once: an interrupted import may have stored blocks that are not connected.

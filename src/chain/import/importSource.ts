@@ -112,7 +112,10 @@ export const expandSource = (
  * Unpacks a gzipped file to a temporary file for `openSource`. The caller removes that file, also on failure. Rejects
  * with `StorageUnavailable` if it cannot be written, otherwise with the error of the packed file.
  */
-export const unpack = async (path: string, to: string, signal?: AbortSignal): Promise<void> => {
+export const unpack = async (
+  { path, to }: { readonly path: string; readonly to: string },
+  signal?: AbortSignal
+): Promise<void> => {
   const streams = [createReadStream(path), createGunzip(), createWriteStream(to, { mode: 0o600 })] as const
   try {
     await pipeline(...streams, signal === undefined ? {} : { signal })

@@ -23,15 +23,20 @@ export interface ScanTrouble {
   readonly what: string
 }
 
+interface ScanOptions {
+  readonly magic: Uint8Array
+  /** The offset of the first byte that is scanned. */
+  readonly from?: number | undefined
+  readonly trouble: (found: ScanTrouble) => void
+}
+
 /**
  * Finds the records of a block file: magic, LE32 length, content. Skips unexpected data byte by byte to the next magic.
- * Only the end of the file ends the scan (reference/protocol.md 8.1). The scan starts at `from`.
+ * Only the end of the file ends the scan (reference/protocol.md 8.1).
  */
 export function* scanRecords(
   source: SourceFile,
-  magic: Uint8Array,
-  trouble: (found: ScanTrouble) => void,
-  from = 0
+  { from = 0, magic, trouble }: ScanOptions
 ): Iterable<FoundRecord> {
   let window: Buffer = Buffer.alloc(0)
   let windowStart = 0

@@ -1,3 +1,4 @@
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { type BlockIndex, NONE } from "./BlockIndex.ts"
 
@@ -16,15 +17,15 @@ export class BestHeader {
   }
 
   /** Examines all headers. The result is at least the tip, or its highest ancestor that is not invalid. */
-  find(tip: number): void {
+  find(tip: HeaderId): void {
     let least = tip
     while (least > 0 && this.index.isFailed(least)) least = this.index.parent(least)
     this.reachable = least
     this.mostWork = least
-    for (let id = 0; id < this.index.count; id++) this.consider(id)
+    for (const id of this.index.ids()) this.consider(id)
   }
 
-  consider(id: number): void {
+  consider(id: HeaderId): void {
     const { index } = this
     if (index.isFailed(id)) return
     if (index.compareWork(id, this.mostWork) > 0) this.mostWork = id

@@ -1,6 +1,7 @@
 import { blockWork } from "../../consensus/difficulty.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { Header, HEADER_SIZE } from "../../protocol/header.ts"
+import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 
@@ -40,7 +41,10 @@ const CHECKSUM = 35
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
 
 /** The number of no header; also the parent of genesis. */
-export const NONE = -1
+export const NONE: HeaderId = headerId(-1)
+
+/** The number of the first header. */
+export const GENESIS: HeaderId = headerId(0)
 
 export const Status = {
   HAVE_DATA: 1,
@@ -54,6 +58,13 @@ export const Status = {
 } as const
 
 const FAILED_MASK = Status.FAILED | Status.FAILED_PARENT
+
+/** A stored block: its location, number of transactions and checksum. */
+export interface StoredData {
+  readonly place: Place
+  readonly txCount: number
+  readonly checksum: number
+}
 
 interface Page {
   readonly bytes: Uint8Array
@@ -82,22 +93,29 @@ export class BlockIndex {
     return this.size
   }
 
-  private words(id: number): Uint32Array {
+  /** The numbers of all headers after another one, parents first. */
+  *ids(after: HeaderId = NONE): Iterable<HeaderId> {
+    for (let place = after + 1; place < this.size; place++) yield headerId(place)
+  }
+
+  private words(id: HeaderId): Uint32Array {
     const page = this.pages[(id / PAGE_RECORDS) | 0]
     if (page === undefined || id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
     return page.words
   }
 
-  private field(id: number, field: number): number {
+  private field(id: HeaderId, field: number): number {
     return this.words(id)[(id % PAGE_RECORDS) * WORDS + field] ?? 0
   }
 
-  private setField(id: number, field: number, value: number): void {
+  // positional: the header sync sets fifteen fields per header
+  private setField(id: HeaderId, field: number, value: number): void {
     this.words(id)[(id % PAGE_RECORDS) * WORDS + field] = value
     this.dirty.add((id / PAGE_RECORDS) | 0)
   }
 
-  private blob(id: number, field: number, size: number): Uint8Array {
+  // positional: each lookup by hash runs it for each slot that it compares
+  private blob(id: HeaderId, field: number, size: number): Uint8Array {
     const page = this.pages[(id / PAGE_RECORDS) | 0]
     if (page === undefined) throw new Error(`there is no header number ${id}`)
     const at = ((id % PAGE_RECORDS) * WORDS + field) * 4
@@ -105,32 +123,32 @@ export class BlockIndex {
   }
 
   /** The block hash, wire order: a view. */
-  hash(id: number): Uint8Array {
+  hash(id: HeaderId): Uint8Array {
     return this.blob(id, HASH, 32)
   }
 
-  height(id: number): number {
+  height(id: HeaderId): Height {
     return this.field(id, HEIGHT)
   }
 
   /** The number of the predecessor; `NONE` for genesis. */
-  parent(id: number): number {
-    return this.field(id, PARENT) - 1
+  parent(id: HeaderId): HeaderId {
+    return headerId(this.field(id, PARENT) - 1)
   }
 
-  version(id: number): number {
+  version(id: HeaderId): number {
     return this.field(id, VERSION) | 0
   }
 
-  time(id: number): number {
+  time(id: HeaderId): number {
     return this.field(id, TIME)
   }
 
-  bits(id: number): number {
+  bits(id: HeaderId): number {
     return this.field(id, BITS)
   }
 
-  header(id: number): Header {
+  header(id: HeaderId): Header {
     const parent = this.parent(id)
     return new Header(
       new Writer(HEADER_SIZE).i32(this.version(id)).bytes(parent === NONE ? new Uint8Array(32) : this.hash(parent))
@@ -139,58 +157,58 @@ export class BlockIndex {
     )
   }
 
-  merkleRoot(id: number): Uint8Array {
+  merkleRoot(id: HeaderId): Uint8Array {
     return this.blob(id, MERKLE_ROOT, 32)
   }
 
-  status(id: number): number {
+  status(id: HeaderId): number {
     return this.field(id, STATUS)
   }
 
-  has(id: number, bit: number): boolean {
+  has(id: HeaderId, bit: number): boolean {
     return (this.field(id, STATUS) & bit) !== 0
   }
 
-  isFailed(id: number): boolean {
+  isFailed(id: HeaderId): boolean {
     return (this.field(id, STATUS) & FAILED_MASK) !== 0
   }
 
-  setStatus(id: number, status: number): void {
+  setStatus(id: HeaderId, status: number): void {
     if (this.field(id, STATUS) !== status) this.setField(id, STATUS, status)
   }
 
-  addStatus(id: number, bits: number): void {
+  addStatus(id: HeaderId, bits: number): void {
     this.setStatus(id, this.status(id) | bits)
   }
 
-  clearStatus(id: number, bits: number): void {
+  clearStatus(id: HeaderId, bits: number): void {
     this.setStatus(id, this.status(id) & ~bits)
   }
 
   /** 0 if the block was never stored. */
-  txCount(id: number): number {
+  txCount(id: HeaderId): number {
     return this.field(id, TX_COUNT)
   }
 
   /** The location of the block; valid with `HAVE_DATA`. */
-  dataPlace(id: number): Place {
+  dataPlace(id: HeaderId): Place {
     return { file: this.field(id, DATA_FILE), offset: this.field(id, DATA_OFFSET), size: this.field(id, DATA_SIZE) }
   }
 
-  undoPlace(id: number): Place {
+  undoPlace(id: HeaderId): Place {
     return { file: this.field(id, UNDO_FILE), offset: this.field(id, UNDO_OFFSET), size: this.field(id, UNDO_SIZE) }
   }
 
   /** The checksum of the block's record; `NO_CHECKSUM` for a record from a version without checksums. */
-  checksum(id: number): number {
+  checksum(id: HeaderId): number {
     return this.field(id, CHECKSUM)
   }
 
-  setChecksum(id: number, checksum: number): void {
+  setChecksum(id: HeaderId, checksum: number): void {
     this.setField(id, CHECKSUM, checksum)
   }
 
-  setData(id: number, place: Place, txCount: number, checksum: number): void {
+  setData(id: HeaderId, { checksum, place, txCount }: StoredData): void {
     this.setField(id, DATA_FILE, place.file)
     this.setField(id, DATA_OFFSET, place.offset)
     this.setField(id, DATA_SIZE, place.size)
@@ -199,7 +217,7 @@ export class BlockIndex {
     this.addStatus(id, Status.HAVE_DATA)
   }
 
-  setUndo(id: number, place: Place): void {
+  setUndo(id: HeaderId, place: Place): void {
     this.setField(id, UNDO_FILE, place.file)
     this.setField(id, UNDO_OFFSET, place.offset)
     this.setField(id, UNDO_SIZE, place.size)
@@ -207,13 +225,13 @@ export class BlockIndex {
   }
 
   /** The work of all headers from genesis to this one, included. */
-  chainwork(id: number): bigint {
+  chainwork(id: HeaderId): bigint {
     let work = 0n
     for (let i = 3; i >= 0; i--) work = (work << 32n) | BigInt(this.field(id, WORK + i))
     return work
   }
 
-  compareWork(a: number, b: number): number {
+  compareWork(a: HeaderId, b: HeaderId): number {
     for (let i = 3; i >= 0; i--) {
       const difference = this.field(a, WORK + i) - this.field(b, WORK + i)
       if (difference !== 0) return difference
@@ -232,17 +250,22 @@ export class BlockIndex {
     return work
   }
 
-  find(hash: Bytes): number {
+  find(hash: Bytes): HeaderId {
     const mask = this.table.length - 1
     for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
       const entry = this.table[slot] ?? 0
       if (entry === 0) return NONE
-      if (equal(this.hash(entry - 1), hash)) return entry - 1
+      const id = headerId(entry - 1)
+      if (equal(this.hash(id), hash)) return id
     }
   }
 
-  private enter(id: number): void {
+  private enter(id: HeaderId): void {
     if (2 * (this.size + 1) > this.table.length) this.grow()
+    this.enterHash(id)
+  }
+
+  private enterHash(id: HeaderId): void {
     const mask = this.table.length - 1
     let slot = slotOf(this.hash(id)) & mask
     while (this.table[slot] !== 0) slot = (slot + 1) & mask
@@ -251,17 +274,12 @@ export class BlockIndex {
 
   private grow(): void {
     this.table = new Uint32Array(2 * this.table.length)
-    const mask = this.table.length - 1
-    for (let id = 0; id < this.size; id++) {
-      let slot = slotOf(this.hash(id)) & mask
-      while (this.table[slot] !== 0) slot = (slot + 1) & mask
-      this.table[slot] = id + 1
-    }
+    for (const id of this.ids()) this.enterHash(id)
   }
 
   /** Adds a header to its parent (`NONE` for genesis) and returns its number. The hash must be unknown. */
-  add(header: Header, parent: number): number {
-    const id = this.size
+  add(header: Header, parent: HeaderId): HeaderId {
+    const id = headerId(this.size)
     const height = parent === NONE ? 0 : this.height(parent) + 1
     const work = (parent === NONE ? 0n : this.chainwork(parent)) + this.workOf(header.bits)
     if (work >= WORK_LIMIT) throw new Error(`the chain work at height ${height} is above 2^128`)
@@ -283,8 +301,8 @@ export class BlockIndex {
   }
 
   /** The ancestor at the jump of a header; `NONE` for genesis. */
-  private jump(id: number): number {
-    return this.field(id, JUMP) - 1
+  private jump(id: HeaderId): HeaderId {
+    return headerId(this.field(id, JUMP) - 1)
   }
 
   /**
@@ -292,7 +310,7 @@ export class BlockIndex {
    * ancestor in 2 log2(n) steps (E. W. Myers, "An applicative random-access stack", 1983). Their lengths depend only on
    * the height.
    */
-  private jumpFrom(parent: number): number {
+  private jumpFrom(parent: HeaderId): HeaderId {
     const near = this.jump(parent)
     if (near === NONE) return parent
     const far = this.jump(near)
@@ -302,7 +320,7 @@ export class BlockIndex {
   }
 
   /** The ancestor of a header at a height not above its own; itself at its own height. Logarithmic. */
-  ancestor(id: number, height: number): number {
+  ancestor(id: HeaderId, height: Height): HeaderId {
     if (height > this.height(id) || height < 0) return NONE
     let walk = id
     while (this.height(walk) > height) {
@@ -313,7 +331,7 @@ export class BlockIndex {
   }
 
   /** The last common header of two chains. */
-  forkPoint(a: number, b: number): number {
+  forkPoint(a: HeaderId, b: HeaderId): HeaderId {
     const height = Math.min(this.height(a), this.height(b))
     let one = this.ancestor(a, height)
     let other = this.ancestor(b, height)
@@ -326,7 +344,7 @@ export class BlockIndex {
   }
 
   /** Median of the times of a header and up to ten before it (consensus). */
-  medianTimePast(id: number): number {
+  medianTimePast(id: HeaderId): number {
     const times: Array<number> = []
     for (let walk = id; walk !== NONE && times.length < 11; walk = this.parent(walk)) times.push(this.time(walk))
     times.sort((a, b) => a - b)
@@ -359,17 +377,14 @@ export class BlockIndex {
     let slots = 1 << 12
     while (slots < 2 * (count + 1)) slots *= 2
     this.table = new Uint32Array(slots)
-    const mask = slots - 1
-    for (let id = 0; id < count; id++) {
+    for (const id of this.ids()) {
       this.checkPlace(id)
-      let slot = slotOf(this.hash(id)) & mask
-      while (this.table[slot] !== 0) slot = (slot + 1) & mask
-      this.table[slot] = id + 1
+      this.enterHash(id)
     }
   }
 
   /** Refuses links that do not lead to lower numbers: a walk along them would not end. */
-  private checkPlace(id: number): void {
+  private checkPlace(id: HeaderId): void {
     const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
     const sound = id === 0
       ? parent === NONE && jump === NONE && height === 0

@@ -1,4 +1,5 @@
-import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
 /** Blocks of the best chain at the start that are remembered. Deeper reorgs have no ties to decide. */
 const KEPT_AT_START = 2_016
@@ -15,24 +16,24 @@ export class Candidates {
   /** Whether a block and all its ancestors are stored, by number. */
   private linked = new Uint8Array(1024)
   /** Stored blocks that wait for their parent. */
-  private readonly waiting = new Map<number, Array<number>>()
-  private readonly candidates = new Set<number>()
+  private readonly waiting = new Map<HeaderId, Array<HeaderId>>()
+  private readonly candidates = new Set<HeaderId>()
   /** The order in which blocks became linked after the start. */
-  private readonly arrivals = new Map<number, number>()
+  private readonly arrivals = new Map<HeaderId, number>()
   private nextArrival = 0
   /** The arrival of the next preferred block: before all others, those from before the start included. */
   private nextPreferred = -3
-  private activeAtStart: ReadonlySet<number> | undefined
+  private activeAtStart: ReadonlySet<HeaderId> | undefined
 
   constructor(index: BlockIndex) {
     this.index = index
   }
 
-  private isLinked(id: number): boolean {
+  private isLinked(id: HeaderId): boolean {
     return this.linked[id] === 1
   }
 
-  private setLinked(id: number): void {
+  private setLinked(id: HeaderId): void {
     if (id >= this.linked.length) {
       const grown = new Uint8Array(Math.max(2 * this.linked.length, id + 1))
       grown.set(this.linked)
@@ -42,33 +43,33 @@ export class Candidates {
   }
 
   /** 0 for the best chain at the start, 1 for other blocks from before the start, then in the order of arrival. */
-  private sequence(id: number): number {
+  private sequence(id: HeaderId): number {
     const arrival = this.arrivals.get(id)
     if (arrival !== undefined) return 2 + arrival
     return this.activeAtStart?.has(id) === true ? 0 : 1
   }
 
   /** Finds all candidates again, given the best chain by height. The first call is the start. */
-  rebuild(active: ReadonlyArray<number>): void {
+  rebuild(active: ReadonlyArray<HeaderId>): void {
     this.activeAtStart ??= new Set(active.slice(-KEPT_AT_START))
     this.linked = new Uint8Array(Math.max(1024, this.index.count))
     this.waiting.clear()
     this.candidates.clear()
     // If a block of the best chain failed, the chain will return to the block below it.
-    const tip = active.findLast((id) => !this.index.isFailed(id)) ?? 0
+    const tip = active.findLast((id) => !this.index.isFailed(id)) ?? GENESIS
     // Connected blocks count as stored, even if a damaged file lost their bytes.
     for (const id of active) this.setLinked(id)
-    for (let id = 0; id < this.index.count; id++) {
+    for (const id of this.index.ids()) {
       if (this.isLinked(id)) this.candidate(id, tip)
       else if (this.index.has(id, Status.HAVE_DATA)) this.enter(id, tip)
     }
   }
 
-  private candidate(id: number, tip: number): void {
+  private candidate(id: HeaderId, tip: HeaderId): void {
     if (!this.index.isFailed(id) && (id === tip || this.index.compareWork(id, tip) >= 0)) this.candidates.add(id)
   }
 
-  private enter(id: number, tip: number): void {
+  private enter(id: HeaderId, tip: HeaderId): void {
     const parent = this.index.parent(id)
     if (parent === NONE || this.isLinked(parent)) {
       this.setLinked(id)
@@ -81,7 +82,7 @@ export class Candidates {
   }
 
   /** Notes that a block is stored now, and links the blocks that waited for it. */
-  arrived(id: number, tip: number): void {
+  arrived(id: HeaderId, tip: HeaderId): void {
     const fresh = [id]
     for (let next = fresh.shift(); next !== undefined; next = fresh.shift()) {
       if (this.isLinked(next)) continue
@@ -94,24 +95,24 @@ export class Candidates {
   }
 
   /** Treats a block as the first to arrive among those of equal work (`preciousblock`), until the next start. */
-  prefer({ id, tip }: { readonly id: number; readonly tip: number }): void {
+  prefer({ id, tip }: { readonly id: HeaderId; readonly tip: HeaderId }): void {
     this.arrivals.set(id, this.nextPreferred--)
     if (this.isLinked(id)) this.candidate(id, tip)
   }
 
   /** The best candidate: the most work, then the first to arrive. `barred` candidates are ignored. */
-  best(tip: number, barred: (id: number) => boolean = () => false): number {
+  best(tip: HeaderId, barred: (id: HeaderId) => boolean = () => false): HeaderId {
     let best = NONE
     for (const id of this.candidates) if ((best === NONE || this.isBetter(id, best)) && !barred(id)) best = id
     return best === NONE ? tip : best
   }
 
-  private isBetter(a: number, b: number): boolean {
+  private isBetter(a: HeaderId, b: HeaderId): boolean {
     const difference = this.index.compareWork(a, b)
     return difference === 0 ? this.sequence(a) < this.sequence(b) : difference > 0
   }
 
-  prune(tip: number): void {
+  prune(tip: HeaderId): void {
     for (const id of this.candidates) if (this.index.compareWork(id, tip) < 0) this.candidates.delete(id)
     if (this.arrivals.size > MAX_ARRIVALS) this.forgetOldest()
   }

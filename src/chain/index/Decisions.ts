@@ -6,8 +6,9 @@ import { replaceFileNow } from "../../base/atomicFile.ts"
 import { checksummed, checkText } from "../../base/checksum.ts"
 import { codeOf } from "../../base/errorCode.ts"
 import { displayHash, parseDisplayHash } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { guarded } from "../../storage/Database.ts"
-import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
 /** The largest number of decisions; the oldest are dropped. */
 const MOST_KEPT = 1_000
@@ -24,11 +25,11 @@ const decode = Schema.decodeUnknownOption(Schema.parseJson(DecisionList))
 
 interface Decided {
   readonly index: BlockIndex
-  readonly invalidate: (id: number) => void
-  readonly reconsider: (id: number) => void
+  readonly invalidate: (id: HeaderId) => void
+  readonly reconsider: (id: HeaderId) => void
 }
 
-const find = (index: BlockIndex, block: string): number => {
+const find = (index: BlockIndex, block: string): HeaderId => {
   const hash = parseDisplayHash(block)
   return hash === undefined ? NONE : index.find(hash)
 }
@@ -64,7 +65,7 @@ export class Decisions {
   }
 
   /** Notes a decision that the index has already. The file is on disk when this returns. */
-  note({ index }: Pick<Decided, "index">, id: number, invalid: boolean): void {
+  note({ index }: Pick<Decided, "index">, id: HeaderId, invalid: boolean): void {
     const block = displayHash(index.hash(id))
     this.kept.delete(block)
     this.kept.set(block, invalid)
@@ -104,7 +105,7 @@ export class Decisions {
   apply(state: Decided): ReadonlyArray<string> {
     const { index } = state
     if (this.damaged) {
-      for (let id = 1; id < index.count; id++) {
+      for (const id of index.ids(GENESIS)) {
         if (index.has(id, Status.FAILED)) this.kept.set(displayHash(index.hash(id)), true)
       }
       this.write()

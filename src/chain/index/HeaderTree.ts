@@ -1,7 +1,7 @@
 import type { Reject } from "../../consensus/Reject.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { type HeaderId, headerId } from "../../protocol/keys.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { NONE, Status } from "./BlockIndex.ts"
@@ -18,13 +18,13 @@ export interface HeaderTree {
   readonly find: (hash: Bytes) => HeaderId
   /** Wire order: a view; copy it to keep it. */
   readonly hash: (id: HeaderId) => Bytes
-  readonly height: (id: HeaderId) => number
+  readonly height: (id: HeaderId) => Height
   readonly time: (id: HeaderId) => number
   readonly bits: (id: HeaderId) => number
   /** `NO_HEADER` for genesis. */
   readonly parent: (id: HeaderId) => HeaderId
   /** The ancestor at a height not above the header's own; itself at its own height. Logarithmic. */
-  readonly ancestor: (id: HeaderId, height: number) => HeaderId
+  readonly ancestor: (id: HeaderId, height: Height) => HeaderId
   readonly forkPoint: (a: HeaderId, b: HeaderId) => HeaderId
   /** Above zero if `a` has more chain work than `b`. */
   readonly compareWork: (a: HeaderId, b: HeaderId) => number
@@ -46,24 +46,24 @@ export interface HeaderTree {
   readonly mostWork: () => HeaderId
   readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
-  readonly at: (height: number) => HeaderId
+  readonly at: (height: Height) => HeaderId
   readonly isActive: (id: HeaderId) => boolean
   readonly losses: KnownLosses
 }
 
-export const NO_HEADER: HeaderId = headerId(NONE)
+export const NO_HEADER = NONE
 
 export const headerTree = (state: ChainState): HeaderTree => {
   const { index } = state
   return {
-    find: (hash) => headerId(index.find(hash)),
+    find: (hash) => index.find(hash),
     hash: (id) => index.hash(id),
     height: (id) => index.height(id),
     time: (id) => index.time(id),
     bits: (id) => index.bits(id),
-    parent: (id) => headerId(index.parent(id)),
-    ancestor: (id, height) => headerId(index.ancestor(id, height)),
-    forkPoint: (a, b) => headerId(index.forkPoint(a, b)),
+    parent: (id) => index.parent(id),
+    ancestor: (id, height) => index.ancestor(id, height),
+    forkPoint: (a, b) => index.forkPoint(a, b),
     compareWork: (a, b) => index.compareWork(a, b),
     chainwork: (id) => index.chainwork(id),
     medianTimePast: (id) => index.medianTimePast(id),
@@ -72,11 +72,11 @@ export const headerTree = (state: ChainState): HeaderTree => {
     transactions: (id) => index.txCount(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
-    tip: () => headerId(state.settledTip),
-    best: () => headerId(state.bestHeader),
-    mostWork: () => headerId(state.mostWork),
+    tip: () => state.settledTip,
+    best: () => state.bestHeader,
+    mostWork: () => state.mostWork,
     count: () => index.count,
-    at: (height) => headerId(height > state.settledHeight ? NONE : state.at(height)),
+    at: (height) => height > state.settledHeight ? NONE : state.at(height),
     isActive: (id) => state.isActive(id),
     losses: state.losses
   }

@@ -1,3 +1,4 @@
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { Status } from "./BlockIndex.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
@@ -12,14 +13,14 @@ export interface Branch {
   readonly status: BranchStatus
 }
 
-const statusOf = (state: ChainState, id: number, best: number): BranchStatus => {
+const statusOf = (state: ChainState, id: HeaderId, best: HeaderId): BranchStatus => {
   if (id === best) return "active"
   if (state.index.isFailed(id)) return "invalid"
   if (!state.index.has(id, Status.HAVE_DATA)) return "headers-only"
   return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
-export const branchOf = (state: ChainState) => (id: number): Branch => {
+export const branchOf = (state: ChainState) => (id: HeaderId): Branch => {
   const best = state.settledTip
   const tip = headerInfo(state, id)
   const length = tip.height - state.index.height(state.index.forkPoint(id, best))

@@ -1,5 +1,6 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import { NONE } from "./BlockIndex.ts"
 
@@ -19,7 +20,7 @@ export interface HeaderInfo {
   readonly next: Bytes | undefined
 }
 
-export const headerInfo = (state: ChainState, id: number): HeaderInfo => {
+export const headerInfo = (state: ChainState, id: HeaderId): HeaderInfo => {
   const { index, settledHeight } = state
   const height = index.height(id)
   const active = state.isActive(id)

@@ -1,17 +1,17 @@
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { type BlockIndex, NONE } from "./BlockIndex.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
+import { type BlockIndex, GENESIS, NONE } from "./BlockIndex.ts"
 
 /** Seconds of work above a block, at the best header's rate, before its scripts are assumed valid. */
 const BURIED_SECONDS = 1_209_600n
 
 /**
- * Whether the scripts of a block are assumed valid: it is an ancestor of the assumed-valid block, which is in the best
- * chain of headers, and far below the end of that chain (reference/protocol.md 1.1, note 4).
+ * Whether the scripts of block `id` are assumed valid: it is an ancestor of the assumed-valid block, which is in the
+ * chain of the header `best`, and far below that header (reference/protocol.md 1.1, note 4).
  */
 export const scriptsAssumed = (
   index: BlockIndex,
-  id: number,
-  best: number,
+  { best, id }: { readonly id: HeaderId; readonly best: HeaderId },
   { assumeValid, minimumChainWork, targetSpacing }: ConsensusParams
 ): boolean => {
   if (assumeValid === undefined) return false
@@ -20,6 +20,7 @@ export const scriptsAssumed = (
   if (assumed === NONE || index.ancestor(assumed, height) !== id || index.ancestor(best, height) !== id) return false
   const work = index.chainwork(best)
   if (work < minimumChainWork) return false
-  const perBlock = work - index.chainwork(Math.max(0, index.parent(best)))
+  const before = index.parent(best)
+  const perBlock = work - index.chainwork(before === NONE ? GENESIS : before)
   return (work - index.chainwork(id)) * BigInt(targetSpacing) > BURIED_SECONDS * perBlock
 }

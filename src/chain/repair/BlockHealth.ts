@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { displayHash } from "../../protocol/bytes.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import { type HeaderId, headerId } from "../../protocol/keys.ts"
 import { type Checkable, DataHealth, type Doubt } from "../../storage/DataHealth.ts"
 import { Chain } from "../Chain.ts"
 import { ChainControl } from "../ChainControl.ts"
@@ -191,7 +191,7 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
     what: WHAT,
     unit: "blocks",
     total: Effect.sync(() => tree.count()),
-    check: (from) => control.checkStored(from, STEP)
+    check: (from) => control.checkStored(headerId(from), STEP)
   }
   yield* health.register(part)
 }).pipe(Effect.annotateLogs("subsystem", "storage"))

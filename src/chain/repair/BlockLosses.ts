@@ -1,4 +1,4 @@
-import { type HeaderId, headerId } from "../../protocol/keys.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { FileFamily } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
@@ -9,21 +9,21 @@ export const RECENT_BLOCKS = 288
 export interface Loss {
   readonly family: FileFamily
   /** The number of the block's header. */
-  readonly id: number
-  readonly height: number
+  readonly id: HeaderId
+  readonly height: Height
   /** File, offset, and what was found. */
   readonly reason: string
 }
 
 /** Whether a connected block's undo data are not stored any more. The genesis block needs none. */
-export const lacksUndo = (index: BlockIndex, id: number): boolean =>
+export const lacksUndo = (index: BlockIndex, id: HeaderId): boolean =>
   id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO)
 
 /** The best chain up to the last validated block. */
 interface BestChain {
-  readonly isActive: (id: number) => boolean
-  readonly at: (height: number) => number
-  readonly settledHeight: number
+  readonly isActive: (id: HeaderId) => boolean
+  readonly at: (height: Height) => HeaderId
+  readonly settledHeight: Height
 }
 
 /**
@@ -35,16 +35,16 @@ interface BestChain {
 export class BlockLosses {
   private readonly index: BlockIndex
   private readonly chain: BestChain
-  private readonly missing = new Set<number>()
+  private readonly missing = new Set<HeaderId>()
   /** Blocks of the best chain without undo data. */
-  private readonly withoutUndo = new Set<number>()
+  private readonly withoutUndo = new Set<HeaderId>()
   private untold: Array<Loss> = []
   private readonly listeners = new Set<() => void>()
-  private waiting: number | undefined
+  private waiting: HeaderId | undefined
   /** How many times a peer replied, or showed by a timeout, that it does not have the awaited block. */
   private refused = 0
   /** Missing blocks that were awaited in vain. The chain takes no branch that has to disconnect one of them. */
-  private readonly givenUp = new Set<number>()
+  private readonly givenUp = new Set<HeaderId>()
 
   constructor(index: BlockIndex, chain: BestChain) {
     this.index = index
@@ -62,7 +62,7 @@ export class BlockLosses {
   }
 
   /** Checks the best chain from the tip down: so the recent blocks, which `/ready` needs, are requested first. */
-  look(active: ReadonlyArray<number>): void {
+  look(active: ReadonlyArray<HeaderId>): void {
     this.missing.clear()
     this.withoutUndo.clear()
     for (const id of active.toReversed()) {
@@ -82,7 +82,7 @@ export class BlockLosses {
   }
 
   /** Notes that a block is stored. Returns whether the chain can reach given-up branches again. */
-  regained(id: number): boolean {
+  regained(id: HeaderId): boolean {
     const opened = this.givenUp.delete(id)
     if (this.missing.delete(id)) this.changed()
     return opened
@@ -97,11 +97,11 @@ export class BlockLosses {
   *ids(): Iterable<HeaderId> {
     for (const id of this.missing) {
       if (this.index.has(id, Status.HAVE_DATA)) this.missing.delete(id)
-      else if (this.chain.isActive(id)) yield headerId(id)
+      else if (this.chain.isActive(id)) yield id
     }
   }
 
-  has(id: number): boolean {
+  has(id: HeaderId): boolean {
     return this.missing.has(id) && !this.index.has(id, Status.HAVE_DATA) && this.chain.isActive(id)
   }
 
@@ -125,7 +125,7 @@ export class BlockLosses {
     return this.isRecentMissing((id) => !this.givenUp.has(id))
   }
 
-  private isRecentMissing(counts: (id: number) => boolean): boolean {
+  private isRecentMissing(counts: (id: HeaderId) => boolean): boolean {
     if (this.missing.size === 0) return false
     const { settledHeight } = this.chain
     for (let height = Math.max(0, settledHeight - RECENT_BLOCKS + 1); height <= settledHeight; height++) {
@@ -146,17 +146,17 @@ export class BlockLosses {
 
   /** The missing block that a reorg has to disconnect. */
   get waitsFor(): HeaderId | undefined {
-    return this.waiting === undefined ? undefined : headerId(this.waiting)
+    return this.waiting
   }
 
-  waitFor(id: number | undefined): void {
+  waitFor(id: HeaderId | undefined): void {
     if (this.waiting === id) return
     this.waiting = id
     this.refused = 0
     this.changed()
   }
 
-  refusedBy(id: number): void {
+  refusedBy(id: HeaderId): void {
     if (this.waiting !== id) return
     this.refused++
     this.changed()
@@ -174,17 +174,17 @@ export class BlockLosses {
 
   /** The missing block that prevents the reorg to a branch that was given up. */
   get inTheWay(): HeaderId | undefined {
-    for (const id of this.givenUp) if (this.has(id)) return headerId(id)
+    for (const id of this.givenUp) if (this.has(id)) return id
     return undefined
   }
 
   /** Whether a reorg needs a missing block: it is requested from any peer. */
-  needs(id: number): boolean {
+  needs(id: HeaderId): boolean {
     return this.waiting === id || this.givenUp.has(id)
   }
 
   /** Whether the reorg to a block has to disconnect one that was given up. */
-  bars(id: number): boolean {
+  bars(id: HeaderId): boolean {
     const { index } = this
     for (const missing of this.givenUp) {
       const height = index.height(missing)

@@ -1,4 +1,5 @@
 import { displayHash } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 import type { StoredBlocks } from "../state/StoredBlocks.ts"
@@ -19,7 +20,7 @@ const LOOK_AHEAD = 300
 export class WayBack {
   private readonly state: BlocksAndUndo
   /** The fork point of the last checked way, if the way is intact. */
-  private clearTo: number | undefined
+  private clearTo: HeaderId | undefined
 
   constructor(state: BlocksAndUndo) {
     this.state = state
@@ -29,7 +30,7 @@ export class WayBack {
    * The first missing block on the way to `fork`. Throws `StorageCorrupted` if undo data are lost: then only a rebuild
    * from the first block restores the coins of an earlier block.
    */
-  obstacle(tip: number, fork: number): number | undefined {
+  obstacle(tip: HeaderId, fork: HeaderId): HeaderId | undefined {
     if (tip === fork) {
       this.clearTo = undefined
       return undefined
@@ -45,7 +46,7 @@ export class WayBack {
     return undefined
   }
 
-  private isSound(id: number): boolean {
+  private isSound(id: HeaderId): boolean {
     try {
       this.state.stored.block(id)
     } catch (cause) {
@@ -60,7 +61,7 @@ export class WayBack {
     return true
   }
 
-  private withoutUndo(id: number): StorageCorrupted {
+  private withoutUndo(id: HeaderId): StorageCorrupted {
     const block = `block ${displayHash(this.state.index.hash(id))} at height ${this.state.index.height(id)}`
     return this.state.beyondRepair(`${block} has to be disconnected, and its undo data are lost`)
   }

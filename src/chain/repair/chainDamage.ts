@@ -16,7 +16,7 @@ export const removeDamagedChainState = (
   Effect.gen(function*() {
     if (!rebuildRequested(chainstateDirectory)) {
       const found = yield* findDamage(inspected(chainstateDirectory))
-      if (found !== undefined) yield* attempt(() => requestRebuild(chainstateDirectory, found))
+      if (found !== undefined) yield* attempt(() => requestRebuild({ chainstateDirectory, reason: found }))
     }
     const reason = yield* attempt(() => removeForRebuild({ blocksDirectory, chainstateDirectory }))
     if (reason !== undefined) yield* Effect.logError("chain state damaged: rebuilding it", { reason })

@@ -1,3 +1,4 @@
+import { type HeaderId, headerId } from "../../protocol/keys.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
@@ -11,11 +12,11 @@ export interface CheckLimits {
  * Checks stored blocks and undo data from a number in the index on, up to the limits. Returns the number of the next
  * block, `undefined` at the end. Damage is noted in `state.losses`. Throws `StorageUnavailable`.
  */
-export const checkStored = (state: ChainState, from: number, limits: CheckLimits): number | undefined => {
+export const checkStored = (state: ChainState, from: HeaderId, limits: CheckLimits): HeaderId | undefined => {
   const { index } = state
   const end = performance.now() + limits.milliseconds
   let bytes = 0
-  for (let id = from; id < index.count; id++) {
+  for (let id = from; id < index.count; id = headerId(id + 1)) {
     if (bytes >= limits.bytes || (id > from && performance.now() >= end)) return id
     bytes += checkRecord(() => {
       if (!index.has(id, Status.HAVE_DATA)) return 0

@@ -10,8 +10,13 @@ import { guarded } from "../../storage/Database.ts"
 
 const markerOf = (chainstateDirectory: string): string => join(chainstateDirectory, "REBUILD")
 
+export interface RebuildRequest {
+  readonly chainstateDirectory: string
+  readonly reason: string
+}
+
 /** Requests a rebuild at the next start. Throws `StorageUnavailable`. */
-export const requestRebuild = (chainstateDirectory: string, reason: string): void => {
+export const requestRebuild = ({ chainstateDirectory, reason }: RebuildRequest): void => {
   const marker = markerOf(chainstateDirectory)
   guarded(marker, "writing", "", () => replaceFileNow(marker, `${reason}\n`))
 }

@@ -1,13 +1,14 @@
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
-import { type BlockIndex, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, GENESIS, Status } from "../index/BlockIndex.ts"
 
 const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
 
-const placeOf = (index: BlockIndex, family: FileFamily, id: number): Place =>
+const placeOf = (index: BlockIndex, family: FileFamily, id: HeaderId): Place =>
   family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
 
-const inFamily = function*(index: BlockIndex, family: FileFamily): Iterable<readonly [id: number, place: Place]> {
-  for (let id = 0; id < index.count; id++) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
+const inFamily = function*(index: BlockIndex, family: FileFamily): Iterable<readonly [id: HeaderId, place: Place]> {
+  for (const id of index.ids()) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
 }
 
 const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
@@ -18,8 +19,14 @@ const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
   return ends
 }
 
+/** One of the block or undo files. */
+interface FileName {
+  readonly family: FileFamily
+  readonly file: number
+}
+
 /** Removes records beyond the end of a file from the index. Returns a message with their heights. */
-const forget = (index: BlockIndex, files: BlockFiles, family: FileFamily, file: number): string => {
+const forget = (index: BlockIndex, files: BlockFiles, { family, file }: FileName): string => {
   const size = files.sizeOf(family, file)
   let [from, to] = [Infinity, 0]
   for (const [id, place] of inFamily(index, family)) {
@@ -57,13 +64,13 @@ export interface Mended {
 export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []
   const tails: Array<Tail> = []
-  const families = index.has(0, Status.HAVE_DATA) ? ["blk", "undo"] as const : ["undo"] as const
+  const families = index.has(GENESIS, Status.HAVE_DATA) ? ["blk", "undo"] as const : ["undo"] as const
   for (const family of families) {
     const ends = endsOf(index, family)
     for (const file of new Set([...files.numbers(family), ...ends.keys()])) {
       const end = ends.get(file) ?? 0
       const size = files.sizeOf(family, file)
-      if (size < end) said.push(forget(index, files, family, file))
+      if (size < end) said.push(forget(index, files, { family, file }))
       else if (family === "undo") files.cut(family, file, end)
       else if (size > end) tails.push({ file, from: end })
     }

@@ -6,6 +6,7 @@ import { blockFlags } from "../../consensus/flags.ts"
 import type { BlockDelta, Coin, NameClaim, ScriptCheck } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash, equal, fromBinaryString } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
@@ -64,7 +65,7 @@ const unlessLost = <A>(read: () => A): A | undefined => {
   }
 }
 
-const readBlock = (state: ChainState, id: number, level: number): Block | undefined => {
+const readBlock = (state: ChainState, id: HeaderId, level: number): Block | undefined => {
   const block = unlessLost(() => state.stored.read(id))
   if (block === undefined || level < CheckLevel.RULES) return block
   const { index, params } = state
@@ -75,7 +76,7 @@ const readBlock = (state: ChainState, id: number, level: number): Block | undefi
   return undefined
 }
 
-const read = (state: ChainState, id: number, level: number): Read => ({
+const read = (state: ChainState, id: HeaderId, level: number): Read => ({
   block: readBlock(state, id, level),
   undo: level < CheckLevel.UNDO ? undefined : unlessLost(() => state.stored.undo(id))
 })
@@ -120,14 +121,18 @@ interface Reconnected {
   readonly flags: number
 }
 
+interface Reconnection {
+  readonly id: HeaderId
+  readonly block: Block
+  readonly undo: Undo
+  readonly checkScripts: boolean
+}
+
 /** Disconnects a block in `view`, connects it again, and compares the result. */
 const reconnect = (
   state: ChainState,
   view: UndoneView,
-  id: number,
-  block: Block,
-  undo: Undo,
-  checkScripts: boolean
+  { block, checkScripts, id, undo }: Reconnection
 ): Reconnected => {
   const { index, params } = state
   const height = index.height(id)
@@ -185,7 +190,8 @@ export const verifyChain = (
       if (level >= CheckLevel.UNDO && undo === undefined) damaged++
       compares &&= block !== undefined && undo !== undefined && view.size < MOST_COINS
       if (compares && block !== undefined && undo !== undefined) {
-        const again = yield* attempt(() => reconnect(state, view, id, block, undo, level >= CheckLevel.SCRIPTS))
+        const checkScripts = level >= CheckLevel.SCRIPTS
+        const again = yield* attempt(() => reconnect(state, view, { id, block, undo, checkScripts }))
         const failed = yield* scriptsOf(pool, again)
         const contradiction = again.contradiction ?? failed?.error
         if (contradiction !== undefined) {

@@ -1,4 +1,5 @@
-import { type BlockIndex, NONE } from "../index/BlockIndex.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
+import { type BlockIndex, GENESIS, NONE } from "../index/BlockIndex.ts"
 
 /**
  * The best chain: the numbers of its headers by height. While a batch is prepared, blocks at its end have unverified
@@ -6,7 +7,7 @@ import { type BlockIndex, NONE } from "../index/BlockIndex.ts"
  */
 export class ActiveChain {
   private readonly index: BlockIndex
-  private readonly numbers: Array<number> = []
+  private readonly numbers: Array<HeaderId> = []
   /** The number of blocks at the end whose scripts are not verified yet. */
   private unverified = 0
 
@@ -15,16 +16,16 @@ export class ActiveChain {
   }
 
   /** Becomes the chain from genesis to a tip. */
-  become(tip: number): void {
+  become(tip: HeaderId): void {
     this.numbers.length = this.index.height(tip) + 1
     for (let id = tip; id !== NONE; id = this.index.parent(id)) this.numbers[this.index.height(id)] = id
   }
 
-  get tip(): number {
-    return this.numbers[this.numbers.length - 1] ?? 0
+  get tip(): HeaderId {
+    return this.numbers[this.numbers.length - 1] ?? GENESIS
   }
 
-  get height(): number {
+  get height(): Height {
     return this.numbers.length - 1
   }
 
@@ -34,32 +35,32 @@ export class ActiveChain {
   }
 
   /** The height of the last validated block. Readers see the chain up to it. */
-  get settledHeight(): number {
+  get settledHeight(): Height {
     return this.height - this.unverified
   }
 
   /** The number of the last validated block. */
-  get settledTip(): number {
+  get settledTip(): HeaderId {
     return this.at(this.settledHeight)
   }
 
-  at(height: number): number {
+  at(height: Height): HeaderId {
     return this.numbers[height] ?? NONE
   }
 
   /** Whether a block is in the validated part. */
-  isActive(id: number): boolean {
+  isActive(id: HeaderId): boolean {
     const height = this.index.height(id)
     return height <= this.settledHeight && this.numbers[height] === id
   }
 
   /** The numbers by height: a view. */
-  all(): ReadonlyArray<number> {
+  all(): ReadonlyArray<HeaderId> {
     return this.numbers
   }
 
   /** Adds a block whose scripts are not verified yet. */
-  pushOnTrust(id: number): void {
+  pushOnTrust(id: HeaderId): void {
     this.numbers.push(id)
     this.unverified++
   }

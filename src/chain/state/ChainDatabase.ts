@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
@@ -59,7 +60,7 @@ export interface Changes {
 
 interface ClaimRow {
   readonly name: Buffer
-  readonly height: number
+  readonly height: Height
   readonly outpoint: Buffer
 }
 
@@ -121,7 +122,7 @@ const prepare = (database: Database) => {
       `SELECT name, height, outpoint FROM claims WHERE name IN (${repeated("?", NAMES_AT_ONCE)})`
     ),
     // One blob per row: for tens of thousands of rows, one buffer per column takes longer than the read.
-    claimsBetween: statement<[number, number], { readonly height: number; readonly claim: Buffer }>(
+    claimsBetween: statement<[number, number], { readonly height: Height; readonly claim: Buffer }>(
       "SELECT height, CAST(outpoint || name AS BLOB) AS claim FROM claims WHERE height BETWEEN ? AND ?"
     ),
     firstClaims: statement<[number], ClaimRow>("SELECT name, height, outpoint FROM claims ORDER BY name LIMIT ?"),

@@ -6,9 +6,10 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { chainstateFlushDuration } from "../../metrics/metrics.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
-import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
 import type { CoinSearch, CoinsFound } from "./ChainDatabase.ts"
@@ -36,8 +37,8 @@ export interface ChainStateOptions {
 }
 
 export type Accepted =
-  | { readonly type: "new"; readonly id: number }
-  | { readonly type: "known"; readonly id: number }
+  | { readonly type: "new"; readonly id: HeaderId }
+  | { readonly type: "known"; readonly id: HeaderId }
   | { readonly type: "rejected"; readonly reject: Reject }
 
 /**
@@ -83,50 +84,50 @@ export class ChainState {
     this.connector = new Connector({ params, index, active, forks, coins, files, stored, timings, checkPlace })
   }
 
-  get tip(): number {
+  get tip(): HeaderId {
     return this.active.tip
   }
 
-  get height(): number {
+  get height(): Height {
     return this.active.height
   }
 
-  at(height: number): number {
+  at(height: Height): HeaderId {
     return this.active.at(height)
   }
 
   /** The height of the last validated block. Readers see the chain up to it. */
-  get settledHeight(): number {
+  get settledHeight(): Height {
     return this.active.settledHeight
   }
 
   /** The number of the last validated block. */
-  get settledTip(): number {
+  get settledTip(): HeaderId {
     return this.active.settledTip
   }
 
   /** Whether a block is in the validated part of the best chain. */
-  isActive(id: number): boolean {
+  isActive(id: HeaderId): boolean {
     return this.active.isActive(id)
   }
 
   /** Median time past of the block of the best chain at a height. */
-  medianTimePastAt(height: number): number {
+  medianTimePastAt(height: Height): number {
     return this.index.medianTimePast(this.at(height))
   }
 
   /** The number of a header; `NONE` if it is unknown. */
-  find(hash: Bytes): number {
+  find(hash: Bytes): HeaderId {
     return this.index.find(hash)
   }
 
   /** The number of the header with the most work that is not invalid and that the chain can reach. */
-  get bestHeader(): number {
+  get bestHeader(): HeaderId {
     return this.forks.bestHeader
   }
 
   /** The number of the header with the most work, including branches that were given up. */
-  get mostWork(): number {
+  get mostWork(): HeaderId {
     return this.forks.mostWork
   }
 
@@ -154,7 +155,7 @@ export class ChainState {
     const prev = this.index.find(header.prevHash)
     if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
     if (this.index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")
-    const point = (id: number) => ({
+    const point = (id: HeaderId) => ({
       height: this.index.height(id),
       time: this.index.time(id),
       bits: this.index.bits(id)
@@ -177,7 +178,8 @@ export class ChainState {
     this.times.check += checked - started
     if (accepted.type !== "new") return accepted
     const { place, record } = lies ?? { place: this.stores.files.appendBlock(block.bytes), record: block.bytes }
-    this.index.setData(accepted.id, place, block.transactions.length, recordChecksum(record))
+    const [txCount, checksum] = [block.transactions.length, recordChecksum(record)]
+    this.index.setData(accepted.id, { place, txCount, checksum })
     this.stored.remember(accepted.id, block)
     this.forks.blockStored(accepted.id)
     this.times.append += performance.now() - checked
@@ -205,29 +207,29 @@ export class ChainState {
     return { type: "rejected", reject }
   }
 
-  hasBlock(id: number): boolean {
+  hasBlock(id: HeaderId): boolean {
     return this.index.has(id, Status.HAVE_DATA)
   }
 
   /**
    * Throws `StorageFailure`. A damaged block counts as missing from then on: it is stored again when a peer sends it.
    */
-  block(id: number): Block {
+  block(id: HeaderId): Block {
     return this.stored.block(id)
   }
 
   /** The stored bytes of a block, not decoded. Throws `StorageFailure`. */
-  blockBytes(id: number): Bytes {
+  blockBytes(id: HeaderId): Bytes {
     return this.stored.bytes(id)
   }
 
   /** The undo data of a block; `undefined` if it was never connected. Throws `StorageFailure`, also if they are lost. */
-  undo(id: number): Undo | undefined {
+  undo(id: HeaderId): Undo | undefined {
     return this.index.has(id, Status.HAVE_UNDO) || lacksUndo(this.index, id) ? this.stored.undo(id) : undefined
   }
 
   /** Headers with their proofs, up to the first block that is not stored. Throws `StorageFailure`. */
-  fullHeaders(ids: ReadonlyArray<number>): ReadonlyArray<BlockHeader> {
+  fullHeaders(ids: ReadonlyArray<HeaderId>): ReadonlyArray<BlockHeader> {
     const headers: Array<BlockHeader> = []
     for (const id of ids) {
       if (!this.index.has(id, Status.HAVE_DATA)) break
@@ -272,7 +274,7 @@ export class ChainState {
   }
 
   /** See `Connector`. */
-  prepare(target: number, limits: BatchLimits, check: CheckScripts): PreparedBatch {
+  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): PreparedBatch {
     return this.connector.prepare(target, limits, check)
   }
 
@@ -297,23 +299,23 @@ export class ChainState {
   }
 
   /** A block of the best chain with its name effects. Throws `StorageFailure`. */
-  connected(id: number): Connected {
+  connected(id: HeaderId): Connected {
     return this.connector.connected(id)
   }
 
   /** Marks a block as invalid (`invalidateblock`). The caller then follows `nextStep`. */
-  invalidate(id: number): void {
+  invalidate(id: HeaderId): void {
     // Genesis is part of every chain.
-    if (id !== 0) this.forks.markFailed(id)
+    if (id !== GENESIS) this.forks.markFailed(id)
   }
 
   /** Withdraws `invalidate` or a refusal for a block, its ancestors and its descendants. */
-  reconsider(id: number): void {
+  reconsider(id: HeaderId): void {
     this.forks.reconsider(id)
   }
 
   /** Prefers a block to others of equal work (`preciousblock`). The caller then follows `nextStep`. */
-  prefer(id: number): void {
+  prefer(id: HeaderId): void {
     this.forks.prefer(id)
   }
 
@@ -323,7 +325,7 @@ export class ChainState {
   }
 
   /** The last headers of all branches, the best chain's tip included, highest first. */
-  tips(): ReadonlyArray<number> {
+  tips(): ReadonlyArray<HeaderId> {
     return this.forks.tips()
   }
 

@@ -4,7 +4,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { BlockFiles } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../storage/errors.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
-import { BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { requestRebuild } from "../repair/rebuild.ts"
 import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
 import { ActiveChain } from "./ActiveChain.ts"
@@ -41,7 +41,7 @@ export class ChainStores {
         options.chainstateDirectory,
         options.pageSize,
         (damage) => {
-          requestRebuild(options.chainstateDirectory, damage.found)
+          requestRebuild({ chainstateDirectory: options.chainstateDirectory, reason: damage.found })
           options.onDamage?.(damage)
         }
       )
@@ -66,9 +66,9 @@ export class ChainStores {
   private begin(): void {
     const genesis = decodeBlock(this.options.params.network.genesisBlock)
     this.active.become(this.index.add(genesis.header, NONE))
-    this.index.addStatus(0, Status.VALID)
+    this.index.addStatus(GENESIS, Status.VALID)
     for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
-    this.index.setUndo(0, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
+    this.index.setUndo(GENESIS, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
     // Existing block files are kept: they may have a chain whose index was deleted.
     if (this.strayFiles().length === 0) this.storeGenesis()
   }
@@ -82,16 +82,17 @@ export class ChainStores {
     }
     const genesis = this.index.find(this.options.params.network.genesisHash)
     const tip = this.index.find(bestHash)
-    if (genesis !== 0 || tip === NONE) throw this.database.corrupted("the best block is not in the block index")
+    if (genesis !== GENESIS || tip === NONE) throw this.database.corrupted("the best block is not in the block index")
     this.active.become(tip)
   }
 
   /** Stores the genesis block if it is missing. This also ends a rebuild: see `strayFiles`. */
   storeGenesis(): void {
-    if (this.index.has(0, Status.HAVE_DATA)) return
+    if (this.index.has(GENESIS, Status.HAVE_DATA)) return
     const genesis = decodeBlock(this.options.params.network.genesisBlock)
     const place = this.files.appendBlock(genesis.bytes)
-    this.index.setData(0, place, genesis.transactions.length, recordChecksum(genesis.bytes))
+    const [txCount, checksum] = [genesis.transactions.length, recordChecksum(genesis.bytes)]
+    this.index.setData(GENESIS, { place, txCount, checksum })
   }
 
   /**
@@ -99,7 +100,7 @@ export class ChainStores {
    * is indexed last, so that an interrupted rebuild is resumed.
    */
   strayFiles(): ReadonlyArray<string> {
-    if (this.index.has(0, Status.HAVE_DATA)) return []
+    if (this.index.has(GENESIS, Status.HAVE_DATA)) return []
     const numbers = this.files.numbers("blk")
     if (!numbers.some((file) => this.files.sizeOf("blk", file) > 0)) return []
     return numbers.map((file) => this.files.path("blk", file))
@@ -136,7 +137,7 @@ export class ChainStores {
 
   /** The error of a chain state that has to be rebuilt from the blocks. The next start does this. */
   beyondRepair(found: string): StorageCorrupted {
-    requestRebuild(this.options.chainstateDirectory, found)
+    requestRebuild({ chainstateDirectory: this.options.chainstateDirectory, reason: found })
     const remedy = "Start the node again: it rebuilds the chain state from the stored blocks"
     return new StorageCorrupted({ file: this.database.file, found, remedy })
   }

@@ -7,9 +7,10 @@ import { type Reject, reject } from "../../consensus/Reject.ts"
 import type { BlockDelta, NameEffect, ScriptCheck } from "../../consensus/view.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { equal } from "../../protocol/bytes.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockFiles } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
-import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { scriptsAssumed } from "../index/scriptsAssumed.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
 import { encodeUndo } from "./coinCodec.ts"
@@ -20,7 +21,7 @@ import type { Timings } from "./timings.ts"
 
 /** A connected block whose scripts are not verified yet. */
 interface Prepared {
-  readonly id: number
+  readonly id: HeaderId
   readonly block: Block
   readonly delta: BlockDelta
 }
@@ -28,8 +29,8 @@ interface Prepared {
 /** A batch of connected blocks with unverified scripts, and the error that ended it, if any. */
 export interface PreparedBatch {
   readonly blocks: ReadonlyArray<Prepared>
-  readonly refused: { readonly id: number; readonly reject: Reject } | undefined
-  readonly thrown: { readonly id: number; readonly cause: unknown } | undefined
+  readonly refused: { readonly id: HeaderId; readonly reject: Reject } | undefined
+  readonly thrown: { readonly id: HeaderId; readonly cause: unknown } | undefined
 }
 
 /** The result of validating a block without connecting it. `reject` applies if all its scripts are valid. */
@@ -47,7 +48,7 @@ export interface Settled {
 }
 
 export interface Connected {
-  readonly id: number
+  readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
 }
@@ -114,7 +115,7 @@ export class Connector {
    * to `check`. This includes a refused block after the last one, whose scripts may give the actual reason. `settle`
    * ends the batch with the result of the checks.
    */
-  prepare(target: number, limits: BatchLimits, check: CheckScripts): PreparedBatch {
+  prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): PreparedBatch {
     const blocks: Array<Prepared> = []
     const end = Math.min(this.index.height(target), this.active.height + limits.blocks)
     let bytes = 0
@@ -143,7 +144,7 @@ export class Connector {
     return { blocks, refused: undefined, thrown: undefined }
   }
 
-  private connectOnTrust(id: number, block: Block, flags: number) {
+  private connectOnTrust(id: HeaderId, block: Block, flags: number) {
     const started = performance.now()
     const prev = this.index.parent(id)
     const result = connectBlock({
@@ -153,8 +154,8 @@ export class Connector {
       flags,
       view: this.coins,
       medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
-      medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
-      checkScripts: !scriptsAssumed(this.index, id, this.forks.bestHeader, this.params)
+      medianTimePastAt: (height: Height) => this.index.medianTimePast(this.index.ancestor(id, height)),
+      checkScripts: !scriptsAssumed(this.index, { id, best: this.forks.bestHeader }, this.params)
     })
     this.timings.connect += performance.now() - started
     return result
@@ -239,7 +240,7 @@ export class Connector {
    * bytes changed on disk, in a witness or proof that neither hash nor merkle root covers: then the block counts as
    * damaged, not as invalid.
    */
-  private changedOnDisk(id: number): StorageCorrupted | undefined {
+  private changedOnDisk(id: HeaderId): StorageCorrupted | undefined {
     const block = this.stored.block(id)
     const reject = checkBlock(block, this.params) ?? checkBlockContext(block, {
       height: this.index.height(id),
@@ -261,13 +262,13 @@ export class Connector {
   }
 
   /** Whether the damaged bytes of this block caused an error. Genesis is excluded: its bytes are built in. */
-  private isDamage(id: number, cause: unknown): cause is StorageCorrupted {
-    return id !== 0 && cause instanceof StorageCorrupted &&
+  private isDamage(id: HeaderId, cause: unknown): cause is StorageCorrupted {
+    return id !== GENESIS && cause instanceof StorageCorrupted &&
       cause.file === this.files.path("blk", this.index.dataPlace(id).file)
   }
 
   /** Disconnects the last block. Returns its number. */
-  disconnectTip(): number {
+  disconnectTip(): HeaderId {
     const id = this.active.tip
     const block = this.stored.block(id)
     const undone = undoBlock(block, this.stored.undo(id))
@@ -276,7 +277,7 @@ export class Connector {
     return id
   }
 
-  connected(id: number): Connected {
+  connected(id: HeaderId): Connected {
     const block = this.stored.block(id)
     return { id, block, effects: nameEffects(block, this.index.height(id), this.params) }
   }

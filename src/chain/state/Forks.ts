@@ -1,3 +1,4 @@
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { StorageCorrupted } from "../../storage/errors.ts"
 import { BestHeader } from "../index/BestHeader.ts"
 import { type BlockIndex, NONE, Status } from "../index/BlockIndex.ts"
@@ -10,9 +11,9 @@ import type { StoredBlocks } from "./StoredBlocks.ts"
 export type Step =
   | { readonly type: "none" }
   | { readonly type: "disconnect" }
-  | { readonly type: "connect"; readonly target: number }
+  | { readonly type: "connect"; readonly target: HeaderId }
   /** A block that has to be disconnected is missing. The reorg waits for it. */
-  | { readonly type: "wait"; readonly missing: number }
+  | { readonly type: "wait"; readonly missing: HeaderId }
 
 interface ForkParts {
   readonly index: BlockIndex
@@ -55,20 +56,20 @@ export class Forks {
   }
 
   /** The number of the header with the most work that is not invalid and that the chain can reach. */
-  get bestHeader(): number {
+  get bestHeader(): HeaderId {
     return this.best.reachable
   }
 
   /** The number of the header with the most work, including branches that were given up. */
-  get mostWork(): number {
+  get mostWork(): HeaderId {
     return this.best.mostWork
   }
 
-  headerAdded(id: number): void {
+  headerAdded(id: HeaderId): void {
     this.best.consider(id)
   }
 
-  blockStored(id: number): void {
+  blockStored(id: HeaderId): void {
     if (this.losses.regained(id)) this.best.find(this.active.tip)
     this.candidates.arrived(id, this.active.tip)
   }
@@ -90,10 +91,10 @@ export class Forks {
   }
 
   /** Marks a block and its descendants as invalid. */
-  markFailed(failed: number): void {
+  markFailed(failed: HeaderId): void {
     this.index.addStatus(failed, Status.FAILED)
     // Children have higher numbers than their parents: so one ascending pass finds all descendants.
-    for (let id = failed + 1; id < this.index.count; id++) {
+    for (const id of this.index.ids(failed)) {
       const parent = this.index.parent(id)
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(id, Status.FAILED_PARENT)
     }
@@ -102,15 +103,15 @@ export class Forks {
   }
 
   /** Withdraws a refusal for a block, its ancestors and its descendants. */
-  reconsider(id: number): void {
+  reconsider(id: HeaderId): void {
     const height = this.index.height(id)
-    for (let other = 0; other < this.index.count; other++) {
+    for (const other of this.index.ids()) {
       const related = this.index.height(other) >= height
         ? this.index.ancestor(other, height) === id
         : this.index.ancestor(id, this.index.height(other)) === other
       if (related) this.index.clearStatus(other, Status.FAILED | Status.FAILED_PARENT)
     }
-    for (let other = 0; other < this.index.count; other++) {
+    for (const other of this.index.ids()) {
       const parent = this.index.parent(other)
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(other, Status.FAILED_PARENT)
     }
@@ -118,7 +119,7 @@ export class Forks {
   }
 
   /** Treats a block as the first to arrive among those of equal work. Does nothing for less work than the tip's. */
-  prefer(id: number): void {
+  prefer(id: HeaderId): void {
     const { tip } = this.active
     if (this.index.compareWork(id, tip) >= 0) this.candidates.prefer({ id, tip })
   }
@@ -132,17 +133,17 @@ export class Forks {
   }
 
   /** The last headers of all branches, the best chain's tip included, highest first. */
-  tips(): ReadonlyArray<number> {
+  tips(): ReadonlyArray<HeaderId> {
     const { active, index } = this
     const hasChild = new Uint8Array(index.count)
-    for (let id = 0; id < index.count; id++) {
+    for (const id of index.ids()) {
       const parent = index.parent(id)
       if (parent !== NONE) hasChild[parent] = 1
     }
     for (let height = active.settledHeight + 1; height <= active.height; height++) hasChild[active.at(height)] = 1
     hasChild[active.settledTip] = 0
-    const tips: Array<number> = []
-    for (let id = 0; id < index.count; id++) if (hasChild[id] === 0) tips.push(id)
+    const tips: Array<HeaderId> = []
+    for (const id of index.ids()) if (hasChild[id] === 0) tips.push(id)
     return tips.sort((a, b) => index.height(b) - index.height(a))
   }
 }

@@ -1,11 +1,12 @@
 import type { Block } from "../../protocol/block.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 
 /** Bytes of blocks to keep: some batches of an import, or the last blocks at the tip for relay and reorgs. */
 const LIMIT = 4 * 1024 * 1024
 
 /** The most recent blocks, decoded. The oldest are dropped first, the last one stays. */
 export class RecentBlocks {
-  private readonly blocks = new Map<number, Block>()
+  private readonly blocks = new Map<HeaderId, Block>()
   private readonly limit: number
   private used = 0
 
@@ -14,11 +15,11 @@ export class RecentBlocks {
     this.limit = limit
   }
 
-  get(id: number): Block | undefined {
+  get(id: HeaderId): Block | undefined {
     return this.blocks.get(id)
   }
 
-  put(id: number, block: Block): void {
+  put(id: HeaderId, block: Block): void {
     this.remove(id)
     this.blocks.set(id, block)
     this.used += block.size
@@ -28,7 +29,7 @@ export class RecentBlocks {
     }
   }
 
-  remove(id: number): void {
+  remove(id: HeaderId): void {
     const block = this.blocks.get(id)
     if (block === undefined) return
     this.blocks.delete(id)

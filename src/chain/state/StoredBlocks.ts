@@ -3,11 +3,12 @@ import { checkProofOfWork } from "../../consensus/header.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Block, type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { NO_CHECKSUM, recordChecksum } from "../../storage/recordChecksum.ts"
-import { type BlockIndex, Status } from "../index/BlockIndex.ts"
+import { type BlockIndex, GENESIS, Status } from "../index/BlockIndex.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { decodeUndo, type Undo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
@@ -48,24 +49,24 @@ export class StoredBlocks {
     this.store = store
   }
 
-  remember(id: number, block: Block): void {
+  remember(id: HeaderId, block: Block): void {
     this.recent.put(id, block)
   }
 
-  forget(id: number): void {
+  forget(id: HeaderId): void {
     this.recent.remove(id)
   }
 
-  block(id: number): Block {
+  block(id: HeaderId): Block {
     return this.recent.get(id) ?? this.read(id)
   }
 
-  bytes(id: number): Bytes {
+  bytes(id: HeaderId): Bytes {
     return this.recent.get(id)?.bytes ?? this.record(id)
   }
 
   /** Reads a block from its file, even if it is in memory. */
-  read(id: number): Block {
+  read(id: HeaderId): Block {
     const { index, timings } = this.store
     const started = performance.now()
     const bytes = this.record(id)
@@ -83,11 +84,11 @@ export class StoredBlocks {
   }
 
   /** Verifies the stored block, even if it is in memory. */
-  checkBlock(id: number): void {
+  checkBlock(id: HeaderId): void {
     this.record(id)
   }
 
-  private nameOf(id: number): string {
+  private nameOf(id: HeaderId): string {
     return `block ${displayHash(this.store.index.hash(id))}`
   }
 
@@ -96,13 +97,13 @@ export class StoredBlocks {
     return new StorageCorrupted({ file: this.store.files.path(family, file), found, remedy })
   }
 
-  private lost(family: FileFamily, id: number, what: string): StorageCorrupted {
+  private lost(family: FileFamily, id: HeaderId, what: string): StorageCorrupted {
     const { index } = this.store
     const place = family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
     return this.noteLost(family, id, this.failure(family, place.file, `the record at offset ${place.offset} ${what}`))
   }
 
-  private noteLost(family: FileFamily, id: number, failure: StorageCorrupted): StorageCorrupted {
+  private noteLost(family: FileFamily, id: HeaderId, failure: StorageCorrupted): StorageCorrupted {
     const { index, losses } = this.store
     if (family === "blk") this.forget(id)
     losses.lose({ family, id, height: index.height(id), reason: failure.message })
@@ -110,12 +111,12 @@ export class StoredBlocks {
   }
 
   /** Notes that a stored block no longer passes the checks that it passed before. Returns the error. */
-  damagedBlock(id: number, reason: string): StorageCorrupted {
+  damagedBlock(id: HeaderId, reason: string): StorageCorrupted {
     return this.lost("blk", id, `of ${this.nameOf(id)} is invalid (${reason})`)
   }
 
   /** Runs a read of a record. A record beyond the end of its file is lost. */
-  private reading<A>(family: FileFamily, id: number, read: () => A): A {
+  private reading<A>(family: FileFamily, id: HeaderId, read: () => A): A {
     try {
       return read()
     } catch (cause) {
@@ -123,10 +124,10 @@ export class StoredBlocks {
     }
   }
 
-  private record(id: number): Bytes {
+  private record(id: HeaderId): Bytes {
     const { files, index, params } = this.store
     // The genesis block is built in.
-    if (id === 0) return params.network.genesisBlock
+    if (id === GENESIS) return params.network.genesisBlock
     const place = index.dataPlace(id)
     if (!index.has(id, Status.HAVE_DATA)) throw this.failure("blk", place.file, `${this.nameOf(id)} is missing`)
     const bytes = this.reading("blk", id, () => files.readBlock(place))
@@ -137,14 +138,14 @@ export class StoredBlocks {
   }
 
   /** Checks a record without a checksum by the rules, and stores its checksum. */
-  private approve(id: number, bytes: Bytes): void {
+  private approve(id: HeaderId, bytes: Bytes): void {
     const broken = this.judge(id, bytes)
     if (broken !== undefined) throw this.lost("blk", id, `is not ${this.nameOf(id)} any more (${broken})`)
     this.store.index.setChecksum(id, recordChecksum(bytes))
   }
 
   /** The error in the bytes of a block, as far as the block alone shows it. */
-  private judge(id: number, bytes: Bytes): string | undefined {
+  private judge(id: HeaderId, bytes: Bytes): string | undefined {
     const { index, params } = this.store
     try {
       const block = decodeBlock(bytes)
@@ -160,7 +161,7 @@ export class StoredBlocks {
   }
 
   /** The header of a block with its proof. For a large record, reads only the beginning and checks the proof. */
-  header(id: number): BlockHeader {
+  header(id: HeaderId): BlockHeader {
     const { index } = this.store
     const recent = this.recent.get(id)
     if (recent !== undefined) return recent
@@ -181,7 +182,7 @@ export class StoredBlocks {
   }
 
   /** Reads a header and its proof from the first bytes of a block; `undefined` if they are incomplete or damaged. */
-  private proven(id: number, place: Place): BlockHeader | undefined {
+  private proven(id: HeaderId, place: Place): BlockHeader | undefined {
     const { files, index, params } = this.store
     try {
       const header = readBlockHeader(new Reader(this.reading("blk", id, () => files.readBlock(place))))
@@ -193,7 +194,7 @@ export class StoredBlocks {
     }
   }
 
-  undo(id: number): Undo {
+  undo(id: HeaderId): Undo {
     const { files, index } = this.store
     const place = index.undoPlace(id)
     if (!index.has(id, Status.HAVE_UNDO)) {

@@ -1,4 +1,5 @@
 import type { Coin, NameClaim } from "../../consensus/view.ts"
+import type { Height } from "../../protocol/keys.ts"
 import type { HeaderInfo } from "../index/headerInfo.ts"
 
 /**
@@ -12,5 +13,5 @@ export interface TipState {
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
   /** Median time past of the block of the best chain at a height (for BIP 68), seconds since 1970. */
-  readonly medianTimePastAt: (height: number) => number
+  readonly medianTimePastAt: (height: Height) => number
 }

@@ -6,6 +6,7 @@ import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
@@ -30,7 +31,7 @@ const FLUSH_SECONDS = 60
 const EVENT_BACKLOG = 4096
 
 /** The verdict on each validated block, by number: its refusal, or `undefined` if it was connected. */
-export type BatchVerdicts = ReadonlyMap<number, Reject | undefined>
+export type BatchVerdicts = ReadonlyMap<HeaderId, Reject | undefined>
 
 /**
  * The only writer of the best chain. It moves batch by batch to the most work, notifies the followers, then publishes
@@ -63,7 +64,7 @@ export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
 /** The block with a number, as attributes of a span. */
-const placeOf = (state: ChainState, id: number) => {
+const placeOf = (state: ChainState, id: HeaderId) => {
   const { hash, height } = cursorOf(state, id)
   return { hash: displayHash(hash), height }
 }
@@ -81,7 +82,7 @@ const noteRefusal = (state: ChainState, { id, reject }: NonNullable<Settled["ref
   return Effect.annotateLogs(Effect.logWarning("invalid block refused", facts), "subsystem", "chain")
 }
 
-const noteWait = (state: ChainState, missing: number): Effect.Effect<void> => {
+const noteWait = (state: ChainState, missing: HeaderId): Effect.Effect<void> => {
   const { hash, height } = cursorOf(state, missing)
   const facts = { height, hash: displayHash(hash) }
   return Effect.annotateLogs(
@@ -99,7 +100,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const failure = yield* Deferred.make<never, StorageFailure>()
     const followers: Array<Following> = []
     /** Connected blocks and events that the followers and listeners have not been notified of. */
-    const untold = new Map<number, Connected>()
+    const untold = new Map<HeaderId, Connected>()
     let untoldBytes = 0
     let happened: Array<ChainEvent> = []
     let flushedAt = performance.now()
@@ -128,7 +129,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const tell = (
       following: Following,
-      recent: ReadonlyMap<number, Connected>
+      recent: ReadonlyMap<HeaderId, Connected>
     ): Effect.Effect<void, StorageFailure> =>
       following.rebuilding ? Effect.void : Effect.catchIf(
         follow(state, following, recent),
@@ -156,7 +157,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     })
 
     /** Connects one batch towards `target`: rules on this thread, scripts on all threads. */
-    const connectBatch = (target: number): Effect.Effect<Settled, StorageFailure> =>
+    const connectBatch = (target: HeaderId): Effect.Effect<Settled, StorageFailure> =>
       Effect.gen(function*() {
         const batch = pool.begin()
         const begun = performance.now()
@@ -201,7 +202,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const activate = (imported: boolean): Effect.Effect<BatchVerdicts, StorageFailure> =>
       Effect.gen(function*() {
-        const verdicts = new Map<number, Reject | undefined>()
+        const verdicts = new Map<HeaderId, Reject | undefined>()
         for (let step = yield* nextStep; step.type !== "none"; step = yield* nextStep) {
           telling = !imported
           if (step.type === "wait") {

@@ -2,11 +2,12 @@ import type * as Effect from "effect/Effect"
 import type { NameEffect } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 
 export interface Cursor {
-  readonly height: number
+  readonly height: Height
   /** Wire order. */
   readonly hash: Bytes
 }
@@ -54,7 +55,7 @@ export interface Follower {
 /** The attributes of the span in which a follower applies blocks. */
 export const applied = (
   blocks: ReadonlyArray<ConnectedBlock>
-): { readonly blocks: number; readonly height: number | undefined } => ({
+): { readonly blocks: number; readonly height: Height | undefined } => ({
   blocks: blocks.length,
   height: blocks.at(-1)?.height
 })

@@ -171,7 +171,7 @@ class Batch implements VerifyBatch {
 
   private readonly check = ({ block, checks, flags }: Work): void => {
     if (this.failure !== undefined && this.failure.block <= block) return
-    this.failure = earlier(this.failure, verifyChecks(checks, flags, block))
+    this.failure = earlier(this.failure, verifyChecks(checks, { block, flags }))
   }
 
   /** The next work for this thread. The workers start at the other end. */

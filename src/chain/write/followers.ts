@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { equal } from "../../protocol/bytes.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
-import { NONE, Status } from "../index/BlockIndex.ts"
+import { GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected } from "../state/Connector.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
@@ -15,7 +16,7 @@ const BATCH_BYTES = 8 * 1024 * 1024
 export type Move =
   | { readonly type: "wait" }
   | { readonly type: "rewind"; readonly to: Cursor }
-  | { readonly type: "forward"; readonly from: number }
+  | { readonly type: "forward"; readonly from: Height }
 
 /**
  * Decides how a follower's cursor moves to the tip.
@@ -35,7 +36,7 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
   if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
   // The cursor's block is unknown, but earlier blocks may be known.
   const known = trail.find(({ hash, height }) => height < cursor.height && state.index.find(hash) !== NONE)
-  return rewindTo(state, known === undefined ? 0 : state.index.forkPoint(state.index.find(known.hash), tip))
+  return rewindTo(state, known === undefined ? GENESIS : state.index.forkPoint(state.index.find(known.hash), tip))
 }
 
 /** Whether a store is on another branch than the chain, as far as the tip shows. */
@@ -52,9 +53,9 @@ const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
   return id === NONE || !(state.isActive(id) || state.index.has(id, Status.VALID))
 }
 
-const rewindTo = (state: ChainState, id: number): Move => ({ type: "rewind", to: cursorOf(state, id) })
+const rewindTo = (state: ChainState, id: HeaderId): Move => ({ type: "rewind", to: cursorOf(state, id) })
 
-export const cursorOf = (state: ChainState, id: number): Cursor => ({
+export const cursorOf = (state: ChainState, id: HeaderId): Cursor => ({
   height: state.index.height(id),
   hash: state.index.hash(id).slice()
 })
@@ -65,8 +66,11 @@ export interface Following {
   /** Whether its store is being rebuilt, step by step between new blocks. It is notified of these later. */
   rebuilding: boolean
   /** The height of an unreadable block that the follower waits for. */
-  waitsFor?: number | undefined
+  waitsFor?: Height | undefined
 }
+
+/** The blocks just connected, by number. */
+type RecentBlocks = ReadonlyMap<HeaderId, Connected>
 
 /** Progress is logged if more blocks than this are left. */
 const LONG_WAY = 2_000
@@ -82,7 +86,7 @@ const REPORT_MS = 10_000
 export const follow = (
   state: ChainState,
   following: Following,
-  recent: ReadonlyMap<number, Connected>
+  recent: RecentBlocks
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     let reported = performance.now()
@@ -91,7 +95,7 @@ export const follow = (
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
       const move = nextMove(state, cursor, trail)
       const isThere = move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
-      if (isThere || !(yield* Effect.uninterruptible(step(state, following, move, recent)))) {
+      if (isThere || !(yield* Effect.uninterruptible(step(state, following, { move, recent })))) {
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
       }
@@ -113,14 +117,13 @@ export const advance = (state: ChainState, following: Following): Effect.Effect<
     const move = nextMove(state, following.cursor)
     return move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
       ? Effect.succeed(false)
-      : Effect.uninterruptible(step(state, following, move, new Map()))
+      : Effect.uninterruptible(step(state, following, { move, recent: new Map() }))
   })
 
 const step = (
   state: ChainState,
   following: Following,
-  move: Exclude<Move, { readonly type: "wait" }>,
-  recent: ReadonlyMap<number, Connected>
+  { move, recent }: { readonly move: Exclude<Move, { readonly type: "wait" }>; readonly recent: RecentBlocks }
 ): Effect.Effect<boolean, StorageFailure> =>
   Effect.gen(function*() {
     if (move.type === "rewind") {
@@ -156,7 +159,7 @@ const rethrow = (cause: unknown): never => {
   throw cause
 }
 
-const batchFrom = (state: ChainState, from: number, recent: ReadonlyMap<number, Connected>) => {
+const batchFrom = (state: ChainState, from: Height, recent: RecentBlocks) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0
   for (let height = from; height <= state.settledHeight; height++) {

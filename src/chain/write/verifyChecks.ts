@@ -5,8 +5,7 @@ import type { ScriptFailure } from "./verifyMessage.ts"
 /** Checks the scripts of some transactions of one block. Returns the first failure. */
 export const verifyChecks = (
   checks: ReadonlyArray<ScriptCheck>,
-  flags: number,
-  block: number
+  { block, flags }: { readonly block: number; readonly flags: number }
 ): ScriptFailure | undefined => {
   for (const check of checks) {
     const failed = verifyTransaction(check, flags)

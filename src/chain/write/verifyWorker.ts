@@ -17,7 +17,7 @@ const onMessage = (message: ToWorker): void => {
       if (Atomics.compareExchange(claims, message.index, 0, 1) !== 0) return
       // Only the failure in the earliest block counts.
       if (failure !== undefined && failure.block <= message.block) return
-      failure = verifyChecks(unpackChecks(message.checks), message.flags, message.block) ?? failure
+      failure = verifyChecks(unpackChecks(message.checks), message) ?? failure
       return
     case "end": {
       const answer: FromWorker = { failure }

@@ -168,7 +168,7 @@ export class Inbound {
 
   #isTooFast(address: ClientAddress): boolean {
     if (this.#parts.config.limits.messagesPerMinute === 0 && address.loopback) return false
-    return this.#rates.take(address, 1, performance.now()) !== undefined
+    return this.#rates.take(address, { count: 1, now: performance.now() }) !== undefined
   }
 
   #rcptTo({ address }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {

@@ -21,7 +21,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { Mempool } from "../Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../PoolEntry.ts"
 import { FeeHistory, type FeeMode, type RawEstimate, SavedFees, type SmartEstimate } from "./FeeHistory.ts"
-import { type HorizonName, HORIZONS } from "./FeeHorizon.ts"
+import { type FeeTarget, type HorizonName, HORIZONS } from "./FeeHorizon.ts"
 
 /** The file that keeps a fee history over a restart: JSON, one object. */
 
@@ -85,7 +85,7 @@ export class FeeEstimator extends Context.Tag("svcd/FeeEstimator")<FeeEstimator,
   /** The fee rate for a transaction to be mined within so many blocks, 1 to `HIGHEST_TARGET`. */
   readonly estimateSmart: (target: number, mode: FeeMode) => SmartEstimate
   /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
-  readonly estimateRaw: (target: number, threshold: number, horizon: HorizonName) => RawEstimate | undefined
+  readonly estimateRaw: (horizon: HorizonName, wanted: FeeTarget) => RawEstimate | undefined
   /** Writes the history to its file, if it has one. */
   readonly save: Effect.Effect<void, StorageFailure>
 }>() {}
@@ -223,7 +223,7 @@ const make = (
 
     return FeeEstimator.of({
       estimateSmart: (target, mode) => history.estimateSmart(target, mode),
-      estimateRaw: (target, threshold, horizon) => history.estimateRaw(target, threshold, horizon),
+      estimateRaw: (horizon, wanted) => history.estimateRaw(horizon, wanted),
       save
     })
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))

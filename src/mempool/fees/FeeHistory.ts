@@ -1,7 +1,17 @@
 import * as Schema from "effect/Schema"
+import type { TxidKey } from "../../protocol/keys.ts"
 import { rateOf } from "../policy/feeRate.ts"
 import { bucketOf } from "./feeBuckets.ts"
-import { FeeHorizon, type HorizonEstimate, type HorizonName, HORIZONS, type SavedBucket } from "./FeeHorizon.ts"
+import {
+  FeeHorizon,
+  type FeeTarget,
+  type FollowedArrival,
+  type FollowedRate,
+  type HorizonEstimate,
+  type HorizonName,
+  HORIZONS,
+  type SavedBucket
+} from "./FeeHorizon.ts"
 
 /** `economical` follows a fall of fees at once; `conservative` requires longer horizons to agree. */
 export type FeeMode = "economical" | "conservative"
@@ -67,11 +77,7 @@ const OLDEST = 6 * 1008
 /** Most transactions that are followed: more than a mempool of the usual size holds. */
 const MAX_FOLLOWED = 500_000
 
-interface Followed {
-  readonly height: number
-  readonly bucket: number
-  readonly feeRate: number
-}
+interface Followed extends FollowedArrival, FollowedRate {}
 
 const greater = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || (b !== undefined && b > a) ? b : a
@@ -81,7 +87,7 @@ const lesser = (a: number | undefined, b: number | undefined): number | undefine
 
 /**
  * How soon fee rates got transactions into blocks, as this node saw it: only transactions that were in its mempool
- * count. Transactions are identified by their `txidKey`. Follows the rules of upstream
+ * count. Follows the rules of upstream
  * `policy/fees/block_policy_estimator.cpp`, `CBlockPolicyEstimator`.
  */
 export class FeeHistory {
@@ -90,7 +96,7 @@ export class FeeHistory {
     medium: new FeeHorizon(HORIZONS.medium),
     long: new FeeHorizon(HORIZONS.long)
   }
-  private readonly followed = new Map<string, Followed>()
+  private readonly followed = new Map<TxidKey, Followed>()
   private best = 0
   /** Height of the first block since the start that held a followed transaction; 0 before it. */
   private first = 0
@@ -113,17 +119,18 @@ export class FeeHistory {
   }
 
   /** Follows a transaction from now on. Ignores one that arrived at another tip than the last counted block. */
-  entered(key: string, { fee, height, validForEstimation, vsize }: FeeSample): void {
+  entered(key: TxidKey, { fee, height, validForEstimation, vsize }: FeeSample): void {
     if (!validForEstimation || height !== this.best || this.followed.has(key)) return
     if (this.followed.size >= MAX_FOLLOWED) return
-    const feeRate = rateOf(fee, vsize)
+    const feeRate = rateOf({ fee, vsize })
     const bucket = bucketOf(feeRate)
-    this.followed.set(key, { height, bucket, feeRate })
-    for (const horizon of this.all) horizon.entered(bucket, height)
+    const followed = { height, bucket, feeRate }
+    this.followed.set(key, followed)
+    for (const horizon of this.all) horizon.entered(followed)
   }
 
   /** A transaction left the mempool without being mined. */
-  left(key: string): void {
+  left(key: TxidKey): void {
     const followed = this.followed.get(key)
     if (followed !== undefined) this.stopFollowing(key, followed, false)
   }
@@ -132,7 +139,7 @@ export class FeeHistory {
    * A block with these transactions became the tip. A block no higher than a counted one belongs to a reorganisation,
    * in which transactions would count twice: they are no longer followed, and not counted.
    */
-  blockConnected(height: number, keys: Iterable<string>): void {
+  blockConnected(height: number, keys: Iterable<TxidKey>): void {
     const isNew = height > this.best
     if (isNew) {
       for (const horizon of this.all) horizon.advance(this.best, height)
@@ -143,7 +150,7 @@ export class FeeHistory {
       if (followed === undefined) continue
       this.stopFollowing(key, followed, true)
       if (!isNew) continue
-      for (const horizon of this.all) horizon.confirmed(followed.bucket, followed.feeRate, height - followed.height)
+      for (const horizon of this.all) horizon.confirmed(followed, height - followed.height)
       if (this.first === 0) this.first = height
     }
   }
@@ -154,10 +161,10 @@ export class FeeHistory {
   }
 
   /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
-  estimateRaw(target: number, threshold: number, horizon: HorizonName): RawEstimate | undefined {
+  estimateRaw(horizon: HorizonName, wanted: FeeTarget): RawEstimate | undefined {
     const { settings: { decay, scale }, targets } = this.horizons[horizon]
-    if (target < 1 || target > targets) return undefined
-    const { fail, feeRate, pass } = this.horizons[horizon].estimate(target, threshold, this.best)
+    if (wanted.target < 1 || wanted.target > targets) return undefined
+    const { fail, feeRate, pass } = this.horizons[horizon].estimate(wanted, this.best)
     return { feeRate: inUnits(feeRate), pass, fail, decay, scale }
   }
 
@@ -171,9 +178,9 @@ export class FeeHistory {
     const blocks = Math.min(Math.max(2, target), longest, Math.floor(this.watched / 2))
     if (blocks < 2) return { feeRate: undefined, blocks }
     const conservative = mode === "conservative"
-    let feeRate = this.combined(Math.floor(blocks / 2), HALF_SHARE, true)
-    feeRate = greater(feeRate, this.combined(blocks, SHARE, true))
-    feeRate = greater(feeRate, this.combined(2 * blocks, DOUBLE_SHARE, !conservative))
+    let feeRate = this.combined({ target: Math.floor(blocks / 2), threshold: HALF_SHARE }, true)
+    feeRate = greater(feeRate, this.combined({ target: blocks, threshold: SHARE }, true))
+    feeRate = greater(feeRate, this.combined({ target: 2 * blocks, threshold: DOUBLE_SHARE }, !conservative))
     if (conservative || feeRate === undefined) feeRate = greater(feeRate, this.ofLongerHorizons(2 * blocks))
     return { feeRate: inUnits(feeRate), blocks }
   }
@@ -206,9 +213,9 @@ export class FeeHistory {
     return [short, medium, long]
   }
 
-  private stopFollowing(key: string, { bucket, height }: Followed, mined: boolean): void {
+  private stopFollowing(key: TxidKey, followed: Followed, mined: boolean): void {
     this.followed.delete(key)
-    for (const horizon of this.all) horizon.gone(bucket, height, this.best, mined)
+    for (const horizon of this.all) horizon.gone(followed, this.best, mined)
   }
 
   /** Blocks observed since the start. */
@@ -226,29 +233,31 @@ export class FeeHistory {
     return Math.max(this.watchedNow, this.watchedEarlier)
   }
 
-  private rate(horizon: HorizonName, target: number, threshold: number): number | undefined {
-    return this.horizons[horizon].estimate(target, threshold, this.best).feeRate
+  private rate(horizon: HorizonName, wanted: FeeTarget): number | undefined {
+    return this.horizons[horizon].estimate(wanted, this.best).feeRate
   }
 
   /**
    * The estimate of the shortest horizon that reaches the target. With `shorter`, a shorter horizon's estimate for its
    * own highest target replaces it if it is lower: a transaction with that fee rate waits no longer.
    */
-  private combined(target: number, threshold: number, shorter: boolean): number | undefined {
+  private combined(wanted: FeeTarget, shorter: boolean): number | undefined {
+    const { target, threshold } = wanted
     const { long, medium, short } = this.horizons
     if (target < 1 || target > long.targets) return undefined
-    if (target <= short.targets) return this.rate("short", target, threshold)
-    let feeRate = this.rate(target <= medium.targets ? "medium" : "long", target, threshold)
+    if (target <= short.targets) return this.rate("short", wanted)
+    let feeRate = this.rate(target <= medium.targets ? "medium" : "long", wanted)
     if (!shorter) return feeRate
-    if (target > medium.targets) feeRate = lesser(feeRate, this.rate("medium", medium.targets, threshold))
-    return lesser(feeRate, this.rate("short", short.targets, threshold))
+    if (target > medium.targets) feeRate = lesser(feeRate, this.rate("medium", { target: medium.targets, threshold }))
+    return lesser(feeRate, this.rate("short", { target: short.targets, threshold }))
   }
 
   /** The highest estimate of all horizons beyond the shortest that reaches the target. */
   private ofLongerHorizons(target: number): number | undefined {
     const { medium, short } = this.horizons
-    const ofMedium = target <= short.targets ? this.rate("medium", target, DOUBLE_SHARE) : undefined
-    return target <= medium.targets ? greater(ofMedium, this.rate("long", target, DOUBLE_SHARE)) : undefined
+    const wanted = { target, threshold: DOUBLE_SHARE }
+    const ofMedium = target <= short.targets ? this.rate("medium", wanted) : undefined
+    return target <= medium.targets ? greater(ofMedium, this.rate("long", wanted)) : undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Height } from "../../protocol/keys.ts"
 import { bucketBottom, BUCKETS, bucketTop } from "./feeBuckets.ts"
 
 /** How far back counts reach, and the resolution of waiting times. */
@@ -48,6 +49,26 @@ export interface HorizonEstimate {
   readonly fail: FeeRange | undefined
 }
 
+/** The arrival of a followed transaction: its range of fee rates, and the height of the tip. */
+export interface FollowedArrival {
+  readonly bucket: number
+  readonly height: Height
+}
+
+/** The fee rate of a followed transaction, smallest units a kvB, and its range. */
+export interface FollowedRate {
+  readonly bucket: number
+  readonly feeRate: number
+}
+
+/** What an estimate is for. */
+export interface FeeTarget {
+  /** Blocks. */
+  readonly target: number
+  /** The share of transactions that has to be mined within them. */
+  readonly threshold: number
+}
+
 /** The saved counts of one range of fee rates. */
 export interface SavedBucket {
   readonly bucket: number
@@ -90,6 +111,12 @@ class Stretch {
   }
 }
 
+/** Ranges that were combined down to the lowest one. */
+interface Combined {
+  readonly lowest: number
+  readonly stretch: Stretch
+}
+
 /**
  * The fate of transactions over one span of the past, by range of fee rates. Follows the rules of upstream
  * `policy/fees/block_policy_estimator.cpp`, `TxConfirmStats`. Heights are those of blocks; a transaction's is the
@@ -117,21 +144,22 @@ export class FeeHorizon {
     this.waiting = new Int32Array(this.targets * BUCKETS)
   }
 
-  entered(bucket: number, height: number): void {
-    this.addWaiting(bucket, height, height, 1)
+  entered(arrival: FollowedArrival): void {
+    this.addWaiting(arrival, arrival.height, 1)
   }
 
   /** Stops following a transaction. An unconfirmed one counts as a failure of its range for the time that it waited. */
-  gone(bucket: number, height: number, tipHeight: number, mined: boolean): void {
-    this.addWaiting(bucket, height, tipHeight, -1)
+  gone(arrival: FollowedArrival, tipHeight: Height, mined: boolean): void {
+    this.addWaiting(arrival, tipHeight, -1)
     if (mined) return
     const { periods, scale } = this.settings
+    const { bucket, height } = arrival
     const passed = Math.min(periods, Math.floor((tipHeight - height) / scale))
     for (let period = 0; period < passed; period++) add(this.leftAfter, period * BUCKETS + bucket, 1)
   }
 
   /** Counts a transaction that was mined `blocks` blocks after its arrival, at least 1. */
-  confirmed(bucket: number, feeRate: number, blocks: number): void {
+  confirmed({ bucket, feeRate }: FollowedRate, blocks: number): void {
     const { periods, scale } = this.settings
     for (let period = Math.ceil(blocks / scale) - 1; period < periods; period++) {
       add(this.within, period * BUCKETS + bucket, 1)
@@ -140,9 +168,9 @@ export class FeeHorizon {
     add(this.feeRates, bucket, feeRate)
   }
 
-  /** Moves on to the block at `height`: old arrivals are merged into one count, and all counts decay. */
-  advance(from: number, height: number): void {
-    for (let next = Math.max(from + 1, height - this.targets + 1); next <= height; next++) {
+  /** Moves on from one tip to the block at another height: old arrivals are merged into one count, and all counts decay. */
+  advance(from: Height, to: Height): void {
+    for (let next = Math.max(from + 1, to - this.targets + 1); next <= to; next++) {
       const slot = (next % this.targets) * BUCKETS
       for (let bucket = 0; bucket < BUCKETS; bucket++) {
         add(this.waitingLonger, bucket, this.waiting[slot + bucket] ?? 0)
@@ -158,12 +186,13 @@ export class FeeHorizon {
    * Finds the lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (from 1 to
    * `targets`). Goes down from the highest range and combines ranges until they hold enough transactions.
    */
-  estimate(target: number, threshold: number, tipHeight: number): HorizonEstimate {
+  estimate({ target, threshold }: FeeTarget, tipHeight: Height): HorizonEstimate {
     const { decay, scale, sufficient } = this.settings
     const row = (Math.ceil(target / scale) - 1) * BUCKETS
     const enough = sufficient / (1 - decay)
+    const oldest = Math.max(0, tipHeight - this.targets + 1)
     let stretch: Stretch | undefined
-    let best: { readonly lowest: number; readonly stretch: Stretch } | undefined
+    let best: Combined | undefined
     let fail: FeeRange | undefined
     for (let bucket = BUCKETS - 1; bucket >= 0; bucket--) {
       stretch ??= new Stretch(bucket)
@@ -172,7 +201,7 @@ export class FeeHorizon {
       stretch.confirmed += confirmed
       stretch.fresh += confirmed
       stretch.left += this.leftAfter[row + bucket] ?? 0
-      stretch.inPool += this.waitingSince(bucket, target, tipHeight)
+      stretch.inPool += this.waitingSince(bucket, oldest, tipHeight - target)
       if (stretch.fresh < enough) continue
       stretch.fresh = 0
       if (stretch.successRate < threshold) {
@@ -186,7 +215,7 @@ export class FeeHorizon {
     if (stretch !== undefined) fail ??= stretch.downTo(0)
     if (best === undefined) return { feeRate: undefined, pass: undefined, fail }
     return {
-      feeRate: this.middleOf(best.lowest, best.stretch.highest),
+      feeRate: this.middleOf(best),
       pass: best.stretch.downTo(best.lowest),
       fail
     }
@@ -237,23 +266,22 @@ export class FeeHorizon {
     })
   }
 
-  private addWaiting(bucket: number, height: number, tipHeight: number, change: number): void {
+  private addWaiting({ bucket, height }: FollowedArrival, tipHeight: Height, change: number): void {
     if (tipHeight - height >= this.targets) add(this.waitingLonger, bucket, change)
     else add(this.waiting, (height % this.targets) * BUCKETS + bucket, change)
   }
 
-  /** Transactions that have waited for `target` blocks or longer. */
-  private waitingSince(bucket: number, target: number, tipHeight: number): number {
+  /** Transactions that arrived at the heights `from` to `to`, or earlier. */
+  private waitingSince(bucket: number, from: Height, to: Height): number {
     let count = this.waitingLonger[bucket] ?? 0
-    const oldest = Math.max(0, tipHeight - this.targets + 1)
-    for (let height = tipHeight - target; height >= oldest; height--) {
+    for (let height = to; height >= from; height--) {
       count += this.waiting[(height % this.targets) * BUCKETS + bucket] ?? 0
     }
     return count
   }
 
   /** The average fee rate of the range that holds the median transaction of combined ranges. */
-  private middleOf(lowest: number, highest: number): number | undefined {
+  private middleOf({ lowest, stretch: { highest } }: Combined): number | undefined {
     let half = 0
     for (let bucket = lowest; bucket <= highest; bucket++) half += (this.confirmedIn[bucket] ?? 0) / 2
     for (let bucket = lowest; bucket <= highest; bucket++) {
@@ -265,6 +293,7 @@ export class FeeHorizon {
   }
 }
 
+// positional: runs for each of some 230 ranges, in each horizon, at every block
 const add = (counts: Float64Array | Int32Array, at: number, change: number): void => {
   counts[at] = (counts[at] ?? 0) + change
 }

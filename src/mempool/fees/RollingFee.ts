@@ -1,3 +1,5 @@
+import type { UnixTime } from "../../protocol/keys.ts"
+
 /** Seconds in which the rate of a full pool halves, while the pool is at least half full (policy). */
 const HALF_LIFE = 12 * 60 * 60
 
@@ -35,7 +37,7 @@ export class RollingFee {
   }
 
   /** The rate at a time; `filled` is the part of its memory that the pool uses. */
-  at(now: number, filled: number): number {
+  at(now: UnixTime, filled: number): number {
     if (!this.falling || this.rate === 0) return Math.round(this.rate)
     if (now > this.updated + STEP) {
       const halfLife = filled < 1 / 4 ? HALF_LIFE / 4 : filled < 1 / 2 ? HALF_LIFE / 2 : HALF_LIFE

@@ -36,6 +36,7 @@ class FlowNetwork {
     this.leaving = Array.from({ length: places + 2 }, () => [])
   }
 
+  // positional: runs per pipe of every cluster that is linearised
   connect(from: number, to: number, room: number): void {
     this.leaving[from]?.push(this.targets.length)
     this.targets.push(to)
@@ -45,7 +46,11 @@ class FlowNetwork {
     this.room.push(0)
   }
 
-  /** Connects a place to the source where its value is positive, else to the sink. */
+  /**
+   * Connects a place to the source where its value is positive, else to the sink.
+   *
+   * positional: runs per transaction of every cluster that is linearised
+   */
   weigh(place: number, value: number): void {
     if (value > 0) this.connect(this.source, place, value)
     else if (value < 0) this.connect(place, this.sink, -value)
@@ -78,7 +83,11 @@ class FlowNetwork {
     return levels[this.sink] !== -1
   }
 
-  /** Sends up to `amount` from a place along one shortest path to the sink; returns the amount sent. */
+  /**
+   * Sends up to `amount` from a place along one shortest path to the sink; returns the amount sent.
+   *
+   * positional: calls itself at each step of every path
+   */
   private send(place: number, amount: number): number {
     if (place === this.sink) return amount
     const pipes = this.leaving[place] ?? []

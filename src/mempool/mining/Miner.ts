@@ -23,6 +23,7 @@ import {
   type NextBlock,
   type Outline,
   outlineNext,
+  type PoolSource,
   templateHeader,
   unminedBlock
 } from "./blockTemplate.ts"
@@ -112,7 +113,7 @@ const make = Effect.gen(function*() {
 
   /** Makes a template with the transactions of `fill`, and validates it as the chain would. */
   const assemble = (
-    fill: (next: NextBlock, coin: Parameters<typeof assembleBlock>[1]) => BlockTemplate
+    fill: (next: NextBlock, coin: PoolSource["coin"]) => BlockTemplate
   ): Effect.Effect<BlockTemplate, AssemblyFailure> =>
     Effect.gen(function*() {
       for (;;) {
@@ -132,7 +133,7 @@ const make = Effect.gen(function*() {
     }).pipe(Effect.withSpan("svcd.mempool.template"))
 
   const fromPool = (scriptPubKey: Bytes) =>
-    assemble((next, coin) => assembleBlock(next, coin, mempool.chunks(), scriptPubKey))
+    assemble((next, coin) => assembleBlock(next, { coin, chunks: mempool.chunks(), scriptPubKey }))
 
   /** Mines a template with the smallest possible merged-mining proof. */
   const mine = (template: BlockTemplate, maxTries: number): Effect.Effect<Mined> =>
@@ -143,7 +144,7 @@ const make = Effect.gen(function*() {
       const end = Math.min(maxTries, MAX_NONCE)
       for (let nonce = 0; nonce < end; nonce += TRIES_A_TURN) {
         if (nonce > 0) yield* turnOfEventLoop
-        const parent = mineParent(work, nonce, Math.min(TRIES_A_TURN, end - nonce))
+        const parent = mineParent(work, { first: nonce, count: Math.min(TRIES_A_TURN, end - nonce) })
         if (parent === undefined) continue
         const block = makeBlock({ header, auxpow: minimalAuxpow(coinbase, parent) }, template.transactions)
         return { block, tries: maxTries - parent.nonce }

@@ -7,6 +7,7 @@ import type { Coin } from "../../consensus/view.ts"
 import { type Block, makeBlock } from "../../protocol/block.ts"
 import { type Bytes, concat } from "../../protocol/bytes.ts"
 import { AUXPOW_FLAG, type Header, makeHeader } from "../../protocol/header.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { merkleRoot } from "../../protocol/merkle.ts"
 import { Op } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
@@ -79,10 +80,12 @@ export const commitmentScript = (transactions: ReadonlyArray<Transaction>): Uint
 
 /** The coinbase of a block with these other transactions. */
 const makeCoinbase = (
-  height: number,
-  params: ConsensusParams,
-  reward: { readonly value: number; readonly script: Bytes },
-  others: ReadonlyArray<Transaction>
+  others: ReadonlyArray<Transaction>,
+  { height, params, reward }: {
+    readonly height: number
+    readonly params: ConsensusParams
+    readonly reward: { readonly value: number; readonly script: Bytes }
+  }
 ): Transaction => {
   const bare = makeTransaction({
     version: 1,
@@ -102,17 +105,19 @@ const makeCoinbase = (
   return makeTransaction({ version, inputs, lockTime, outputs: [reward, commitment] })
 }
 
-const makeTemplate = (
-  next: NextBlock,
-  scriptPubKey: Bytes,
-  selection: Selection,
-  others: ReadonlyArray<Transaction>
-): BlockTemplate => {
+/** The other transactions of a template, and what its coinbase pays to. */
+interface Filling {
+  readonly others: ReadonlyArray<Transaction>
+  readonly selection: Selection
+  readonly scriptPubKey: Bytes
+}
+
+const makeTemplate = (next: NextBlock, { others, scriptPubKey, selection }: Filling): BlockTemplate => {
   const { params, tip } = next
   const outline = outlineNext(next)
   const { height } = outline
   const reward = { value: blockSubsidy(height, params) + selection.fees, script: scriptPubKey }
-  const coinbase = makeCoinbase(height, params, reward, others)
+  const coinbase = makeCoinbase(others, { height, params, reward })
   return {
     ...outline,
     prevHash: tip.hash,
@@ -123,16 +128,20 @@ const makeTemplate = (
   }
 }
 
+/** What a block is filled from. */
+export interface PoolSource {
+  /** A confirmed coin. */
+  readonly coin: (outpoint: OutpointKey) => Coin | undefined
+  readonly chunks: Iterable<MempoolChunk>
+  readonly scriptPubKey: Bytes
+}
+
 /** Fills a block from the chunks of the pool, best first. Throws what `coin` throws. */
-export const assembleBlock = (
-  next: NextBlock,
-  coin: (outpoint: string) => Coin | undefined,
-  chunks: Iterable<MempoolChunk>,
-  scriptPubKey: Bytes
-): BlockTemplate => {
+export const assembleBlock = (next: NextBlock, { chunks, coin, scriptPubKey }: PoolSource): BlockTemplate => {
   const { height, medianTimePast } = next.tip
   const selection = selectChunks(chunks, { height: height + 1, medianTimePast, coin })
-  return makeTemplate(next, scriptPubKey, selection, selection.entries.map(({ transaction }) => transaction))
+  const others = selection.entries.map(({ transaction }) => transaction)
+  return makeTemplate(next, { others, selection, scriptPubKey })
 }
 
 /** A block of exactly these transactions. Their fees are burnt, as with upstream's `generateblock`. */
@@ -140,7 +149,7 @@ export const blockOfTransactions = (
   next: NextBlock,
   transactions: ReadonlyArray<Transaction>,
   scriptPubKey: Bytes
-): BlockTemplate => makeTemplate(next, scriptPubKey, NOTHING_SELECTED, transactions)
+): BlockTemplate => makeTemplate(next, { others: transactions, selection: NOTHING_SELECTED, scriptPubKey })
 
 /** The header of a template with nonce 0, to be mined by itself or through a merged-mining proof. */
 export const templateHeader = (template: BlockTemplate, merged: boolean): Header =>

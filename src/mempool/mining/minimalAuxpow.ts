@@ -46,8 +46,7 @@ export interface AuxpowWork {
 /** Tries `count` nonces from `first`; returns the parent with the first one that meets the target. */
 export const mineParent = (
   { bits, coinbase, powLimit }: AuxpowWork,
-  first: number,
-  count: number
+  { count, first }: { readonly first: number; readonly count: number }
 ): Header | undefined => {
   const bytes = parentHeader(coinbase, first).bytes.slice()
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -10,6 +10,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
+import type { PoolEntry } from "../PoolEntry.ts"
 import { feeOf } from "./feeRate.ts"
 import { DUST_FEE_RATE } from "./limits.ts"
 
@@ -47,11 +48,14 @@ export const dustOutputs = ({ outputs }: Transaction, feeRate = DUST_FEE_RATE): 
   return found
 }
 
+/** A transaction and what it pays, as in the pool. */
+export type DustPayer = Pick<PoolEntry, "transaction" | "fee" | "modifiedFee">
+
 /**
  * Refuses dust in a transaction with a fee or a fee delta: no miner may gain from mining it without its spender.
  * Source: upstream `policy/ephemeral_policy.cpp`, `PreCheckEphemeralTx`.
  */
-export const checkDustFee = (transaction: Transaction, fee: number, modifiedFee: number): Reject | undefined =>
+export const checkDustFee = ({ fee, modifiedFee, transaction }: DustPayer): Reject | undefined =>
   (fee !== 0 || modifiedFee !== 0) && dustOutputs(transaction).length > 0
     ? reject("dust", "tx with dust output must be 0-fee")
     : undefined

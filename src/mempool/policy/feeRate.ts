@@ -18,7 +18,7 @@ export interface FeeRate {
 const isExact = (product: number): boolean => Math.abs(product) <= Number.MAX_SAFE_INTEGER
 
 /** `a * b / divisor` rounded down, exactly, whatever the size of the product. */
-const floorOfProduct = (a: number, b: number, divisor: number): number => {
+const floorOfProduct = ([a, b]: readonly [number, number], divisor: number): number => {
   const product = a * b
   if (isExact(product)) {
     const rest = product % divisor
@@ -29,11 +29,16 @@ const floorOfProduct = (a: number, b: number, divisor: number): number => {
   return Number(exact / by - (exact < 0n && exact % by !== 0n ? 1n : 0n))
 }
 
-/** The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`. */
-export const feeOf = (rate: number, vsize: number): number => -floorOfProduct(-rate, vsize, KVB) + 0
+/**
+ * The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`.
+ *
+ * positional: it is a product, so swapped arguments give the same fee; runs per coin in coin selection
+ */
+export const feeOf = (rate: number, vsize: number): number => -floorOfProduct([-rate, vsize], KVB) + 0
 
 /** The rate of a fee for a size, rounded down. Source: upstream `CFeeRate::GetFeePerK`. */
-export const rateOf = (fee: number, vsize: number): number => vsize > 0 ? floorOfProduct(fee, KVB, vsize) : 0
+export const rateOf = ({ fee, vsize }: { readonly fee: number; readonly vsize: number }): number =>
+  vsize > 0 ? floorOfProduct([fee, KVB], vsize) : 0
 
 /** Two products of doubles that are further apart than this, relative to their sum, certainly differ. */
 const PRODUCT_ERROR = 2 ** -52

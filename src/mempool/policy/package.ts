@@ -69,13 +69,19 @@ const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean =>
       }
     }
     const spent = txidsSpentBy(transaction)
-    clusters = [joined, ...clusters.filter((cluster) => !absorb(pool, joined, cluster, spent))]
+    clusters = [joined, ...clusters.filter((cluster) => !absorb(pool, joined, { cluster, spent }))]
   }
   return clusters.every(({ keys, weight }) => keys.size <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT)
 }
 
+/** A cluster, and the txids that a transaction beside it spends. */
+interface Absorbed {
+  readonly cluster: Cluster
+  readonly spent: ReadonlySet<TxidKey>
+}
+
 /** Merges a cluster into another one if they share a transaction or `spent` contains one of its transactions. */
-const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<TxidKey>): boolean => {
+const absorb = (pool: Pool, into: Cluster, { cluster, spent }: Absorbed): boolean => {
   const keys = [...cluster.keys]
   if (!keys.some((key) => into.keys.has(key) || spent.has(key))) return false
   const common = keys.filter((key) => into.keys.has(key))
@@ -91,7 +97,7 @@ const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
     const within = transactions.slice(0, index).filter(({ txidKey }) => spent.has(txidKey))
     const around = pool.inOrder(spent).map((entry) => entry.transaction)
     const broken = checkDustSpent(transaction, [...within, ...around])
-    if (broken !== undefined) return { index, rejected: refuse(transaction, "policy", broken.reason, broken.detail) }
+    if (broken !== undefined) return { index, rejected: refuse(transaction, "policy", broken) }
   }
   return undefined
 }

@@ -10,10 +10,13 @@ import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./
 
 /** Replacement of transactions: full replace-by-fee, without a signal (reference/protocol.md 5.5). */
 
-/** The transactions to replace, and whether one of them is replaced only because its parent may have one child. */
-export interface Leaving {
+/** The transactions to replace, and what the replacement has to pay more. */
+export interface Replacement {
   readonly leaving: ReadonlySet<TxidKey>
+  /** Whether one of them is replaced only because its parent may have one child. */
   readonly evictsSibling: boolean
+  /** Smallest units a kvB. */
+  readonly incrementalFeeRate: number
 }
 
 /** Whether the cluster that a transaction would join or make is within the limits, with `without` removed. */
@@ -54,8 +57,7 @@ const underpays = (
 export const planReplacement = (
   pool: Pool,
   entry: PoolEntry,
-  { evictsSibling, leaving }: Leaving,
-  incrementalFeeRate: number
+  { evictsSibling, incrementalFeeRate, leaving }: Replacement
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { modifiedFee: fee, transaction, weight } = entry
   const { txidKey: key } = transaction
@@ -64,22 +66,24 @@ export const planReplacement = (
   const clusters = pool.graph.clustersAffected(leaving)
   if (clusters > MAX_REPLACED_CLUSTERS) {
     const detail = `rejecting replacement ${id}; too many conflicting clusters (${clusters} > ${MAX_REPLACED_CLUSTERS})`
-    return refuse(transaction, "conflict", `too many potential replacements${also}`, detail)
+    return refuse(transaction, "conflict", { reason: `too many potential replacements${also}`, detail })
   }
   const removed = pool.withDescendants(leaving)
   const replaced = pool.inOrder(removed)
   const underpaid = underpays(entry, replaced, incrementalFeeRate)
-  if (underpaid !== undefined) return refuse(transaction, "conflict", `insufficient fee${also}`, underpaid)
-  if (!fitsCluster(pool, entry, removed)) return refuse(transaction, "policy", "too-large-cluster")
+  if (underpaid !== undefined) {
+    return refuse(transaction, "conflict", { reason: `insufficient fee${also}`, detail: underpaid })
+  }
+  if (!fitsCluster(pool, entry, removed)) return refuse(transaction, "policy", { reason: "too-large-cluster" })
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !removed.has(parent))
   if (!pool.graph.improves(removed, [{ key, fee, weight, parents }])) {
     const detail = "insufficient feerate: does not improve feerate diagram"
-    return refuse(transaction, "conflict", "replacement-failed", detail)
+    return refuse(transaction, "conflict", { reason: "replacement-failed", detail })
   }
   const spent = spentConflict(pool, entry, leaving)
   if (spent === undefined) return replaced
   const detail = `${id} spends conflicting transaction ${displayHash(spent.transaction.txid)}`
-  return refuse(transaction, "consensus", "bad-txns-spends-conflicting-tx", detail)
+  return refuse(transaction, "consensus", { reason: "bad-txns-spends-conflicting-tx", detail })
 }
 
 /** A transaction that the replacement both replaces and depends on. Source: upstream `EntriesAndTxidsDisjoint`. */

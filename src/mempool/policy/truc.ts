@@ -41,7 +41,10 @@ const tooManyAncestors = (transaction: Transaction): string => `tx ${idsOf(trans
 
 const tooManyDescendants = (parent: Transaction): string => `tx ${idsOf(parent)} would exceed descendant count limit`
 
-const tooBig = (what: string, transaction: Transaction, vsize: number, limit: number): string =>
+/** A transaction and its virtual bytes. */
+type Sized = Pick<PoolEntry, "transaction" | "vsize">
+
+const tooBig = ({ transaction, vsize }: Sized, what: string, limit: number): string =>
   `${what} tx ${idsOf(transaction)} is too big: ${vsize} > ${limit} virtual bytes`
 
 const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): number =>
@@ -53,22 +56,23 @@ const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): num
  */
 export const checkTruc = (
   pool: Pool,
-  { transaction, vsize }: Pick<PoolEntry, "transaction" | "vsize">,
+  entry: Sized,
   replaced: ReadonlySet<TxidKey>
 ): TrucViolation | undefined => {
+  const { transaction, vsize } = entry
   const parents = pool.inOrder(pool.parentsOf(transaction))
   for (const parent of parents) {
     const broken = strangers(transaction, parent.transaction)
     if (broken !== undefined) return violation(broken)
   }
   if (transaction.version !== TRUC_VERSION) return undefined
-  if (vsize > MAX_VSIZE) return violation(tooBig("version=3", transaction, vsize, MAX_VSIZE))
+  if (vsize > MAX_VSIZE) return violation(tooBig(entry, "version=3", MAX_VSIZE))
   const [parent] = parents
   if (parent === undefined) return undefined
   if (parents.length + 1 > FAMILY || ancestorCount(pool, parent) + 2 > FAMILY) {
     return violation(tooManyAncestors(transaction))
   }
-  if (vsize > MAX_CHILD_VSIZE) return violation(tooBig("version=3 child", transaction, vsize, MAX_CHILD_VSIZE))
+  if (vsize > MAX_CHILD_VSIZE) return violation(tooBig(entry, "version=3 child", MAX_CHILD_VSIZE))
   const siblings = [...pool.graph.descendants(parent.transaction.txidKey)]
   if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
   // A reorganisation may have made a larger family; upstream does not define which of several children to replace.
@@ -80,7 +84,7 @@ export const checkTruc = (
 
 /** A transaction of a package, and its parents. */
 interface Member {
-  readonly entry: Pick<PoolEntry, "transaction" | "vsize">
+  readonly entry: Sized
   /** Unconfirmed parents in the pool. */
   readonly parents: ReadonlyArray<PoolEntry>
   /** Parents among the members before it. */
@@ -98,7 +102,7 @@ const checkMember = (pool: Pool, { entry, parents, within }: Member, all: Readon
   if (Math.max(before, parents.length) + within.length + 1 > FAMILY) return tooManyAncestors(transaction)
   const parent = first?.transaction ?? within[0]
   if (parent === undefined) return undefined
-  if (vsize > MAX_CHILD_VSIZE) return tooBig("version=3 child", transaction, vsize, MAX_CHILD_VSIZE)
+  if (vsize > MAX_CHILD_VSIZE) return tooBig(entry, "version=3 child", MAX_CHILD_VSIZE)
   const broken = strangers(transaction, parent)
   if (broken !== undefined) return broken
   for (const other of all) {

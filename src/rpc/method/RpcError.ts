@@ -85,10 +85,12 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   static readonly blockNotFound = () => make(RPC_CODE.invalidAddressOrKey, "Block not found")
 
   static readonly integerOutOfRange = () => make(RPC_CODE.misc, "JSON integer out of range")
-  static readonly wrongType = (actual: string, expected: string) =>
+  static readonly wrongType = ({ actual, expected }: { readonly actual: string; readonly expected: string }) =>
     make(RPC_CODE.type, `JSON value of type ${actual} is not of expected type ${expected}`)
-  static readonly wrongFieldType = (field: string, actual: string, expected: string) =>
-    make(RPC_CODE.type, `JSON value of type ${actual} for field ${field} is not of expected type ${expected}`)
+  static readonly wrongFieldType = (
+    field: string,
+    { actual, expected }: { readonly actual: string; readonly expected: string }
+  ) => make(RPC_CODE.type, `JSON value of type ${actual} for field ${field} is not of expected type ${expected}`)
 }
 
 const make = (code: number, message: string): RpcError => new RpcError({ code, message })

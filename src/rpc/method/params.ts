@@ -22,7 +22,8 @@ import {
   ofString,
   type Outcome,
   refinedTo,
-  type Refusable
+  type Refusable,
+  type ValueLabel
 } from "./schema.ts"
 
 /**
@@ -103,7 +104,7 @@ const UINT32: Range = [0, 2 ** 32 - 1]
 const INT64: Range = [-(2 ** 63), 2 ** 63 - 1]
 
 /** Reads a hash in display order, 64 digits, into wire order. Upstream `rpc/util.cpp`, `ParseHashV`. */
-export const readHash = (text: string, label: string): Refusable<Uint8Array> => {
+export const readHash = (text: string, { label }: ValueLabel): Refusable<Uint8Array> => {
   const hash = parseDisplayHash(text)
   if (hash !== undefined) return hash
   // The reference node counts bytes.
@@ -116,7 +117,7 @@ export const readHash = (text: string, label: string): Refusable<Uint8Array> => 
 }
 
 /** Reads bytes in hexadecimal digits. Upstream `rpc/util.cpp`, `ParseHexV`. */
-export const readHex = (text: string, label: string): Refusable<Uint8Array> =>
+export const readHex = (text: string, { label }: ValueLabel): Refusable<Uint8Array> =>
   fromHex(text) ?? RpcError.invalidParameter(`${label} must be hexadecimal string (not '${text}')`)
 
 const TEXT = ofString((text) => text)
@@ -137,12 +138,12 @@ export const hex = (description: string): Param<Uint8Array> =>
   make({ kind: "hex", words: "string", description, schema: HEX })
 
 /** A block hash or txid. `label` is its name in messages if it differs from the parameter's. */
-export const hash = (description: string, label?: string): Param<Uint8Array> =>
+export const hash = (description: string, { label }: { readonly label?: string } = {}): Param<Uint8Array> =>
   make({
     kind: "hex",
     words: "string",
     description,
-    schema: label === undefined ? HASH : ofString((text) => readHash(text, label))
+    schema: label === undefined ? HASH : ofString((text) => readHash(text, { label }))
   })
 
 const integerIn = (range: Range) => {
@@ -172,7 +173,9 @@ export const boolean = (description: string): Param<boolean> =>
 
 const VERBOSITY = ofJson((value) => {
   if (typeof value === "boolean") return Number(value)
-  return value instanceof JsonNumber ? integerOf(value, INT32) : RpcError.wrongType(typeOf(value), "number")
+  return value instanceof JsonNumber
+    ? integerOf(value, INT32)
+    : RpcError.wrongType({ actual: typeOf(value), expected: "number" })
 })
 
 /** The level of detail: a number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
@@ -182,7 +185,7 @@ export const verbosity = (description: string): Param<number> =>
 const ANY = ofJson((value) => value)
 
 /** Any JSON value, undecoded. */
-export const json = (description: string, words = "any"): Param<Json> =>
+export const json = (description: string, { words = "any" }: { readonly words?: string } = {}): Param<Json> =>
   make({ kind: "any", words, description, schema: ANY })
 
 /** A JSON object that the handler decodes. */

@@ -56,7 +56,9 @@ const refusedValue = (ast: AST.AST, actual: unknown, { isMember, label }: Place)
   const expected = AST.getAnnotation<JsonType>(ExpectedId)(ast)
   const type = isJson(actual) ? typeOf(actual) : undefined
   if (expected._tag === "Some" && type !== undefined && type !== expected.value) {
-    return isMember ? RpcError.wrongFieldType(label, type, expected.value) : RpcError.wrongType(type, expected.value)
+    return isMember
+      ? RpcError.wrongFieldType(label, { actual: type, expected: expected.value })
+      : RpcError.wrongType({ actual: type, expected: expected.value })
   }
   const refusal = AST.getAnnotation<ErrorOf>(RefusalId)(ast)
   return refusal._tag === "Some" ? refusal.value(actual, label) : RpcError.invalidParameter(`Invalid ${label}`)

@@ -169,7 +169,14 @@ const TYPE_WORDS: Readonly<Record<Described["kind"], string>> = {
 export type Row = readonly [left: string, right: string]
 
 /** Returns the lines that show a view, one for each member, with each level indented by two. */
-const rowsOf = (view: Described, indent = "", prefix = "", suffix = ""): ReadonlyArray<Row> => {
+const rowsOf = (
+  view: Described,
+  { indent = "", prefix = "", suffix = "" }: {
+    readonly indent?: string
+    readonly prefix?: string
+    readonly suffix?: string
+  } = {}
+): ReadonlyArray<Row> => {
   const words = `(${TYPE_WORDS[view.kind]}${view.optional ? ", optional" : ""})`
   const right = view.description === "" ? words : `${words} ${view.description}`
   const inner = `${indent}  `
@@ -177,21 +184,21 @@ const rowsOf = (view: Described, indent = "", prefix = "", suffix = ""): Readonl
     case "array":
       return [
         [`${indent}${prefix}[`, right],
-        ...rowsOf(view.items, inner, "", ","),
+        ...rowsOf(view.items, { indent: inner, prefix: "", suffix: "," }),
         [`${inner}...`, ""],
         [`${indent}]${suffix}`, ""]
       ]
     case "map":
       return [
         [`${indent}${prefix}{`, right],
-        ...rowsOf(view.values, inner, `"${view.key}": `, ","),
+        ...rowsOf(view.values, { indent: inner, prefix: `"${view.key}": `, suffix: "," }),
         [`${inner}...`, ""],
         [`${indent}}${suffix}`, ""]
       ]
     case "object": {
       const members = Object.entries(view.members)
       const rows = members.flatMap(([name, member], at) =>
-        rowsOf(member, inner, `"${name}": `, at === members.length - 1 ? "" : ",")
+        rowsOf(member, { indent: inner, prefix: `"${name}": `, suffix: at === members.length - 1 ? "" : "," })
       )
       return [[`${indent}${prefix}{`, right], ...rows, [`${indent}}${suffix}`, ""]]
     }

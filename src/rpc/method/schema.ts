@@ -43,8 +43,13 @@ export const expectedOf = ({ ast }: Schema.Schema.AnyNoContext): JsonType | unde
 export const ofJson = <A>(read: (value: Json, label: string) => Refusable<A>): JsonSchema<A> =>
   leaf((value, label) => isJson(value) ? read(value, label) : RpcError.invalidParameter(`Invalid ${label}`), undefined)
 
-export const ofString = <A>(read: (text: string, label: string) => Refusable<A>): JsonSchema<A> =>
-  leaf((value, label) => typeof value === "string" ? read(value, label) : wrongType(value, "string"), "string")
+/** The name of a value in messages. */
+export interface ValueLabel {
+  readonly label: string
+}
+
+export const ofString = <A>(read: (text: string, named: ValueLabel) => Refusable<A>): JsonSchema<A> =>
+  leaf((value, label) => typeof value === "string" ? read(value, { label }) : wrongType(value, "string"), "string")
 
 export const ofNumber = <A>(read: (number: JsonNumber, label: string) => Refusable<A>): JsonSchema<A> =>
   leaf((value, label) => value instanceof JsonNumber ? read(value, label) : wrongType(value, "number"), "number")
@@ -55,7 +60,7 @@ export const ofBoolean: JsonSchema<boolean> = leaf(
 )
 
 const wrongType = (value: unknown, expected: JsonType): RpcError =>
-  RpcError.wrongType(isJson(value) ? typeOf(value) : typeof value, expected)
+  RpcError.wrongType({ actual: isJson(value) ? typeOf(value) : typeof value, expected })
 
 function leaf<A>(read: (value: unknown, label: string) => Refusable<A>, expected: JsonType | undefined): JsonSchema<A> {
   return Schema.declare([], {

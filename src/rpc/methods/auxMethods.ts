@@ -77,7 +77,7 @@ export const SUBMIT_ERRORS = [
 export interface AuxMining {
   readonly create: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, RpcError>
   /** Submits a block by its hash, with its proof; returns whether the block is accepted. Both are the caller's text. */
-  readonly submit: (hash: string, auxpow: string) => Effect.Effect<boolean, RpcError>
+  readonly submit: (given: { readonly hash: string; readonly auxpow: string }) => Effect.Effect<boolean, RpcError>
 }
 
 export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerManager | SyncStatus> = Effect.gen(
@@ -104,7 +104,7 @@ export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerMana
     return {
       create: (scriptPubKey) =>
         Effect.zipRight(checkReady, Effect.mapError(miner.auxCandidate(scriptPubKey), miningError)),
-      submit: (hash, auxpow) =>
+      submit: ({ auxpow, hash }) =>
         Effect.gen(function*() {
           yield* checkReady
           const wanted = parseDisplayHash(hash)
@@ -156,7 +156,7 @@ export const auxMethods: Effect.Effect<
     results: [{ schema: Result.boolean("Whether the block is accepted") }],
     examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
     errors: [...SUBMIT_ERRORS, ...AUX_ERRORS],
-    handler: ({ auxpow, hash }) => mining.submit(hash, auxpow)
+    handler: ({ auxpow, hash }) => mining.submit({ hash, auxpow })
   })
 
   return [createauxblock, submitauxblock]

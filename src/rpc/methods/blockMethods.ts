@@ -100,7 +100,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
     group: "Blockchain",
     summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
     params: {
-      blockhash: hash("The block.", "hash"),
+      blockhash: hash("The block.", { label: "hash" }),
       verbose: withDefault(boolean("Whether to return an object."), true)
     },
     results: [

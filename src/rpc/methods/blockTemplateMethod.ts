@@ -86,7 +86,7 @@ const invalidMode = RpcError.invalidParameter("Invalid mode")
 const rulesOf = (value: Json): ReadonlySet<string> | RpcError => {
   const rules = new Set<string>()
   for (const rule of Array.isArray(value) ? value : []) {
-    if (typeof rule !== "string") return RpcError.wrongType(typeOf(rule), "string")
+    if (typeof rule !== "string") return RpcError.wrongType({ actual: typeOf(rule), expected: "string" })
     rules.add(rule)
   }
   return rules
@@ -103,23 +103,26 @@ interface Known {
 const decodeLongPollId = (value: Json): Known | "now" | RpcError => {
   if (typeof value !== "string") return "now"
   const changes = Number.parseInt(value.slice(64), 10)
-  const tip = readHash(value.slice(0, 64), "longpollid")
+  const tip = readHash(value.slice(0, 64), { label: "longpollid" })
   return tip instanceof RpcError ? tip : { tip, changes: Number.isNaN(changes) ? 0 : changes }
 }
 
 const PARAMS = {
   template_request: object(
     {
-      mode: optional(json("`template` or `proposal` (BIP 23).", "string"), "template"),
-      capabilities: optional(json("Extensions that the caller supports; ignored.", "json array")),
+      mode: optional(json("`template` or `proposal` (BIP 23).", { words: "string" }), "template"),
+      capabilities: optional(json("Extensions that the caller supports; ignored.", { words: "json array" })),
       rules: withDefault(
-        refined(json("Soft forks that the caller supports; must include `segwit`.", "json array"), rulesOf),
+        refined(json("Soft forks that the caller supports; must include `segwit`.", { words: "json array" }), rulesOf),
         new Set<string>()
       ),
       longpollid: optional(
-        refined(json("The longpollid of an earlier template: waits until it is outdated.", "string"), decodeLongPollId)
+        refined(
+          json("The longpollid of an earlier template: waits until it is outdated.", { words: "string" }),
+          decodeLongPollId
+        )
       ),
-      data: optional(json("The proposed block in hexadecimal digits.", "string"))
+      data: optional(json("The proposed block in hexadecimal digits.", { words: "string" }))
     },
     "Options of the request."
   )
@@ -141,8 +144,7 @@ const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: num
 /** The template as JSON, with the current time and target. */
 const templateJson = (
   template: BlockTemplate,
-  now: Outline,
-  changes: number,
+  { changes, now }: { readonly now: Outline; readonly changes: number },
   { activation, network, powLimit }: ConsensusParams
 ): Result.ValueOf<typeof TEMPLATE> => {
   const { coinbase, height, prevHash, transactions, version } = template
@@ -270,7 +272,7 @@ export const blockTemplateMethod: Effect.Effect<
         }
         const { changes, template } = yield* Effect.mapError(miner.template, miningError)
         lastChanges = changes
-        return templateJson(template, yield* miner.outline, changes, params)
+        return templateJson(template, { now: yield* miner.outline, changes }, params)
       })
   })
 })

@@ -256,9 +256,11 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   })
 
   const change = (
-    name: string,
-    summary: string,
-    act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure>
+    { act, name, summary }: {
+      readonly name: string
+      readonly summary: string
+      readonly act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure>
+    }
   ): Method =>
     method({
       name,
@@ -278,8 +280,12 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   return [
     submitblock,
     preciousblock,
-    change("invalidateblock", "Marks a block and all its descendants as invalid.", control.invalidate),
-    change("reconsiderblock", "Clears the invalid mark of a block.", control.reconsider)
+    change({
+      name: "invalidateblock",
+      summary: "Marks a block and all its descendants as invalid.",
+      act: control.invalidate
+    }),
+    change({ name: "reconsiderblock", summary: "Clears the invalid mark of a block.", act: control.reconsider })
   ]
 }
 

@@ -79,7 +79,7 @@ export const coinMethods: Effect.Effect<
     params: {
       hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),
       hash_or_height: optional(
-        json("A block other than the tip; needs an index that svcd does not have.", "string or numeric")
+        json("A block other than the tip; needs an index that svcd does not have.", { words: "string or numeric" })
       ),
       use_index: withDefault(boolean("Ignored: there is no index."), true)
     },

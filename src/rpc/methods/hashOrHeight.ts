@@ -16,11 +16,13 @@ export const readHashOrHeight = (value: Json): Refusable<number | Bytes> => {
   if (value instanceof JsonNumber) {
     return integerWithin(value, -MAX_INT32 - 1, MAX_INT32) ?? RpcError.integerOutOfRange()
   }
-  return typeof value === "string" ? readHash(value, "hash_or_height") : RpcError.wrongType(typeOf(value), "string")
+  return typeof value === "string"
+    ? readHash(value, { label: "hash_or_height" })
+    : RpcError.wrongType({ actual: typeOf(value), expected: "string" })
 }
 
 export const hashOrHeight = (description: string): Param<number | Bytes> =>
-  refined(json(description, "string or numeric"), readHashOrHeight)
+  refined(json(description, { words: "string or numeric" }), readHashOrHeight)
 
 /** The errors of `findBlock`, for the help of its methods. */
 export const BLOCK_ERRORS: ReadonlyArray<string> = [

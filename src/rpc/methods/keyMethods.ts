@@ -67,7 +67,10 @@ const witnessProgram = (script: Bytes) => ({ kind: "witness", version: 0, progra
 
 const scriptHash = (script: Bytes) => ({ kind: "scripthash", hash: hash160(script) }) as const
 
-const multisigOutput = (network: Network, type: MultisigType, script: Bytes, multi: string) => {
+const multisigOutput = (
+  network: Network,
+  { multi, script, type }: { readonly type: MultisigType; readonly script: Bytes; readonly multi: string }
+) => {
   switch (type) {
     case "legacy":
       return { address: encodeAddress(network, scriptHash(script)), descriptor: `sh(${multi})` }
@@ -117,7 +120,7 @@ const multisigJson = (
       return yield* invalid(`redeemScript exceeds size limit: ${script.length} > ${MAX_SCRIPT_ELEMENT_SIZE}`)
     }
     const multi = `multi(${[required, ...pubkeys.map(toHex)].join(",")})`
-    const { address, descriptor } = multisigOutput(network, type, script, multi)
+    const { address, descriptor } = multisigOutput(network, { type, script, multi })
     return {
       address,
       redeemScript: toHex(script),
@@ -211,7 +214,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     params: {
       descriptor: string("The descriptor, with its checksum."),
       range: optional(
-        json("Indexes for a ranged descriptor: the last, or first and last.", "numeric or array")
+        json("Indexes for a ranged descriptor: the last, or first and last.", { words: "numeric or array" })
       )
     },
     results: [{ schema: Schema.Array(Result.string("An address")) }],

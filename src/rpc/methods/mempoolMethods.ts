@@ -131,9 +131,11 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   })
 
   const relatives = (
-    name: string,
-    summary: string,
-    of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
+    { name, of, summary }: {
+      readonly name: string
+      readonly summary: string
+      readonly of: (txid: TxidKey) => ReadonlyArray<PoolEntry>
+    }
   ): Method =>
     method({
       name,
@@ -153,17 +155,17 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         Effect.map(entryOf(txid), ({ transaction }) => listOf(of(transaction.txidKey), verbose))
     })
 
-  const getmempoolancestors = relatives(
-    "getmempoolancestors",
-    "Lists all ancestors of a transaction in the mempool.",
-    pool.ancestors
-  )
+  const getmempoolancestors = relatives({
+    name: "getmempoolancestors",
+    summary: "Lists all ancestors of a transaction in the mempool.",
+    of: pool.ancestors
+  })
 
-  const getmempooldescendants = relatives(
-    "getmempooldescendants",
-    "Lists all descendants of a transaction in the mempool.",
-    pool.descendants
-  )
+  const getmempooldescendants = relatives({
+    name: "getmempooldescendants",
+    summary: "Lists all descendants of a transaction in the mempool.",
+    of: pool.descendants
+  })
 
   const getmempoolcluster = method({
     name: "getmempoolcluster",

@@ -32,7 +32,11 @@ const DEFAULT_LOOKUP = 120
  * Hashes per second of the blocks up to a height: of the last `lookup` blocks, or since the last change of the
  * difficulty if `lookup` is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
  */
-export const networkHashRate = (tree: HeaderTree, last: HeaderId, lookup: number, interval: number): number => {
+export const networkHashRate = (
+  tree: HeaderTree,
+  last: HeaderId,
+  { interval, lookup }: { readonly lookup: number; readonly interval: number }
+): number => {
   const height = tree.height(last)
   if (height === 0) return 0
   const count = Math.min(height, lookup === -1 ? height % interval + 1 : lookup)
@@ -112,7 +116,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink
             blocks: height,
             ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
             ...targetJson(header.bits),
-            networkhashps: networkHashRate(tree, tree.tip(), DEFAULT_LOOKUP, retargetInterval),
+            networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
             pooledtx: mempool.info().size,
             blockmintxfee: new Amount(MIN_BLOCK_FEE_RATE),
             chain: network.chainName,
@@ -147,7 +151,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink
           const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
           return last === NO_HEADER
             ? RpcError.invalidParameter("Block does not exist at specified height")
-            : Effect.succeed(networkHashRate(tree, last, nblocks, retargetInterval))
+            : Effect.succeed(networkHashRate(tree, last, { lookup: nblocks, interval: retargetInterval }))
         })
     })
 

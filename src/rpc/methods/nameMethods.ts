@@ -201,7 +201,7 @@ export const nameMethods: Effect.Effect<
     const { record, tipHeight } = found
     if (isExpired(record.height, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
     const ismine = ownership(wallets, call)?.(record.address)
-    return nameInfoText(context, record, { tipHeight, params }, ismine)
+    return nameInfoText(context, record, { clock: { tipHeight, params }, ismine })
   }
 
   const name_show = method({

@@ -58,7 +58,7 @@ const readOperation = (
       case "name_new": {
         const { name, rand } = yield* decodedValue(NAME_NEW, value, "nameop")
         const salt = rand === undefined ? drawSalt() : yield* saltOf(rand)
-        if (name === undefined) return yield* Either.left(RpcError.wrongType("null", "string"))
+        if (name === undefined) return yield* Either.left(RpcError.wrongType({ actual: "null", expected: "string" }))
         return { operation: { op, commitment: nameCommitment(salt, yield* bytesOf(name, nameEncoding)) }, salt }
       }
       case "name_firstupdate": {
@@ -87,15 +87,16 @@ export interface NamedTransaction {
 /** Puts a name operation before the script of an output, and makes the transaction a name transaction. */
 export const withNameOperation = (
   transaction: Transaction,
-  vout: number,
-  nameop: Json,
+  { nameop, vout }: { readonly vout: number; readonly nameop: Json },
   encodings: NameEncodings
 ): Read<NamedTransaction> =>
   Either.gen(function*() {
     const { inputs, lockTime, outputs } = transaction
     const output = outputs[vout]
     if (output === undefined) return yield* Either.left(RpcError.invalidParameter("vout is out of range"))
-    if (!(nameop instanceof JsonObject)) return yield* Either.left(RpcError.wrongType(typeOf(nameop), "object"))
+    if (!(nameop instanceof JsonObject)) {
+      return yield* Either.left(RpcError.wrongType({ actual: typeOf(nameop), expected: "object" }))
+    }
     const { operation, salt } = yield* readOperation(nameop, encodings)
     const script = nameScript(operation, output.script)
     const changed = outputs.map((each, n) => n === vout ? { ...each, script } : each)

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import { scriptOf } from "../../protocol/address.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
@@ -25,7 +26,7 @@ export const PREVTXS_PARAM = optional(
 )
 
 const PREVOUT = object({
-  txid: hash("The transaction.", "txid"),
+  txid: hash("The transaction.", { label: "txid" }),
   vout: int32("Index of the output."),
   scriptPubKey: hex("The output script."),
   redeemScript: optional(hexText("The redeem script of a P2SH output.")),
@@ -41,21 +42,23 @@ const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version
 /** The caller's scripts for a P2SH or P2WSH output. */
 const readScripts = (
   scriptPubKey: Bytes,
-  redeem: string | undefined,
-  witness: string | undefined
+  { redeemScript, witnessScript }: {
+    readonly redeemScript: string | undefined
+    readonly witnessScript: string | undefined
+  }
 ): Read<ReadonlyArray<Bytes>> =>
   Either.gen(function*() {
     const address = addressScript(scriptPubKey)
     const { type } = scriptTemplate(scriptPubKey)
     if (type !== "scripthash" && type !== "witness_v0_scripthash") return []
-    const given = witness ?? redeem
+    const given = witnessScript ?? redeemScript
     if (given === undefined) {
       return yield* Either.left(RpcError.invalidParameter("Missing redeemScript/witnessScript"))
     }
-    const script = yield* decodedValue(SCRIPT, given, witness === undefined ? "redeemScript" : "witnessScript")
+    const script = yield* decodedValue(SCRIPT, given, witnessScript === undefined ? "redeemScript" : "witnessScript")
     const program = P2WSH(script)
-    if (witness !== undefined && redeem !== undefined && witness !== redeem) {
-      if (!equal(yield* decodedValue(SCRIPT, redeem, "redeemScript"), program)) {
+    if (witnessScript !== undefined && redeemScript !== undefined && witnessScript !== redeemScript) {
+      if (!equal(yield* decodedValue(SCRIPT, redeemScript, "redeemScript"), program)) {
         return yield* Either.left(RpcError.invalidParameter("redeemScript does not correspond to witnessScript"))
       }
     }
@@ -69,7 +72,7 @@ const readScripts = (
 
 export interface Prevouts {
   /** By `outpointKey`. */
-  readonly outputs: ReadonlyMap<string, SpentOutput>
+  readonly outputs: ReadonlyMap<OutpointKey, SpentOutput>
   readonly scripts: ReadonlyArray<Bytes>
 }
 
@@ -79,10 +82,10 @@ export interface Prevouts {
  */
 export function* readPrevouts(
   prevtxs: ReadonlyArray<Json>,
-  known: (outpoint: string) => SpentOutput | undefined,
+  known: (outpoint: OutpointKey) => SpentOutput | undefined,
   signer: "keys" | "wallet" = "keys"
 ): Steps<Read<Prevouts>> {
-  const outputs = new Map<string, SpentOutput>()
+  const outputs = new Map<OutpointKey, SpentOutput>()
   const scripts: Array<Bytes> = []
   for (const item of prevtxs) {
     if (!(item instanceof JsonObject)) {
@@ -101,7 +104,7 @@ export function* readPrevouts(
     }
     outputs.set(key, { script: scriptPubKey, value })
     if (signer === "keys") {
-      const given = readScripts(scriptPubKey, redeemScript, witnessScript)
+      const given = readScripts(scriptPubKey, { redeemScript, witnessScript })
       if (Either.isLeft(given)) return Either.left(given.left)
       scripts.push(...given.right)
     }

@@ -89,7 +89,7 @@ export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
         "proof, and a part of the merkle tree. Without -txindex and without a block, one of them must have an unspent " +
         "output.",
       params: {
-        txids: array(hash("A transaction.", "txid"), "The transactions, all in one block."),
+        txids: array(hash("A transaction.", { label: "txid" }), "The transactions, all in one block."),
         blockhash: optional(hash("Their block."))
       },
       results: [{ schema: Result.hex("The proof") }],

@@ -7,7 +7,7 @@ import { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
-import { txidKey } from "../../protocol/keys.ts"
+import { type OutpointKey, txidKey } from "../../protocol/keys.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"
 import { isFinalInput, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
@@ -301,8 +301,7 @@ export const psbtMethods: Effect.Effect<
     const withUtxo = (
       input: PsbtInput,
       prevout: Bytes,
-      coins: ReadonlyMap<string, Coin>,
-      provider: SigningProvider
+      { coins, provider }: { readonly coins: ReadonlyMap<OutpointKey, Coin>; readonly provider: SigningProvider }
     ): Effect.Effect<PsbtInput, RpcError> =>
       Effect.gen(function*() {
         if (input.nonWitnessUtxo !== undefined) return input
@@ -316,11 +315,11 @@ export const psbtMethods: Effect.Effect<
     /** The PSBT with the outputs that it spends, from the mempool and the chain. */
     const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
       Effect.gen(function*() {
-        const coins = yield* findSpentOutputs(chainCoins, pool, psbt.transaction, turns)
+        const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)
         const inputs: Array<PsbtInput> = []
         for (const [n, input] of psbt.inputs.entries()) {
           const prevout = psbt.transaction.inputs[n]?.prevout
-          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, coins, provider))
+          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, { coins, provider }))
           if (turns.isOver()) yield* turns.next
         }
         return { ...psbt, inputs }
@@ -372,7 +371,7 @@ export const psbtMethods: Effect.Effect<
       handler: ({ nameop, psbt, vout }, { turns }) =>
         Effect.gen(function*() {
           const decoded = yield* decodePsbtParam(psbt, turns)
-          const { rand, transaction } = yield* withNameOperation(decoded.transaction, vout, nameop, options)
+          const { rand, transaction } = yield* withNameOperation(decoded.transaction, { vout, nameop }, options)
           return { rand, psbt: yield* encodedPsbt(withTransaction(decoded, transaction), turns) }
         })
     })

@@ -152,7 +152,7 @@ export const rawTransactionMethods: Effect.Effect<
           const bytes = fromHex(hexstring)
           const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
           if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
-          const named = yield* withNameOperation(transaction, vout, nameop, options)
+          const named = yield* withNameOperation(transaction, { vout, nameop }, options)
           return { rand: named.rand, hex: toHex(named.transaction.bytes) }
         })
     })
@@ -178,7 +178,7 @@ export const rawTransactionMethods: Effect.Effect<
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
           const keys = yield* readInTurns(turns, readSteps(privkeys, (text) => readKey(network, text)))
-          const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
+          const known = yield* findSpentOutputs({ chainCoins, pool }, transaction, turns)
           const given = yield* readInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
           const hashType = yield* readHashType(sighashtype)
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
@@ -213,7 +213,7 @@ export const rawTransactionMethods: Effect.Effect<
               : Effect.succeed(transaction)
           })
           if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
-          const known = yield* findSpentOutputs(chainCoins, pool, first, turns)
+          const known = yield* findSpentOutputs({ chainCoins, pool }, first, turns)
           const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
           if (coins.length < first.inputs.length) {
             return yield* RpcError.verifyError("Input not found or already spent")

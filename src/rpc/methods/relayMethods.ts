@@ -11,8 +11,8 @@ import { dustOutputs } from "../../mempool/policy/dust.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { MAX_PACKAGE_COUNT } from "../../mempool/policy/limits.ts"
 import { COIN, MAX_MONEY } from "../../protocol/amount.ts"
-import { binaryString, displayHash, fromBinaryString, fromHex } from "../../protocol/bytes.ts"
-import { txidKey } from "../../protocol/keys.ts"
+import { displayHash, fromBinaryString, fromHex } from "../../protocol/bytes.ts"
+import { nameKey, txidKey } from "../../protocol/keys.ts"
 import { isUnspendable } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
@@ -275,7 +275,7 @@ export const relayMethods: Effect.Effect<
     handler: ({ conf_target, threshold }) =>
       Effect.sync(() => {
         const horizon = (name: HorizonName) => {
-          const estimate = estimator.estimateRaw(conf_target, threshold, name)
+          const estimate = estimator.estimateRaw(name, { target: conf_target, threshold })
           return estimate === undefined ? undefined : rawEstimateJson(estimate)
         }
         return { short: horizon("short"), medium: horizon("medium"), long: horizon("long") }
@@ -361,7 +361,7 @@ export const relayMethods: Effect.Effect<
       Effect.gen(function*() {
         const context = contextFor(network, options, given)
         const owns = ownership(wallets, call)
-        const meant = name === undefined ? undefined : binaryString(yield* decodeGiven(name, context.nameEncoding))
+        const meant = name === undefined ? undefined : nameKey(yield* decodeGiven(name, context.nameEncoding))
         return pool.pending(meant).flatMap(({ name: output, transaction: { txid } }) => {
           const operation = output?.script.operation
           if (output === undefined || operation === undefined || operation.op === "name_new") return []

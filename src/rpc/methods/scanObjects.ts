@@ -145,7 +145,9 @@ const readObject = (network: Network, value: Json): Read<ScanObject> =>
     }
     const text = value.get("desc") ?? null
     if (text === null) return yield* invalid("Descriptor needs to be provided in scan object")
-    if (typeof text !== "string") return yield* refused(RpcError.wrongType(typeOf(text), "string"))
+    if (typeof text !== "string") {
+      return yield* refused(RpcError.wrongType({ actual: typeOf(text), expected: "string" }))
+    }
     const given = value.get("range") ?? null
     const range = given === null ? DEFAULT_RANGE : yield* readRange(given)
     return { descriptors: yield* readDescriptors(network, text), range }

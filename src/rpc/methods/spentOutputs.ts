@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
@@ -12,13 +13,12 @@ import { storageError } from "./errors.ts"
  * transactions may spend them too.
  */
 export const findSpentOutputs = (
-  chainCoins: typeof ChainCoins.Service,
-  pool: typeof Mempool.Service,
+  { chainCoins, pool }: { readonly chainCoins: typeof ChainCoins.Service; readonly pool: typeof Mempool.Service },
   { inputs }: Transaction,
   turns: CallTurns
-): Effect.Effect<ReadonlyMap<string, Coin>, RpcError> =>
+): Effect.Effect<ReadonlyMap<OutpointKey, Coin>, RpcError> =>
   Effect.gen(function*() {
-    const found = new Map<string, Coin>()
+    const found = new Map<OutpointKey, Coin>()
     for (const { prevout } of inputs) {
       const key = outpointKey(prevout)
       const coin = pool.coin(key) ?? (yield* chainCoins.coin(key)).coin

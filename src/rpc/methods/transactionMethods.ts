@@ -70,7 +70,7 @@ const hasHugeScript = ({ inputs, outputs }: Transaction): boolean =>
 const readScript = (text: string): Uint8Array | RpcError =>
   text.length > 2 * MAX_SHOWN_SCRIPT
     ? RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
-    : readHex(text, "argument")
+    : readHex(text, { label: "argument" })
 
 interface Located {
   readonly transaction: Transaction
@@ -155,12 +155,12 @@ export const transactionMethods: Effect.Effect<
     summary: "Returns a transaction, as hexadecimal digits or as an object. Without -txindex, it must be in the " +
       "mempool or in the given block, have an unspent output, or have changed a name.",
     params: {
-      txid: hash("The transaction.", "parameter 1"),
+      txid: hash("The transaction.", { label: "parameter 1" }),
       verbosity: withDefault(
         alias(verbosity("0: hexadecimal digits; 1: an object; 2: with fee and spent coins."), "verbose"),
         0
       ),
-      blockhash: optional(hash("The block of the transaction.", "parameter 3"))
+      blockhash: optional(hash("The block of the transaction.", { label: "parameter 3" }))
     },
     results: [
       { when: "verbosity is 0 or less", schema: Result.hex("The transaction") },

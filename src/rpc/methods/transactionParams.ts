@@ -49,11 +49,14 @@ const MAX_VERSION = 3
 
 /** Parameters of the methods that make a transaction, in their order. */
 export const TRANSACTION_PARAMS = {
-  inputs: array(json("Object with txid, vout and optionally sequence.", "json object"), "The outputs to spend."),
+  inputs: array(
+    json("Object with txid, vout and optionally sequence.", { words: "json object" }),
+    "The outputs to spend."
+  ),
   outputs: json(
     "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
       "object with all members.",
-    "json array or object"
+    { words: "json array or object" }
   ),
   locktime: withDefault(int64("Lock time."), 0),
   replaceable: optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true"),
@@ -88,7 +91,9 @@ const readSequence = (given: Json | undefined, otherwise: number): Read<number> 
 
 /** Not in `Either.gen`: with many inputs, that takes longer than the reading itself. */
 const readInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
-  if (!(value instanceof JsonObject)) return Either.left(RpcError.wrongType(typeOf(value), "object"))
+  if (!(value instanceof JsonObject)) {
+    return Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "object" }))
+  }
   const txid = decodedValue(TXID, value.get("txid") ?? null, "txid")
   if (Either.isLeft(txid)) return Either.left(txid.left)
   const vout = value.get("vout")
@@ -132,7 +137,7 @@ function* outputMembers(value: Json): Steps<Read<ReadonlyArray<Member>>> {
   if (value instanceof JsonObject) return Either.right(membersOf(value))
   return isArray(value)
     ? yield* readSteps(value, onlyMember)
-    : Either.left(RpcError.wrongType(typeOf(value), "array"))
+    : Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "array" }))
 }
 
 const dataScript = (value: Json): Read<Uint8Array> => {

@@ -193,8 +193,7 @@ const outputText = (context: ShapeContext, record: ConfirmedName): string => {
 export const nameInfoText = (
   context: ShapeContext,
   record: ConfirmedName,
-  clock: NameClock,
-  ismine: boolean | undefined
+  { clock, ismine }: { readonly clock: NameClock; readonly ismine: boolean | undefined }
 ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> => {
   const age = encodeJson(nameExpiryJson(record.height, clock)).slice(1, -1)
   return new RawJson(`${outputText(context, record)},${age}${ismine === undefined ? "" : `,"ismine":${ismine}`}}`)

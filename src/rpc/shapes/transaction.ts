@@ -108,8 +108,7 @@ const spendJson = (input: TransactionInput) => ({
 const inputJson = (
   context: ShapeContext,
   input: TransactionInput,
-  coinbase: boolean,
-  prevout?: Coin
+  { coinbase, prevout }: { readonly coinbase: boolean; readonly prevout?: Coin | undefined }
 ): Result.ValueOf<typeof INPUT_WITH_COIN> => ({
   ...(coinbase ? { coinbase: toHex(input.scriptSig) } : spendJson(input)),
   txinwitness: input.witness.length === 0 ? undefined : input.witness.map(toHex),
@@ -165,7 +164,7 @@ export const transactionJson = (
     vsize: transaction.virtualSize,
     weight: transaction.weight,
     locktime: transaction.lockTime,
-    vin: itemsOf(transaction.inputs, (input, n) => inputJson(context, input, coinbase, prevouts?.[n])),
+    vin: itemsOf(transaction.inputs, (input, n) => inputJson(context, input, { coinbase, prevout: prevouts?.[n] })),
     vout: itemsOf(transaction.outputs, (output, n) => ({
       value: amountOf(output, n),
       n,

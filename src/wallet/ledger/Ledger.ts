@@ -1,7 +1,7 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -32,14 +32,16 @@ export class Ledger {
   private readonly entries = new Map<TxidKey, LedgerEntry>()
   private readonly waiting = new Map<TxidKey, LedgerEntry>()
   /** Every output of the wallet, spent or unspent. */
-  private readonly outputs = new Map<string, LedgerOutput>()
+  private readonly outputs = new Map<OutpointKey, LedgerOutput>()
   /** The unspent outputs of confirmed and pending transactions. */
-  private readonly unspent = new Map<string, LedgerOutput>()
+  private readonly unspent = new Map<OutpointKey, LedgerOutput>()
   /** Outputs that set the record of a name, of any owner. */
-  private readonly named = new Map<string, NamedOutput>()
-  private readonly spenders = new Map<string, Set<LedgerEntry>>()
+  private readonly named = new Map<OutpointKey, NamedOutput>()
+  private readonly spenders = new Map<OutpointKey, Set<LedgerEntry>>()
   /** Keys of entries that a caller is storing and offering: no other part may offer them. */
   readonly underway = new Set<TxidKey>()
+  /** Keys of entries that the mempool has refused and never had: no peer knows them, so they are offered at each block. */
+  readonly refused = new Set<TxidKey>()
   private nextOrder = 0
   private known: LedgerTip
   private coinList: ReadonlyArray<WalletCoin> | undefined
@@ -197,7 +199,7 @@ export class Ledger {
     this.forget()
   }
 
-  private refresh(key: string): void {
+  private refresh(key: OutpointKey): void {
     const output = this.outputs.get(key)
     if (output === undefined) return
     const { type } = output.entry.state
@@ -206,7 +208,7 @@ export class Ledger {
   }
 
   /** Whether a live transaction spends an outpoint. */
-  isSpent(outpoint: string): boolean {
+  isSpent(outpoint: OutpointKey): boolean {
     for (const { state } of this.spenders.get(outpoint) ?? []) if (lives(state)) return true
     return false
   }
@@ -230,6 +232,7 @@ export class Ledger {
     if (entry === undefined) return
     this.entries.delete(txid)
     this.waiting.delete(txid)
+    this.refused.delete(txid)
     for (const input of entry.inputs) {
       const spending = this.spenders.get(input)
       spending?.delete(entry)
@@ -296,7 +299,10 @@ export class Ledger {
       commentTo: notes.commentTo,
       replaces: notes.replaces,
       replacedBy: notes.replacedBy,
-      spent: transaction.inputs.map((_, index) => this.outputs.get(entry.inputs[index] ?? "")?.output)
+      spent: transaction.inputs.map((_, index) => {
+        const outpoint = entry.inputs[index]
+        return outpoint === undefined ? undefined : this.outputs.get(outpoint)?.output
+      })
     }
   }
 
@@ -363,12 +369,12 @@ export class Ledger {
   }
 
   /** An output of the wallet, spent or unspent. */
-  coin(outpoint: string): WalletCoin | undefined {
+  coin(outpoint: OutpointKey): WalletCoin | undefined {
     const held = this.outputs.get(outpoint)
     return held === undefined ? undefined : this.coinOf(held, new Map())
   }
 
-  isUnspent(outpoint: string): boolean {
+  isUnspent(outpoint: OutpointKey): boolean {
     return this.unspent.has(outpoint)
   }
 

@@ -1,4 +1,4 @@
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import type { NameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -28,9 +28,9 @@ export interface LedgerEntry {
   readonly transaction: Transaction
   readonly key: TxidKey
   /** Outpoint keys of its inputs; none for a coinbase. */
-  readonly inputs: ReadonlyArray<string>
+  readonly inputs: ReadonlyArray<OutpointKey>
   /** Outpoint keys of its outputs, by index. */
-  readonly outpoints: ReadonlyArray<string>
+  readonly outpoints: ReadonlyArray<OutpointKey>
   readonly coinbase: boolean
   readonly time: number
   readonly order: number
@@ -45,7 +45,7 @@ export interface LedgerEntry {
 }
 
 export interface LedgerOutput {
-  readonly outpoint: string
+  readonly outpoint: OutpointKey
   readonly entry: LedgerEntry
   readonly vout: number
   readonly output: TransactionOutput

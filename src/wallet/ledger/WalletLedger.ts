@@ -1,6 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import type { NameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -41,7 +41,7 @@ export interface WalletTx {
 
 export interface WalletCoin {
   /** As `outpointKey`. */
-  readonly outpoint: string
+  readonly outpoint: OutpointKey
   readonly txid: Bytes
   readonly vout: number
   readonly output: TransactionOutput
@@ -79,7 +79,7 @@ export interface WalletLedger {
   /** The txids, in display byte order, of wallet transactions that spend the same coins. */
   readonly conflictsOf: (txid: TxidKey) => ReadonlyArray<string>
   /** Locks coins against coin selection, or unlocks them; persistent locks survive a restart. */
-  readonly lockCoins: (outpoints: ReadonlyArray<string>, change: CoinLock) => Effect.Effect<void, StorageFailure>
+  readonly lockCoins: (outpoints: ReadonlyArray<OutpointKey>, change: CoinLock) => Effect.Effect<void, StorageFailure>
   /** The last block that the wallet has processed. */
   readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
   /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */

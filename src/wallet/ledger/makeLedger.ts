@@ -1,21 +1,21 @@
 import * as Effect from "effect/Effect"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
-import { txidKeyOf } from "../../protocol/keys.ts"
+import { type OutpointKey, txidKeyOf } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LockedCoin } from "../keys/WalletDocument.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletCoin, WalletLedger } from "./WalletLedger.ts"
 
-const lockedCoin = (key: string): LockedCoin => {
+const lockedCoin = (key: OutpointKey): LockedCoin => {
   const prevout = fromBinaryString(key)
   return { txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout) }
 }
 
-/** The outpoint key of a locked coin in the file. */
-export const keyOfLocked = ({ txid, vout }: LockedCoin): string => {
+/** The outpoint key of a locked coin in the file; `undefined` for an invalid txid. */
+export const keyOfLocked = ({ txid, vout }: LockedCoin): OutpointKey | undefined => {
   const key = txidKeyOf(txid)
-  return key === undefined ? "" : outpointKey(outpoint(fromBinaryString(key), vout))
+  return key === undefined ? undefined : outpointKey(outpoint(fromBinaryString(key), vout))
 }
 
 /** All unspent coins, with their locks. */
@@ -27,10 +27,14 @@ export const coinsOf = ({ ledger, locked }: Pick<WalletParts, "ledger" | "locked
 const makeLockCoins = (parts: WalletParts): WalletLedger["lockCoins"] => (outpoints, lock) =>
   Effect.suspend(() => {
     const touched = new Set(outpoints)
-    const kept = parts.file.document.lockedCoins.some((coin) => touched.has(keyOfLocked(coin)))
+    const isTouched = (coin: LockedCoin): boolean => {
+      const key = keyOfLocked(coin)
+      return key !== undefined && touched.has(key)
+    }
+    const kept = parts.file.document.lockedCoins.some(isTouched)
     const change = lock === "lock-persistently" || (lock === "unlock" && kept)
       ? update(parts, (document) => {
-        const others = document.lockedCoins.filter((coin) => !touched.has(keyOfLocked(coin)))
+        const others = document.lockedCoins.filter((coin) => !isTouched(coin))
         return { ...document, lockedCoins: lock === "unlock" ? others : [...others, ...outpoints.map(lockedCoin)] }
       })
       : Effect.void

@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { followPool } from "../payments/commit.ts"
@@ -39,13 +38,6 @@ export const watchPool = (parts: WalletParts): Effect.Effect<void, never, Scope.
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet transaction cannot be saved", { reason: failure.message })
     )
-    const listening = yield* Effect.makeLatch()
-    yield* parts.mempool.events.pipe(
-      Stream.onStart(listening.open),
-      Stream.runForEach(({ entry }) => said(follow(parts, entry))),
-      Effect.interruptible,
-      Effect.forkScoped
-    )
-    yield* listening.await
+    yield* parts.mempool.listen(({ entry }) => said(follow(parts, entry)))
     yield* said(lookAtPool(parts))
   })

@@ -1,4 +1,5 @@
-import { binaryString, type Bytes, compare } from "../../protocol/bytes.ts"
+import { type Bytes, compare } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { WalletName } from "../names/WalletNames.ts"
 import type { LedgerOutput } from "./LedgerEntry.ts"
 import type { Balances, WalletCoin } from "./WalletLedger.ts"
@@ -28,11 +29,11 @@ export const lastOperations = (
   named: Iterable<NamedOutput>,
   isOwn: (script: Bytes) => boolean
 ): ReadonlyArray<WalletName> => {
-  const latest = new Map<string, WalletName & { readonly index: number }>()
+  const latest = new Map<NameKey, WalletName & { readonly index: number }>()
   for (const { entry, name, vout } of named) {
     if (name === undefined || name.operation.op === "name_new" || entry.state.type !== "confirmed") continue
     const { height, index } = entry.state
-    const key = binaryString(name.operation.name)
+    const key = nameKey(name.operation.name)
     const before = latest.get(key)
     if (before !== undefined && (before.height > height || (before.height === height && before.index > index))) {
       continue

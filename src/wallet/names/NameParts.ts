@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -87,7 +88,7 @@ export const activeRecord = (
 
 /** Whether the mempool has a registration of a name. */
 export const isBeingRegistered = ({ mempool }: NameParts, name: Bytes): boolean =>
-  mempool.pending(binaryString(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
+  mempool.pending(nameKey(name)).some((entry) => entry.name?.script.operation.op === "name_firstupdate")
 
 /** The script of the name's owner: the requested one, or a new one of the wallet. */
 export const ownerScript = (
@@ -103,13 +104,9 @@ export const ownerScript = (
     return Effect.succeed(script)
   })
 
-/** The mempool's reject reason for a known commitment (reference/protocol.md 5.6, M1). */
-const COMMITMENT_KNOWN = "txn-mempool-name-error"
-
 /**
  * Runs an operation with the script of the name's owner. If it fails, for instance for lack of funds, the next
- * operation uses the same wallet address: retries at every block must not exhaust the keypool. After the reject reason
- * for a known commitment it does not, because the same address produces the same commitment and the same refusal.
+ * operation uses the same wallet address: retries at every block must not exhaust the keypool.
  */
 export const withOwner = <A>(
   parts: NameParts,
@@ -117,10 +114,9 @@ export const withOwner = <A>(
   use: (owner: Bytes) => Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> =>
   Effect.flatMap(ownerScript(parts, asked), (owner) =>
-    Effect.tapError(use(owner), (failure) =>
+    Effect.tapError(use(owner), () =>
       Effect.sync(() => {
-        const repeats = failure._tag === "TransactionRejected" && failure.reason === COMMITMENT_KNOWN
-        if (asked === undefined && !repeats) parts.spare.script = owner
+        if (asked === undefined) parts.spare.script = owner
       })))
 
 /** The salt from the key of a script and a name; `undefined` if the wallet does not have the key. */
@@ -136,7 +132,7 @@ export interface NamePayment {
   readonly operation: NameOperation
   readonly owner: Bytes
   /** The coin of the name or of its commitment, by `outpointKey`. */
-  readonly input: string | undefined
+  readonly input: OutpointKey | undefined
   readonly fees: FeeChoice
   readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
 }
@@ -149,7 +145,7 @@ export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice 
 })
 
 /** Fails if the wallet does not have a coin. */
-export const ensureOwned = ({ ledger }: NameParts, outpoint: string): Effect.Effect<void, FundsMissing> =>
+export const ensureOwned = ({ ledger }: NameParts, outpoint: OutpointKey): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
     ledger.coins().some((coin) => coin.outpoint === outpoint)
       ? Effect.void

@@ -1,4 +1,5 @@
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { nameCommitment } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { RegistrationEntry, WalletDocument } from "../keys/WalletDocument.ts"
@@ -20,7 +21,8 @@ export const entryKey = ({ name, rand }: Pick<RegistrationEntry, "name" | "rand"
   binaryString(nameCommitment(rand, name))
 
 /** The outpoint key of an entry's NAME_NEW. */
-export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): string => outpointKey(outpoint(newTxid, newVout))
+export const newOutpoint = ({ newTxid, newVout }: RegistrationEntry): OutpointKey =>
+  outpointKey(outpoint(newTxid, newVout))
 
 const isFinished = ({ step }: RegistrationEntry): boolean => step === "done" || step === "failed"
 

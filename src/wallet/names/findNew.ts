@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -13,7 +14,7 @@ import { type NameParts, saltOf, unavailable } from "./NameParts.ts"
 /** A NAME_NEW and its salt. */
 export interface OpenableNew {
   /** By `outpointKey`. */
-  readonly outpoint: string
+  readonly outpoint: OutpointKey
   readonly rand: Bytes
 }
 

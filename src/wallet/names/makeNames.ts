@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { nameKey } from "../../protocol/keys.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
@@ -121,7 +122,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     }
     for (const name of due) {
       // Two coins can have the same name only through coinbases; one of them is renewed.
-      if (mempool.pending(binaryString(name)).length > 0) continue
+      if (mempool.pending(nameKey(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(parts, { name, value: undefined }), {
         onSuccess: () => Effect.logInfo("name renewed", { name: printable(name) }),
         onFailure: ({ message }) => Effect.logWarning("name renewal failed", { name: printable(name), reason: message })

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { SALT_SIZE } from "../../consensus/names.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { NameOperationRefused } from "../errors.ts"
@@ -91,7 +92,7 @@ export const nameFirstUpdate = (
 
 /** The output that holds a name, and its value. */
 interface Held {
-  readonly outpoint: string
+  readonly outpoint: OutpointKey
   readonly value: Bytes
 }
 
@@ -117,7 +118,7 @@ const pendingOutput = (
  */
 const heldName = (parts: NameParts, name: Bytes): Effect.Effect<Held, NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
-    const pending = yield* pendingOutput(parts, parts.mempool.pending(binaryString(name)))
+    const pending = yield* pendingOutput(parts, parts.mempool.pending(nameKey(name)))
     if (pending !== undefined) return pending
     const record = yield* activeRecord(parts, name, 1)
     if (record === undefined) return yield* unavailable("unknown", "this name can not be updated")

@@ -1,6 +1,6 @@
 import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
-import { type TxidKey, txidKey } from "../../protocol/keys.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
@@ -30,7 +30,7 @@ import type { RegistrationStep } from "./WalletNames.ts"
 /** The wallet transactions that concern registrations. */
 export interface Movements {
   /** The transaction that spends an outpoint, by `outpointKey`. Of several, the one closest to confirmation. */
-  readonly spender: (outpoint: string) => WalletTx | undefined
+  readonly spender: (outpoint: OutpointKey) => WalletTx | undefined
   /** The transaction with a NAME_NEW, by its commitment (`binaryString`), and the index of the output. */
   readonly maker: (commitment: string) => { readonly tx: WalletTx; readonly vout: number } | undefined
 }
@@ -51,7 +51,7 @@ const nearness = ({ state }: WalletTx): number => {
 
 /** Indexes the wallet's transactions in one pass. */
 export const movementsOf = (transactions: ReadonlyArray<WalletTx>): Movements => {
-  const spenders = new Map<string, WalletTx>()
+  const spenders = new Map<OutpointKey, WalletTx>()
   const makers = new Map<string, { readonly tx: WalletTx; readonly vout: number }>()
   for (const tx of transactions) {
     if (tx.transaction.version !== NAME_TX_VERSION || nearness(tx) < 0) continue

@@ -1,6 +1,7 @@
 import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import type { WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 
@@ -23,15 +24,15 @@ const nameIn = ({ name }: WalletCoin): Bytes | undefined =>
 export const dueRenewals = (
   coins: ReadonlyArray<WalletCoin>,
   { renewals }: WalletDocument,
-  tip: { readonly height: number; readonly params: ConsensusParams; readonly isPending: (name: string) => boolean }
+  tip: { readonly height: number; readonly params: ConsensusParams; readonly isPending: (name: NameKey) => boolean }
 ): ReadonlyArray<Bytes> => {
   const { height, isPending, params } = tip
-  const wanted = new Set(renewals.names.map(binaryString))
+  const wanted = new Set(renewals.names.map(nameKey))
   const due: Array<{ readonly name: Bytes; readonly made: number }> = []
   for (const coin of coins) {
     const name = nameIn(coin)
     if (name === undefined || coin.height === undefined || coin.expired || !coin.own.spendable) continue
-    const key = binaryString(name)
+    const key = nameKey(name)
     if (!renewals.all && !wanted.has(key) || isPending(key)) continue
     const left = coin.height + expirationDepth(height, params) - height
     // The update has to be in the next block at the latest, while the name is still active.

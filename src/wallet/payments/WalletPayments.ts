@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FundsMissing, InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
@@ -21,7 +21,7 @@ export interface PaymentRequest extends FeeChoice {
   /** Indexes of the outputs that pay the fee. */
   readonly subtractFeeFrom?: ReadonlyArray<number>
   /** Coins that must be inputs, in this order, with an optional sequence number. */
-  readonly inputs?: ReadonlyArray<{ readonly outpoint: string; readonly sequence?: number }>
+  readonly inputs?: ReadonlyArray<{ readonly outpoint: OutpointKey; readonly sequence?: number }>
   /** Whether coin selection may add coins; true by default. */
   readonly addInputs?: boolean
   /** 2 by default; name operations need `NAME_TX_VERSION`. */

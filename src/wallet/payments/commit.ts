@@ -2,7 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { unixTime } from "../../base/clock.ts"
-import type { TransactionRejected } from "../../mempool/errors.ts"
+import { rejectionText, type TransactionRejected } from "../../mempool/errors.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { shownTxid, type TxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
@@ -43,8 +43,10 @@ const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
 type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
 
 /**
- * Stores a transaction, then offers it to the mempool. It is on disk before any other part learns about it. If the
- * mempool refuses it, for whatever reason, it is removed without a trace.
+ * Stores a transaction, then offers it to the mempool. It is on disk before any other part learns about it. A transaction
+ * that the mempool refuses stays in the wallet and is offered again later (reference/rpc.md 5.7; upstream
+ * `CWallet::CommitTransaction`). It is removed without a trace if the mempool fails, if it replaces another one, which is
+ * still there, and if a reorg made it premature: then the caller makes a new one.
  */
 export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const { ledger, mempool, ring } = parts
@@ -83,6 +85,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     return Effect.matchCauseEffect(write, {
       onSuccess: () => Effect.sync(() => ledger.remove(transaction.txidKey)),
       onFailure: (cause) => {
+        ledger.refused.add(transaction.txidKey)
         const failure = Option.getOrUndefined(Cause.failureOption(cause))
         return new StorageUnavailable({
           file: parts.file.path,
@@ -94,6 +97,16 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     })
   }
 
+  /** Notes a refusal of a transaction that stays. */
+  const keepRefused = (refusal: TransactionRejected, key: TxidKey): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      ledger.refused.add(key)
+      return Effect.logWarning("the mempool refuses a transaction of the wallet; it is offered again later", {
+        txid: refusal.txid,
+        reason: rejectionText(refusal)
+      })
+    })
+
   const offer = (
     transaction: Transaction,
     isNew: boolean,
@@ -101,6 +114,10 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
     Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
+      const failure = Option.getOrUndefined(Cause.failureOption(cause))
+      if (failure?._tag === "TransactionRejected" && failure.kind !== "premature" && replaces === undefined) {
+        return keepRefused(failure, transaction.txidKey)
+      }
       return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, Effect.failCause(cause))
     })
 

@@ -61,7 +61,7 @@ const makeBump = (parts: WalletParts, payAs: Spending["payAs"]): WalletPayments[
         `(oldFee ${formatAmount(oldFee)} + incrementalFee ${formatAmount(feeOf(step, size))})`
       return yield* new InvalidWalletRequest({ code: "too-small", reason })
     }
-    const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)
+    const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf({ fee: oldFee, vsize: size }) + 1 + step)
     const funded = yield* payAs(requestOf(parts, entry, feeRate), {
       released: new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout))),
       replaces: txid

@@ -1,18 +1,33 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import { unixTime } from "../../base/clock.ts"
 import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
+import { type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
+import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { followPool } from "./commit.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
 /** The transactions that the wallet offers to the mempool repeatedly: its own that the mempool lost, and the queue. */
 export interface Offers extends Pick<WalletPayments, "queue" | "enqueue" | "dequeue"> {
+  /** Runs at the start, after each block, and every minute. */
   readonly step: Effect.Effect<void, StorageFailure>
 }
+
+/**
+ * Hours between two offers of everything that the mempool lost: 12, and up to 24 more at random. A peer that sees a
+ * transaction announced twice by one node learns its sender (upstream `CWallet::ShouldResend`).
+ */
+const LEAST_HOURS = 12
+const SPREAD_HOURS = 24
+
+/** Only transactions older than the tip by this many seconds are announced again: younger ones may just wait. */
+const SETTLED_SECONDS = 300
 
 /** The transaction of a queue entry; `undefined` if a wallet did not write it. */
 const decoded = (hex: string): Transaction | undefined => {
@@ -32,16 +47,19 @@ type Outcome =
   | { readonly type: "later"; readonly reason: string }
 
 export const makeOffers = (parts: WalletParts): Offers => {
-  const { file, ledger, mempool } = parts
+  const { chain, file, ledger, mempool } = parts
 
-  const offer = (transaction: Transaction): Effect.Effect<Outcome, StorageFailure> =>
+  /** Offers a transaction, and announces it to peers unless it is only `forMining`. */
+  const offer = (transaction: Transaction, forMining = false): Effect.Effect<Outcome, StorageFailure> =>
     mempool.accept(transaction).pipe(
       Effect.as<Outcome>({ type: "in" }),
       Effect.catchTag("TransactionRejected", ({ kind, reason }) => {
         if (mempool.get(transaction.txidKey) !== undefined) return Effect.succeed<Outcome>({ type: "in" })
         return Effect.succeed<Outcome>({ type: kind === "consensus" || kind === "witness" ? "never" : "later", reason })
       }),
-      Effect.tap(({ type }) => Effect.sync(() => type === "in" && mempool.broadcastLater(transaction.txidKey)))
+      Effect.tap(({ type }) =>
+        Effect.sync(() => type === "in" && !forMining && mempool.broadcastLater(transaction.txidKey))
+      )
     )
 
   const queue = (): ReadonlyArray<Transaction> => file.document.queue.flatMap((hex) => decoded(hex) ?? [])
@@ -85,19 +103,60 @@ export const makeOffers = (parts: WalletParts): Offers => {
       }
     })
 
-  const rebroadcast = Effect.gen(function*() {
-    for (const entry of ledger.unconfirmed()) {
+  /** The transactions of automatic registrations: they must not miss their block. */
+  const registering = (): ReadonlySet<TxidKey> =>
+    new Set(
+      file.document.registrations.flatMap(({ firstUpdateTxid, newTxid, value }) =>
+        value === undefined ? [] : [newTxid, ...firstUpdateTxid === undefined ? [] : [firstUpdateTxid]].map(txidKey)
+      )
+    )
+
+  const reoffer = (entry: LedgerEntry, forMining: boolean): Effect.Effect<void, StorageFailure> =>
+    Effect.gen(function*() {
+      const outcome = yield* offer(entry.transaction, forMining)
+      if (outcome.type === "in") ledger.refused.delete(entry.key)
       followPool(parts, entry.key)
-      const { coinbase, key, notes, state, transaction } = entry
-      const offered = state.type === "inactive" && !state.abandoned && !coinbase && notes.replacedBy === undefined
-      if (!offered || ledger.underway.has(key) || !ledger.isOurs(entry)) continue
-      const outcome = yield* offer(transaction)
-      followPool(parts, key)
       yield* Effect.logDebug("wallet transaction resubmitted", {
-        txid: displayHash(transaction.txid),
+        txid: displayHash(entry.transaction.txid),
         ...outcome.type === "in" ? {} : { refused: outcome.reason }
       })
-    }
+    })
+
+  /** What to do with an entry: leave it, or offer it, announced to peers or not. */
+  type Choice = "leave" | "offer" | "announce"
+
+  const reofferSome = (choose: (entry: LedgerEntry) => Choice): Effect.Effect<void, StorageFailure> =>
+    Effect.gen(function*() {
+      for (const entry of ledger.unconfirmed()) {
+        followPool(parts, entry.key)
+        const { coinbase, key, notes, state } = entry
+        const isWaiting = state.type === "pending" || (state.type === "inactive" && !state.abandoned)
+        if (!isWaiting || coinbase || notes.replacedBy !== undefined) continue
+        if (ledger.underway.has(key) || !ledger.isOurs(entry)) continue
+        const choice = choose(entry)
+        if (choice !== "leave") yield* reoffer(entry, choice === "offer")
+      }
+    })
+
+  /** Milliseconds since 1970; `undefined` before the first step. */
+  let resendAt: number | undefined
+
+  const rebroadcast = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const first = resendAt === undefined
+    const due = resendAt !== undefined && now >= resendAt
+    if (first || due) resendAt = now + 3_600_000 * (LEAST_HOURS + SPREAD_HOURS * (yield* Random.next))
+    const { header } = yield* chain.tip
+    const isSettled = ({ time }: LedgerEntry): boolean => time <= header.time - SETTLED_SECONDS
+    if (due) return yield* reofferSome((entry) => isSettled(entry) ? "announce" : "leave")
+    const automatic = registering()
+    return yield* reofferSome((entry) => {
+      if (entry.state.type === "pending") return "leave"
+      if (ledger.refused.has(entry.key) || automatic.has(entry.key)) return "announce"
+      // After a start the mempool may have lost it. No peer has seen what is younger than the tip.
+      if (first) return isSettled(entry) ? "offer" : "announce"
+      return "leave"
+    })
   })
 
   return {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
-import type { TxidKey } from "../../protocol/keys.ts"
+import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
@@ -28,7 +28,7 @@ const UNDONE_MEANWHILE = 3
 
 export interface FundOptions {
   /** Coins that the request may use although a transaction to be replaced spends them. */
-  readonly released?: ReadonlySet<string>
+  readonly released?: ReadonlySet<OutpointKey>
 }
 
 /** The payments that choose coins. */
@@ -64,7 +64,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     /** The coins that a request names, if they are spendable. */
     const presetOf = (
       request: PaymentRequest,
-      released: ReadonlySet<string> | undefined
+      released: ReadonlySet<OutpointKey> | undefined
     ): Either.Either<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest> =>
       Either.all((request.inputs ?? []).map(({ outpoint, sequence }) => {
         const coin = ledger.coin(outpoint)
@@ -144,7 +144,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     }
 
     /** The coins that a transaction to be replaced spends. */
-    const releasedBy = (txid: TxidKey): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
+    const releasedBy = (txid: TxidKey): Effect.Effect<ReadonlySet<OutpointKey>, InvalidWalletRequest> =>
       Effect.suspend(() => {
         const entry = ledger.entry(txid)
         if (entry === undefined) {

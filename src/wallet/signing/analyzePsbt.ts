@@ -118,6 +118,6 @@ export function* analyzePsbtSteps(psbt: Psbt): Steps<PsbtAnalysis> {
   if (paid.bad !== undefined) return invalid("Output amount invalid")
   const fee = sum - paid.sum
   const size = yield* estimateSize(context, psbt, known)
-  const estimatedFeeRate = size === undefined ? undefined : rateOf(fee, size)
+  const estimatedFeeRate = size === undefined ? undefined : rateOf({ fee, vsize: size })
   return { inputs, next, fee, estimatedVirtualSize: size, estimatedFeeRate, error: undefined }
 }

@@ -64,7 +64,11 @@ export const restNames: Effect.Effect<
         case "json":
           return Effect.map(names.cursor, (cursor) => {
             const clock = { tipHeight: cursor?.height ?? 0, params }
-            return answer(200, "application/json", `${nameInfoText(context, record, clock, undefined).text}\n`)
+            return answer(
+              200,
+              "application/json",
+              `${nameInfoText(context, record, { clock, ismine: undefined }).text}\n`
+            )
           })
         default: {
           const available = FORMATS.map((each) => `.${each}`).join(", ")

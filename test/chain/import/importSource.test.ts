@@ -115,7 +115,7 @@ describe("unpack", () => {
       const bytes = hex("00ff".repeat(5000))
       const packed = gzipSync(bytes)
       writeFileSync(from, packed)
-      await unpack(from, to)
+      await unpack({ path: from, to })
       const source = openSource(to)
       assert.strictEqual(source.read(0, 20_000).toString("hex"), toHex(bytes))
       source.close()
@@ -127,7 +127,7 @@ describe("unpack", () => {
       for (const broken of [packed.subarray(0, packed.length - 9), damaged, Buffer.from("1f8b00", "hex")]) {
         writeFileSync(from, broken)
         let failed = false
-        await unpack(from, to).catch(() => {
+        await unpack({ path: from, to }).catch(() => {
           failed = true
         })
         assert.isTrue(failed)

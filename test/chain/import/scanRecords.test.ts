@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openSource, type SourceFile } from "../../../src/chain/import/importSource.ts"
-import { scanRecords } from "../../../src/chain/import/scanRecords.ts"
+import { scanRecords, type ScanTrouble } from "../../../src/chain/import/scanRecords.ts"
 import { type Bytes, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { mainnet, regtest } from "../../../src/protocol/networks.ts"
 import { bytesOf, hex } from "../../support/bytes.ts"
@@ -35,7 +35,8 @@ const block = (fill: number, size = 100): Uint8Array => new Uint8Array(size).fil
 const scanned = (source: SourceFile | Bytes): ReadonlyArray<string> => {
   const found: Array<string> = []
   const file = source instanceof Uint8Array ? sourceOf(source) : source
-  for (const { head, offset, size } of scanRecords(file, MAGIC, ({ offset }) => void found.push(`!${offset}`))) {
+  const trouble = ({ offset }: ScanTrouble) => void found.push(`!${offset}`)
+  for (const { head, offset, size } of scanRecords(file, { magic: MAGIC, trouble })) {
     assert.strictEqual(head.length, Math.min(size, HEAD))
     assert.strictEqual(toHex(head), file.read(offset, head.length).toString("hex"))
     found.push(`${offset}:${size}:${head[0]}`)

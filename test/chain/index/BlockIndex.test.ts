@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { BlockIndex, NONE, PAGE_BYTES, PAGE_RECORDS, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { BlockIndex, GENESIS, NONE, PAGE_BYTES, PAGE_RECORDS, Status } from "../../../src/chain/index/BlockIndex.ts"
 import { blockWork } from "../../../src/consensus/difficulty.ts"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import type { Header } from "../../../src/protocol/header.ts"
+import { type HeaderId, headerId } from "../../../src/protocol/keys.ts"
 import { childOf, EASY_BITS } from "../../support/headers.ts"
 
 /** A header of the naive model. It finds everything by walking. */
 interface Node {
   readonly header: Header
-  readonly parent: number
+  readonly parent: HeaderId
 }
 
 const BITS = [EASY_BITS, 0x207fffff, 0x1d00ffff, 0x1b00b269, 0x1a242a4a] as const
@@ -33,7 +34,7 @@ const trees = (maxLength: number) =>
 const build = (shape: ReadonlyArray<{ readonly back: number; readonly time: number; readonly bits: number }>) => {
   const nodes: Array<Node> = [{ header: childOf(undefined, 0), parent: NONE }]
   for (const [i, { back, bits, time }] of shape.entries()) {
-    const parent = Math.max(0, nodes.length - 1 - back)
+    const parent = headerId(Math.max(0, nodes.length - 1 - back))
     nodes.push({ header: childOf(nodes[parent]?.header, i + 1, { bits, time }), parent })
   }
   const index = new BlockIndex()
@@ -42,8 +43,8 @@ const build = (shape: ReadonlyArray<{ readonly back: number; readonly time: numb
 }
 
 /** A header and its ancestors, genesis first. */
-const pathOf = (nodes: ReadonlyArray<Node>, id: number): ReadonlyArray<number> => {
-  const path: Array<number> = []
+const pathOf = (nodes: ReadonlyArray<Node>, id: HeaderId): ReadonlyArray<HeaderId> => {
+  const path: Array<HeaderId> = []
   for (let walk = id; walk !== NONE; walk = nodes[walk]?.parent ?? NONE) path.unshift(walk)
   return path
 }
@@ -57,8 +58,9 @@ describe("BlockIndex against a naive model", () => {
         (shape, picks) => {
           const { index, nodes } = build(shape)
           assert.strictEqual(index.count, nodes.length)
-          const paths = nodes.map((_, id) => pathOf(nodes, id))
-          for (const [id, { header, parent }] of nodes.entries()) {
+          const paths = nodes.map((_, place) => pathOf(nodes, headerId(place)))
+          for (const [place, { header, parent }] of nodes.entries()) {
+            const id = headerId(place)
             const path = paths[id] ?? []
             assert.strictEqual(index.find(header.hash), id)
             assert.strictEqual(index.parent(id), parent)
@@ -72,7 +74,7 @@ describe("BlockIndex against a naive model", () => {
             assert.strictEqual(index.medianTimePast(id), times[Math.floor(times.length / 2)])
           }
           for (const pick of picks) {
-            const [a, b] = [pick % nodes.length, Math.floor(pick / 7) % nodes.length]
+            const [a, b] = [headerId(pick % nodes.length), headerId(Math.floor(pick / 7) % nodes.length)]
             const [one, other] = [paths[a] ?? [], paths[b] ?? []]
             for (const [height, at] of one.entries()) assert.strictEqual(index.ancestor(a, height), at)
             assert.strictEqual(index.ancestor(a, one.length), NONE)
@@ -91,14 +93,14 @@ describe("BlockIndex against a naive model", () => {
     const index = new BlockIndex()
     let header = childOf(undefined, 0)
     index.add(header, NONE)
-    for (let i = 1; i < 5000; i++) index.add(header = childOf(header, i), i - 1)
-    header = index.header(1200)
-    let parent = 1200
+    for (let i = 1; i < 5000; i++) index.add(header = childOf(header, i), headerId(i - 1))
+    header = index.header(headerId(1200))
+    let parent = headerId(1200)
     for (let i = 0; i < 3000; i++) parent = index.add(header = childOf(header, 10_000 + i), parent)
-    for (let height = 0; height < 5000; height += 7) assert.strictEqual(index.ancestor(4999, height), height)
-    assert.strictEqual(index.forkPoint(4999, parent), 1200)
-    assert.strictEqual(index.forkPoint(parent, 4999), 1200)
-    assert.strictEqual(index.forkPoint(900, parent), 900)
+    for (let height = 0; height < 5000; height += 7) assert.strictEqual(index.ancestor(headerId(4999), height), height)
+    assert.strictEqual(index.forkPoint(headerId(4999), parent), 1200)
+    assert.strictEqual(index.forkPoint(parent, headerId(4999)), 1200)
+    assert.strictEqual(index.forkPoint(headerId(900), parent), 900)
     assert.strictEqual(index.forkPoint(parent, parent), parent)
   })
 })
@@ -121,27 +123,27 @@ describe("find", () => {
 describe("status", () => {
   it("the status is stored bit by bit", () => {
     const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
-    index.addStatus(1, Status.VALID)
-    index.setData(1, { file: 3, offset: 0xfffffff0, size: 7 }, 5, 0xdeadbeef)
-    index.setUndo(1, { file: 4, offset: 9, size: 8 })
-    assert.deepStrictEqual(index.dataPlace(1), { file: 3, offset: 0xfffffff0, size: 7 })
-    assert.deepStrictEqual(index.undoPlace(1), { file: 4, offset: 9, size: 8 })
-    assert.strictEqual(index.txCount(1), 5)
-    assert.strictEqual(index.status(1), Status.VALID | Status.HAVE_DATA | Status.HAVE_UNDO)
-    index.clearStatus(1, Status.HAVE_DATA)
-    assert.isFalse(index.has(1, Status.HAVE_DATA))
-    assert.isTrue(index.has(1, Status.HAVE_UNDO))
-    assert.strictEqual(index.status(0), 0)
+    index.addStatus(headerId(1), Status.VALID)
+    index.setData(headerId(1), { place: { file: 3, offset: 0xfffffff0, size: 7 }, txCount: 5, checksum: 0xdeadbeef })
+    index.setUndo(headerId(1), { file: 4, offset: 9, size: 8 })
+    assert.deepStrictEqual(index.dataPlace(headerId(1)), { file: 3, offset: 0xfffffff0, size: 7 })
+    assert.deepStrictEqual(index.undoPlace(headerId(1)), { file: 4, offset: 9, size: 8 })
+    assert.strictEqual(index.txCount(headerId(1)), 5)
+    assert.strictEqual(index.status(headerId(1)), Status.VALID | Status.HAVE_DATA | Status.HAVE_UNDO)
+    index.clearStatus(headerId(1), Status.HAVE_DATA)
+    assert.isFalse(index.has(headerId(1), Status.HAVE_DATA))
+    assert.isTrue(index.has(headerId(1), Status.HAVE_UNDO))
+    assert.strictEqual(index.status(GENESIS), 0)
   })
 
   it("a child of a failed header starts as failed", () => {
     const { index, nodes } = build([{ back: 0, time: 1, bits: EASY_BITS }])
-    index.addStatus(1, Status.FAILED)
-    const child = index.add(childOf(nodes[1]?.header, 50), 1)
+    index.addStatus(headerId(1), Status.FAILED)
+    const child = index.add(childOf(nodes[1]?.header, 50), headerId(1))
     const grandchild = index.add(childOf(index.header(child), 51), child)
     assert.strictEqual(index.status(child), Status.FAILED_PARENT)
     assert.isTrue(index.isFailed(grandchild))
-    assert.isFalse(index.isFailed(0))
+    assert.isFalse(index.isFailed(GENESIS))
   })
 })
 
@@ -153,8 +155,8 @@ describe("pages", () => {
     "pages of %d headers load to the same tree",
     (count) => {
       const { index, nodes } = build(shape(count - 1))
-      index.addStatus(count - 1, Status.VALID)
-      index.setData(0, { file: 1, offset: 2, size: 3 }, 4, 1)
+      index.addStatus(headerId(count - 1), Status.VALID)
+      index.setData(GENESIS, { place: { file: 1, offset: 2, size: 3 }, txCount: 4, checksum: 1 })
       const pages = index.takeDirtyPages()
       assert.deepStrictEqual(
         pages.map(({ page }) => page),
@@ -166,17 +168,17 @@ describe("pages", () => {
       assert.strictEqual(loaded.count, count)
       for (const [id, { header }] of nodes.entries()) {
         assert.strictEqual(loaded.find(header.hash), id)
-        assert.strictEqual(loaded.height(id), index.height(id))
-        assert.strictEqual(loaded.chainwork(id), index.chainwork(id))
+        assert.strictEqual(loaded.height(headerId(id)), index.height(headerId(id)))
+        assert.strictEqual(loaded.chainwork(headerId(id)), index.chainwork(headerId(id)))
       }
-      assert.isTrue(loaded.has(count - 1, Status.VALID))
-      assert.deepStrictEqual(loaded.dataPlace(0), { file: 1, offset: 2, size: 3 })
+      assert.isTrue(loaded.has(headerId(count - 1), Status.VALID))
+      assert.deepStrictEqual(loaded.dataPlace(GENESIS), { file: 1, offset: 2, size: 3 })
       assert.deepStrictEqual(loaded.takeDirtyPages(), [])
       // It grows like the original.
       const child = childOf(nodes[count - 1]?.header, 77)
-      assert.strictEqual(loaded.add(child, count - 1), count)
+      assert.strictEqual(loaded.add(child, headerId(count - 1)), count)
       assert.strictEqual(loaded.find(child.hash), count)
-      assert.strictEqual(loaded.ancestor(count, 0), 0)
+      assert.strictEqual(loaded.ancestor(headerId(count), 0), 0)
     }
   )
 
@@ -184,11 +186,11 @@ describe("pages", () => {
     const { index } = build(shape(3 * PAGE_RECORDS))
     index.takeDirtyPages()
     assert.deepStrictEqual(index.takeDirtyPages(), [])
-    index.addStatus(PAGE_RECORDS, Status.VALID)
-    index.addStatus(PAGE_RECORDS, Status.VALID)
+    index.addStatus(headerId(PAGE_RECORDS), Status.VALID)
+    index.addStatus(headerId(PAGE_RECORDS), Status.VALID)
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [1])
     // Setting the same status is not a change.
-    index.addStatus(PAGE_RECORDS, Status.VALID)
+    index.addStatus(headerId(PAGE_RECORDS), Status.VALID)
     assert.deepStrictEqual(index.takeDirtyPages(), [])
     index.restoreDirtyPages([2, 0])
     assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [0, 2])
@@ -209,22 +211,22 @@ describe("a header whose work is beyond all bounds", () => {
     )
     const last = nodes[PAGE_RECORDS - 1]?.header
     // A target of 1: 2^255 hashes.
-    assert.throws(() => index.add(childOf(last, 9999, { bits: 0x03000001 }), PAGE_RECORDS - 1), /work/)
+    assert.throws(() => index.add(childOf(last, 9999, { bits: 0x03000001 }), headerId(PAGE_RECORDS - 1)), /work/)
     assert.strictEqual(index.count, PAGE_RECORDS)
     const good = childOf(last, 10_000)
-    assert.strictEqual(index.add(good, PAGE_RECORDS - 1), PAGE_RECORDS)
-    assert.strictEqual(toHex(index.header(PAGE_RECORDS).bytes), toHex(good.bytes))
+    assert.strictEqual(index.add(good, headerId(PAGE_RECORDS - 1)), PAGE_RECORDS)
+    assert.strictEqual(toHex(index.header(headerId(PAGE_RECORDS)).bytes), toHex(good.bytes))
     const pages = index.takeDirtyPages()
     new BlockIndex().load(pages.map(({ bytes }) => bytes.slice()), index.count)
     let header = good
     for (let id = PAGE_RECORDS + 1; id <= 2 * PAGE_RECORDS; id++) {
-      assert.strictEqual(index.add(header = childOf(header, 20_000 + id), id - 1), id)
+      assert.strictEqual(index.add(header = childOf(header, 20_000 + id), headerId(id - 1)), id)
     }
-    assert.strictEqual(toHex(index.header(2 * PAGE_RECORDS).bytes), toHex(header.bytes))
+    assert.strictEqual(toHex(index.header(headerId(2 * PAGE_RECORDS)).bytes), toHex(header.bytes))
   })
 })
 
 it("a missing header is reported", () => {
   const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
-  assert.throws(() => index.height(2), /no header number 2/)
+  assert.throws(() => index.height(headerId(2)), /no header number 2/)
 })

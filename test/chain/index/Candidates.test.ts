@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { BlockIndex, NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { BlockIndex, GENESIS, NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
 import { Candidates } from "../../../src/chain/index/Candidates.ts"
+import { type HeaderId, headerId } from "../../../src/protocol/keys.ts"
 import { childOf, EASY_BITS } from "../../support/headers.ts"
 
-const PLACE = { file: 0, offset: 8, size: 100 }
+const DATA = { place: { file: 0, offset: 8, size: 100 }, txCount: 1, checksum: 1 }
 const HARD_BITS = 0x201fffff
 
 /** A tree of headers, given the parent numbers of all but genesis, which is stored and connected. */
@@ -13,25 +14,26 @@ const treeOf = (parents: ReadonlyArray<number>, hard: ReadonlySet<number> = new 
   index.add(childOf(undefined, 0), NONE)
   for (const [i, parent] of parents.entries()) {
     const bits = hard.has(i + 1) ? HARD_BITS : EASY_BITS
-    index.add(childOf(index.header(parent), i + 1, { bits }), parent)
+    index.add(childOf(index.header(headerId(parent)), i + 1, { bits }), headerId(parent))
   }
-  index.addStatus(0, Status.VALID)
-  index.setData(0, PLACE, 1, 1)
+  index.addStatus(GENESIS, Status.VALID)
+  index.setData(GENESIS, DATA)
   return index
 }
 
 const start = (index: BlockIndex, active: ReadonlyArray<number> = [0]): Candidates => {
   const candidates = new Candidates(index)
-  candidates.rebuild(active)
+  candidates.rebuild(active.map(headerId))
   return candidates
 }
 
-const arrive = (index: BlockIndex, candidates: Candidates, id: number, tip: number): void => {
-  index.setData(id, PLACE, 1, 1)
-  candidates.arrived(id, tip)
+const arrive = (index: BlockIndex, candidates: Candidates, place: number, tip: number): void => {
+  const id = headerId(place)
+  index.setData(id, DATA)
+  candidates.arrived(id, headerId(tip))
 }
 
-const activeTo = (index: BlockIndex, tip: number): ReadonlyArray<number> =>
+const activeTo = (index: BlockIndex, tip: HeaderId): ReadonlyArray<number> =>
   Array.from({ length: index.height(tip) + 1 }, (_, height) => index.ancestor(tip, height))
 
 describe("Candidates", () => {
@@ -39,11 +41,11 @@ describe("Candidates", () => {
     const index = treeOf([0, 1, 2])
     const candidates = start(index)
     arrive(index, candidates, 3, 0)
-    assert.strictEqual(candidates.best(0), 0)
+    assert.strictEqual(candidates.best(GENESIS), 0)
     arrive(index, candidates, 2, 0)
-    assert.strictEqual(candidates.best(0), 0)
+    assert.strictEqual(candidates.best(GENESIS), 0)
     arrive(index, candidates, 1, 0)
-    assert.strictEqual(candidates.best(0), 3)
+    assert.strictEqual(candidates.best(GENESIS), 3)
   })
 
   it("among candidates of equal work, the first to arrive is best, also if that is the tip", () => {
@@ -51,84 +53,84 @@ describe("Candidates", () => {
     const index = treeOf([0, 0, 1, 2])
     const candidates = start(index)
     for (const id of [2, 1, 4, 3]) arrive(index, candidates, id, 0)
-    assert.strictEqual(candidates.best(0), 4)
-    assert.strictEqual(candidates.best(4), 4)
+    assert.strictEqual(candidates.best(GENESIS), 4)
+    assert.strictEqual(candidates.best(headerId(4)), 4)
     // After a start, the earlier best chain comes first.
-    assert.strictEqual(start(index, [0, 1, 3]).best(3), 3)
+    assert.strictEqual(start(index, [0, 1, 3]).best(headerId(3)), 3)
   })
 
   it("among candidates of equal work, the first with all ancestors stored is best", () => {
     const index = treeOf([0, 0, 1, 2])
     const candidates = start(index)
     for (const id of [4, 1, 3, 2]) arrive(index, candidates, id, 0)
-    assert.strictEqual(candidates.best(0), 3)
+    assert.strictEqual(candidates.best(GENESIS), 3)
   })
 
   it("a preferred block is best among those of equal work, the last preferred one first of all", () => {
     const index = treeOf([0, 0, 0, 1, 4])
     const candidates = start(index, [0, 1])
     for (const id of [1, 2, 3]) arrive(index, candidates, id, 1)
-    assert.strictEqual(candidates.best(1), 1)
-    candidates.prefer({ id: 3, tip: 1 })
-    assert.strictEqual(candidates.best(1), 3)
-    candidates.prefer({ id: 2, tip: 3 })
-    assert.strictEqual(candidates.best(3), 2)
-    candidates.prefer({ id: 1, tip: 2 })
-    assert.strictEqual(candidates.best(2), 1)
+    assert.strictEqual(candidates.best(headerId(1)), 1)
+    candidates.prefer({ id: headerId(3), tip: headerId(1) })
+    assert.strictEqual(candidates.best(headerId(1)), 3)
+    candidates.prefer({ id: headerId(2), tip: headerId(3) })
+    assert.strictEqual(candidates.best(headerId(3)), 2)
+    candidates.prefer({ id: headerId(1), tip: headerId(2) })
+    assert.strictEqual(candidates.best(headerId(2)), 1)
     // More work wins, and a block that is not stored is no candidate.
-    candidates.prefer({ id: 5, tip: 1 })
-    assert.strictEqual(candidates.best(1), 1)
+    candidates.prefer({ id: headerId(5), tip: headerId(1) })
+    assert.strictEqual(candidates.best(headerId(1)), 1)
     arrive(index, candidates, 4, 1)
-    assert.strictEqual(candidates.best(1), 4)
+    assert.strictEqual(candidates.best(headerId(1)), 4)
   })
 
   it("candidates are compared by work, not by number of blocks", () => {
     const index = treeOf([0, 1, 2, 0], new Set([4]))
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
-    assert.strictEqual(candidates.best(0), 4)
+    assert.strictEqual(candidates.best(GENESIS), 4)
   })
 
   it("failed blocks are left out after a rebuild", () => {
     const index = treeOf([0, 1, 2, 1])
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
-    assert.strictEqual(candidates.best(0), 3)
-    index.addStatus(2, Status.FAILED)
-    index.addStatus(3, Status.FAILED_PARENT)
-    candidates.rebuild([0])
-    assert.strictEqual(candidates.best(0), 4)
+    assert.strictEqual(candidates.best(GENESIS), 3)
+    index.addStatus(headerId(2), Status.FAILED)
+    index.addStatus(headerId(3), Status.FAILED_PARENT)
+    candidates.rebuild([0].map(headerId))
+    assert.strictEqual(candidates.best(GENESIS), 4)
   })
 
   it("the best candidate is below a failed tip, also without other branches", () => {
     const index = treeOf([0, 1])
-    for (const id of [1, 2]) index.setData(id, PLACE, 1, 1)
+    for (const id of [1, 2]) index.setData(headerId(id), DATA)
     const candidates = start(index, [0, 1, 2])
-    index.addStatus(2, Status.FAILED)
-    candidates.rebuild([0, 1, 2])
-    assert.strictEqual(candidates.best(2), 1)
-    index.addStatus(1, Status.FAILED)
-    candidates.rebuild([0, 1, 2])
-    assert.strictEqual(candidates.best(2), 0)
+    index.addStatus(headerId(2), Status.FAILED)
+    candidates.rebuild([0, 1, 2].map(headerId))
+    assert.strictEqual(candidates.best(headerId(2)), 1)
+    index.addStatus(headerId(1), Status.FAILED)
+    candidates.rebuild([0, 1, 2].map(headerId))
+    assert.strictEqual(candidates.best(headerId(2)), 0)
   })
 
   it("prune drops candidates below the tip and keeps those of equal work", () => {
     const index = treeOf([0, 0, 1, 2, 3])
     const candidates = start(index)
     for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
-    candidates.prune(3)
-    index.addStatus(3, Status.FAILED)
+    candidates.prune(headerId(3))
+    index.addStatus(headerId(3), Status.FAILED)
     // Without the tip, the candidate of equal work is next.
-    candidates.rebuild([0, 1, 3])
-    assert.strictEqual(candidates.best(3), 4)
+    candidates.rebuild([0, 1, 3].map(headerId))
+    assert.strictEqual(candidates.best(headerId(3)), 4)
   })
 
   it("a connected block counts as stored even if its bytes are lost", () => {
     const index = treeOf([0, 1])
-    index.clearStatus(0, Status.HAVE_DATA)
+    index.clearStatus(GENESIS, Status.HAVE_DATA)
     const candidates = start(index, [0, 1])
     arrive(index, candidates, 2, 1)
-    assert.strictEqual(candidates.best(1), 2)
+    assert.strictEqual(candidates.best(headerId(1)), 2)
   })
 
   it("after arrivals and tip moves in any order, the best candidate is that of a naive search", () => {
@@ -142,19 +144,20 @@ describe("Candidates", () => {
         const hard = new Set(shape.flatMap(([, isHard], i) => isHard ? [i + 1] : []))
         const index = treeOf(parents, hard)
         const random = (): number => stream.next().value ?? 0
-        let tip = 0
+        let tip = GENESIS
         let candidates = start(index)
         /** In the order in which all ancestors became available. */
-        const linked: Array<number> = [0]
-        const here = new Set([0])
+        const linked: Array<HeaderId> = [GENESIS]
+        const here = new Set<HeaderId>([GENESIS])
         const left = parents.map((_, i) => i + 1)
         while (left.length > 0) {
-          const [id = 0] = left.splice(random() % left.length, 1)
+          const [place = 0] = left.splice(random() % left.length, 1)
+          const id = headerId(place)
           arrive(index, candidates, id, tip)
           here.add(id)
-          const fresh: Array<number> = []
-          const link = (parent: number): void => {
-            for (let child = 1; child < index.count; child++) {
+          const fresh: Array<HeaderId> = []
+          const link = (parent: HeaderId): void => {
+            for (const child of index.ids(GENESIS)) {
               if (index.parent(child) === parent && here.has(child) && !linked.includes(child)) {
                 linked.push(child)
                 fresh.push(child)

@@ -6,6 +6,7 @@ import { Status } from "../../../src/chain/index/BlockIndex.ts"
 import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
+import type { HeaderId } from "../../../src/protocol/keys.ts"
 import { temporaryDirectory, type TestChain, withChain } from "../../support/chain.ts"
 import { connectAll, flipBit, moveAll, openState } from "../../support/chainState.ts"
 import { emptyChain, mine } from "../../support/regtest.ts"
@@ -16,9 +17,9 @@ const offer = (state: ChainState, blocks: ReadonlyArray<Block>): void => {
   for (const block of blocks) assert.notStrictEqual(state.acceptBlock(block).type, "rejected")
 }
 
-const idOf = (state: ChainState, { hash }: Block): number => state.index.find(hash)
+const idOf = (state: ChainState, { hash }: Block): HeaderId => state.index.find(hash)
 
-const lose = (state: ChainState, id: number): void =>
+const lose = (state: ChainState, id: HeaderId): void =>
   state.losses.lose({ family: "blk", id, height: state.index.height(id), reason: "the file was cut" })
 
 describe("a branch that waits for a missing block", () => {
@@ -149,7 +150,7 @@ describe("blocks of a chain without branches", () => {
       const chain = emptyChain(3)
       offer(state, allBlocks(chain).slice(1))
       connectAll(state)
-      for (let id = 0; id < state.index.count; id++) assert.isFalse(state.losses.bars(id))
+      for (const id of state.index.ids()) assert.isFalse(state.losses.bars(id))
       state.close()
     })
   })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecentBlocks } from "../../../src/chain/state/RecentBlocks.ts"
 import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { headerId } from "../../../src/protocol/keys.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { makeTransaction } from "../../../src/protocol/transaction.ts"
 
@@ -17,40 +18,40 @@ describe("RecentBlocks", () => {
   it("RecentBlocks keeps the latest 4 MiB", () => {
     const recent = new RecentBlocks()
     const block = blockOf(MIB - 1000)
-    for (let id = 0; id < 4; id++) recent.put(id, block)
-    assert.deepStrictEqual([0, 1, 2, 3].map((id) => recent.get(id) !== undefined), [true, true, true, true])
-    recent.put(4, block)
-    assert.isUndefined(recent.get(0))
-    assert.strictEqual(recent.get(1), block)
+    for (let id = 0; id < 4; id++) recent.put(headerId(id), block)
+    assert.deepStrictEqual([0, 1, 2, 3].map((id) => recent.get(headerId(id)) !== undefined), [true, true, true, true])
+    recent.put(headerId(4), block)
+    assert.isUndefined(recent.get(headerId(0)))
+    assert.strictEqual(recent.get(headerId(1)), block)
     // Adding a block again makes it the latest.
-    recent.put(1, block)
-    recent.put(5, block)
-    assert.isUndefined(recent.get(2))
-    assert.strictEqual(recent.get(1), block)
+    recent.put(headerId(1), block)
+    recent.put(headerId(5), block)
+    assert.isUndefined(recent.get(headerId(2)))
+    assert.strictEqual(recent.get(headerId(1)), block)
   })
 
   it("RecentBlocks keeps one block of any size", () => {
     const recent = new RecentBlocks()
-    recent.put(1, blockOf(100))
+    recent.put(headerId(1), blockOf(100))
     const large = blockOf(5 * MIB)
-    recent.put(2, large)
-    assert.strictEqual(recent.get(2), large)
-    assert.isUndefined(recent.get(1))
+    recent.put(headerId(2), large)
+    assert.strictEqual(recent.get(headerId(2)), large)
+    assert.isUndefined(recent.get(headerId(1)))
   })
 
   it("RecentBlocks does not count removed or replaced blocks", () => {
     const recent = new RecentBlocks()
     const large = blockOf(3.9 * MIB)
-    recent.put(1, large)
-    recent.remove(1)
-    recent.remove(1)
-    recent.put(2, blockOf(100))
-    recent.put(3, large)
-    assert.isDefined(recent.get(2))
-    recent.put(3, blockOf(100))
-    recent.put(4, large)
-    assert.isDefined(recent.get(2))
-    assert.isDefined(recent.get(3))
-    assert.isUndefined(recent.get(1))
+    recent.put(headerId(1), large)
+    recent.remove(headerId(1))
+    recent.remove(headerId(1))
+    recent.put(headerId(2), blockOf(100))
+    recent.put(headerId(3), large)
+    assert.isDefined(recent.get(headerId(2)))
+    recent.put(headerId(3), blockOf(100))
+    recent.put(headerId(4), large)
+    assert.isDefined(recent.get(headerId(2)))
+    assert.isDefined(recent.get(headerId(3)))
+    assert.isUndefined(recent.get(headerId(1)))
   })
 })

@@ -2,12 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { GENESIS, NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
 import { checkStored } from "../../../src/chain/repair/checkStored.ts"
 import type { ChainState } from "../../../src/chain/state/ChainState.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { type Block, encodeBlockHeader } from "../../../src/protocol/block.ts"
 import { type Bytes, equal, toHex } from "../../../src/protocol/bytes.ts"
+import { type HeaderId, headerId } from "../../../src/protocol/keys.ts"
 import { StorageCorrupted } from "../../../src/storage/errors.ts"
 import { NO_CHECKSUM } from "../../../src/storage/recordChecksum.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../../support/chain.ts"
@@ -102,7 +103,7 @@ describe("a stored block", () => {
         writeFileSync(file, whole)
         flipBit(file, 8 * (back < 0 ? start - back : start + bytes.length - back))
         const state = openState(directory)
-        assert.isUndefined(checkStored(state, 0, NO_LIMITS))
+        assert.isUndefined(checkStored(state, GENESIS, NO_LIMITS))
         assert.deepStrictEqual([...state.losses.ids()].map((id) => state.index.height(id)), [height])
         const [loss] = state.losses.takeUntold()
         assert.include(loss?.reason, `the record at offset ${start}`)
@@ -111,7 +112,7 @@ describe("a stored block", () => {
       }
       writeFileSync(file, whole)
       const state = openState(directory)
-      assert.isUndefined(checkStored(state, 0, NO_LIMITS))
+      assert.isUndefined(checkStored(state, GENESIS, NO_LIMITS))
       assert.isFalse(state.losses.any)
       state.close()
     })
@@ -121,7 +122,7 @@ describe("a stored block", () => {
     withDirectory((directory) => {
       fill(directory)
       const before = openState(directory)
-      for (let id = 0; id < before.index.count; id++) before.index.setChecksum(id, NO_CHECKSUM)
+      for (let id = 0; id < before.index.count; id++) before.index.setChecksum(headerId(id), NO_CHECKSUM)
       closeState(before)
       const file = join(directory, "blocks", "blk00000.dat")
       const whole = readFileSync(file)
@@ -129,10 +130,13 @@ describe("a stored block", () => {
       // A bit in the merged-mining proof, which neither hash nor merkle root cover.
       flipBit(file, 8 * (whole.indexOf(bytes) + 130))
       const state = openState(directory)
-      assert.isUndefined(checkStored(state, 0, NO_LIMITS))
+      assert.isUndefined(checkStored(state, GENESIS, NO_LIMITS))
       assert.strictEqual(state.losses.count, 1)
       for (let id = 1; id < state.index.count; id++) {
-        assert.strictEqual(state.index.checksum(id) !== NO_CHECKSUM, state.index.has(id, Status.HAVE_DATA))
+        assert.strictEqual(
+          state.index.checksum(headerId(id)) !== NO_CHECKSUM,
+          state.index.has(headerId(id), Status.HAVE_DATA)
+        )
       }
       state.close()
     })
@@ -143,12 +147,12 @@ describe("a stored block", () => {
       fill(directory)
       const state = openState(directory)
       let steps = 0
-      for (let at: number | undefined = 0; at !== undefined;) {
+      for (let at: HeaderId | undefined = GENESIS; at !== undefined;) {
         at = checkStored(state, at, { milliseconds: Infinity, bytes: 20_000 })
         steps++
       }
       assert.isAbove(steps, 10)
-      assert.isDefined(checkStored(state, 0, { milliseconds: 0, bytes: Infinity }))
+      assert.isDefined(checkStored(state, GENESIS, { milliseconds: 0, bytes: Infinity }))
       state.close()
     })
   })
@@ -165,7 +169,7 @@ describe("undo data", () => {
           writeFileSync(file, whole)
           flipBit(file, bit)
           const state = openState(directory)
-          checkStored(state, 0, NO_LIMITS)
+          checkStored(state, GENESIS, NO_LIMITS)
           const lost = state.losses.takeUntold()
           assert.isAtMost(lost.length, 1)
           for (const { family, id } of lost) {
@@ -295,7 +299,7 @@ describe("the first block", () => {
       const file = join(directory, "blocks", "blk00000.dat")
       flipBit(file, 8 * 30)
       const state = openState(directory)
-      assert.isTrue(equal(state.stored.bytes(0), regtestParams.network.genesisBlock))
+      assert.isTrue(equal(state.stored.bytes(GENESIS), regtestParams.network.genesisBlock))
       assert.notStrictEqual(state.index.find(regtestParams.network.genesisHash), NONE)
       state.close()
     })

@@ -180,7 +180,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       const { pool } = yield* openPool(2)
       assert.isAbove(bad.length, 20)
       for (const { checks, error } of bad) {
-        const alone = verifyChecks(checks, FLAGS, 3)
+        const alone = verifyChecks(checks, { block: 3, flags: FLAGS })
         assert.strictEqual(alone?.error, error)
         const batch = fill(pool.begin(), [good.slice(0, 60), [], good.slice(60, 90)])
         batch.add(3, checks, FLAGS)

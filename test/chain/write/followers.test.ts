@@ -5,6 +5,7 @@ import { ChainState } from "../../../src/chain/state/ChainState.ts"
 import type { Cursor, Follower } from "../../../src/chain/write/Follower.ts"
 import { cursorOf, follow, type Following, nextMove } from "../../../src/chain/write/followers.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
+import { type HeaderId, headerId } from "../../../src/protocol/keys.ts"
 import { StorageCorrupted } from "../../../src/storage/errors.ts"
 import { recordsOf } from "../../support/bytes.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
@@ -25,7 +26,7 @@ const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
 
 interface Branched {
   readonly state: ChainState
-  readonly staleIds: ReadonlyArray<number>
+  readonly staleIds: ReadonlyArray<HeaderId>
 }
 
 /** The main chain up to `TIP`. `connected`: whether the stale branch was the best chain for a while. */
@@ -48,7 +49,7 @@ const makeState = (directory: string, connected: boolean): Branched => {
   return { state, staleIds }
 }
 
-const withState = (connected: boolean, work: (state: ChainState, staleIds: ReadonlyArray<number>) => void): void =>
+const withState = (connected: boolean, work: (state: ChainState, staleIds: ReadonlyArray<HeaderId>) => void): void =>
   withDirectory((directory) => {
     const { staleIds, state } = makeState(directory, connected)
     try {
@@ -107,7 +108,10 @@ describe("nextMove", () => {
   it("nextMove rewinds to genesis if the cursor's block is unknown and the chain has another one at its height", () => {
     withState(false, (state) => {
       for (const height of [1, TIP]) {
-        assert.deepStrictEqual(nextMove(state, { height, hash: unknown }), { type: "rewind", to: cursorOf(state, 0) })
+        assert.deepStrictEqual(nextMove(state, { height, hash: unknown }), {
+          type: "rewind",
+          to: cursorOf(state, headerId(0))
+        })
       }
     })
   })
@@ -119,7 +123,7 @@ describe("nextMove", () => {
       const known = cursorOf(state, state.at(TIP - 2))
       const older = cursorOf(state, state.at(TIP - 3))
       assert.deepStrictEqual(nextMove(state, cursor, [...lost, known, older]), { type: "rewind", to: known })
-      assert.deepStrictEqual(nextMove(state, cursor, lost), { type: "rewind", to: cursorOf(state, 0) })
+      assert.deepStrictEqual(nextMove(state, cursor, lost), { type: "rewind", to: cursorOf(state, headerId(0)) })
       const branch = cursorOf(state, ids[1] ?? NONE)
       assert.deepStrictEqual(nextMove(state, cursor, [...lost, branch, older]), {
         type: "rewind",

@@ -21,7 +21,7 @@ const handled = Effect.repeatN(turnOfEventLoop, 20)
 
 /** The estimator's counts over the last blocks at all fee rates: mined, and waiting for a block or longer. */
 const counted = ({ estimateRaw }: Estimator) => {
-  const { fail, pass } = estimateRaw(1, 0, "short") ?? assert.fail()
+  const { fail, pass } = estimateRaw("short", { target: 1, threshold: 0 }) ?? assert.fail()
   return {
     confirmed: (pass?.confirmed ?? 0) + (fail?.confirmed ?? 0),
     waiting: (pass?.inPool ?? 0) + (fail?.inPool ?? 0)
@@ -211,7 +211,7 @@ describe("FeeEstimator", () => {
 
         const again = yield* estimatorOn(filename)
         assert.strictEqual(counted(again.estimator).confirmed, 3)
-        assert.strictEqual(again.estimator.estimateRaw(1, 0.5, "short")?.fail?.left, 1)
+        assert.strictEqual(again.estimator.estimateRaw("short", { target: 1, threshold: 0.5 })?.fail?.left, 1)
         yield* again.close
         // 60 hours are not too long, one second more is.
         clock.adjust("60 hours")

@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck, Schema } from "effect"
 import { bucketOf, BUCKETS } from "../../../src/mempool/fees/feeBuckets.ts"
 import { FeeHistory, type FeeMode, SavedFees } from "../../../src/mempool/fees/FeeHistory.ts"
+import { type TxidKey, txidKey } from "../../../src/protocol/keys.ts"
 
 const VSIZE = 200
+
+const key = (text: string): TxidKey => txidKey(Buffer.from(text))
 
 /** A transaction with a fee rate a kvB. */
 const paying = (feeRate: number, height: number, validForEstimation = true) => ({
@@ -24,7 +27,7 @@ const restored = (value: unknown): FeeHistory => {
 interface Market {
   readonly history: FeeHistory
   /** The waiting transactions, by key. */
-  readonly waiting: Map<string, number>
+  readonly waiting: Map<TxidKey, number>
   height: number
   next: number
 }
@@ -38,12 +41,12 @@ const market = (height = 1): Market => {
 /** Transactions with these fee rates arrive, then a block takes the `room` that pay most. */
 const round = (at: Market, feeRates: ReadonlyArray<number>, room: number): void => {
   for (const feeRate of feeRates) {
-    const key = `tx${at.next++}`
-    at.history.entered(key, paying(feeRate, at.height))
-    at.waiting.set(key, feeRate)
+    const txid = key(`tx${at.next++}`)
+    at.history.entered(txid, paying(feeRate, at.height))
+    at.waiting.set(txid, feeRate)
   }
-  const taken = [...at.waiting].sort(([, a], [, b]) => b - a).slice(0, room).map(([key]) => key)
-  for (const key of taken) at.waiting.delete(key)
+  const taken = [...at.waiting].sort(([, a], [, b]) => b - a).slice(0, room).map(([txid]) => txid)
+  for (const txid of taken) at.waiting.delete(txid)
   at.history.blockConnected(++at.height, taken)
 }
 
@@ -113,12 +116,12 @@ describe("FeeHistory", () => {
     const at = market()
     for (let n = 0; n < 300; n++) {
       round(at, [10_000, 100_000, 100_000], 2)
-      for (const [key] of [...at.waiting].slice(0, Math.max(0, at.waiting.size - 20))) {
-        at.waiting.delete(key)
-        at.history.left(key)
+      for (const [txid] of [...at.waiting].slice(0, Math.max(0, at.waiting.size - 20))) {
+        at.waiting.delete(txid)
+        at.history.left(txid)
       }
     }
-    const raw = at.history.estimateRaw(6, 0.95, "medium") ?? assert.fail()
+    const raw = at.history.estimateRaw("medium", { target: 6, threshold: 0.95 }) ?? assert.fail()
     assert.strictEqual(raw.feeRate, 100_000)
     // No transaction at the lower rate was mined: those that wait or left are in the range that fails.
     assert.isAbove(raw.fail?.left ?? 0, 50)
@@ -129,7 +132,7 @@ describe("FeeHistory", () => {
 
   it("shows the ranges behind an estimate", () => {
     const { history } = quiet(100, 100_000, 1)
-    const raw = history.estimateRaw(1, 0.95, "short") ?? assert.fail()
+    const raw = history.estimateRaw("short", { target: 1, threshold: 0.95 }) ?? assert.fail()
     const sum = (1 - 0.962 ** 100) / (1 - 0.962)
     assert.strictEqual(raw.feeRate, 100_000)
     assert.deepStrictEqual([raw.decay, raw.scale], [0.962, 1])
@@ -144,10 +147,11 @@ describe("FeeHistory", () => {
 
   it("has no estimate from too few transactions", () => {
     // 0.5 a block on average are needed; with one in each block, the average exceeds that after 19 blocks.
-    const enough = (blocks: number) => quiet(blocks, 100_000, 1).history.estimateRaw(2, 0.85, "short")?.feeRate
+    const enough = (blocks: number) =>
+      quiet(blocks, 100_000, 1).history.estimateRaw("short", { target: 2, threshold: 0.85 })?.feeRate
     assert.isUndefined(enough(17))
     assert.strictEqual(enough(18), 100_000)
-    const none = quiet(17, 100_000, 1).history.estimateRaw(2, 0.85, "short")
+    const none = quiet(17, 100_000, 1).history.estimateRaw("short", { target: 2, threshold: 0.85 })
     assert.isUndefined(none?.pass)
     assert.deepInclude(none?.fail ?? {}, { start: 0, end: 1e99 })
   })
@@ -156,48 +160,48 @@ describe("FeeHistory", () => {
     const { history } = quiet(10)
     for (const [horizon, highest] of [["short", 12], ["medium", 48], ["long", 1008]] as const) {
       assert.strictEqual(history.highestTarget(horizon), highest)
-      assert.isDefined(history.estimateRaw(1, 0.5, horizon))
-      assert.isDefined(history.estimateRaw(highest, 0.5, horizon))
-      assert.isUndefined(history.estimateRaw(highest + 1, 0.5, horizon))
-      assert.isUndefined(history.estimateRaw(0, 0.5, horizon))
+      assert.isDefined(history.estimateRaw(horizon, { target: 1, threshold: 0.5 }))
+      assert.isDefined(history.estimateRaw(horizon, { target: highest, threshold: 0.5 }))
+      assert.isUndefined(history.estimateRaw(horizon, { target: highest + 1, threshold: 0.5 }))
+      assert.isUndefined(history.estimateRaw(horizon, { target: 0, threshold: 0.5 }))
     }
   })
 
   it("follows only independent transactions that arrived at the tip, and each once", () => {
     const history = new FeeHistory()
     history.blockConnected(10, [])
-    history.entered("a", paying(1000, 9))
-    history.entered("b", paying(1000, 11))
-    history.entered("c", paying(1000, 10, false))
+    history.entered(key("a"), paying(1000, 9))
+    history.entered(key("b"), paying(1000, 11))
+    history.entered(key("c"), paying(1000, 10, false))
     assert.strictEqual(history.size, 0)
-    history.entered("d", paying(1000, 10))
-    history.entered("d", paying(5000, 10))
+    history.entered(key("d"), paying(1000, 10))
+    history.entered(key("d"), paying(5000, 10))
     assert.strictEqual(history.size, 1)
-    history.left("e")
-    history.left("d")
-    history.left("d")
+    history.left(key("e"))
+    history.left(key("d"))
+    history.left(key("d"))
     assert.strictEqual(history.size, 0)
-    assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
+    assert.strictEqual(history.estimateRaw("short", { target: 1, threshold: 0.5 })?.fail?.inPool, 0)
   })
 
   it("counts nothing from a block that is not higher than the last", () => {
     const { height, history } = quiet(100)
     const before = JSON.stringify(history)
-    history.entered("x", paying(500_000, height))
-    history.blockConnected(height, ["x"])
+    history.entered(key("x"), paying(500_000, height))
+    history.blockConnected(height, [key("x")])
     history.blockConnected(height - 1, [])
     assert.strictEqual(history.bestHeight, height)
     assert.strictEqual(history.size, 0)
     assert.strictEqual(JSON.stringify(history), before)
-    assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
+    assert.strictEqual(history.estimateRaw("short", { target: 1, threshold: 0.5 })?.fail?.inPool, 0)
   })
 
   it("counts the transactions that have waited for the target or longer", () => {
     const history = new FeeHistory()
     history.blockConnected(1, [])
-    history.entered("x", paying(1000, 1))
+    history.entered(key("x"), paying(1000, 1))
     const waiting = (target: number, horizon: "short" | "long") =>
-      history.estimateRaw(target, 0.5, horizon)?.fail?.inPool
+      history.estimateRaw(horizon, { target, threshold: 0.5 })?.fail?.inPool
     for (let height = 2; height <= 1200; height++) {
       const waited = height - 1
       history.blockConnected(height, [])
@@ -207,8 +211,8 @@ describe("FeeHistory", () => {
       if (waited < 12) assert.strictEqual(waiting(waited + 1, "short"), 0)
       if (waited < 1008) assert.strictEqual(waiting(waited + 1, "long"), 0)
     }
-    history.left("x")
-    const after = history.estimateRaw(12, 0.5, "short")?.fail
+    history.left(key("x"))
+    const after = history.estimateRaw("short", { target: 12, threshold: 0.5 })?.fail
     assert.deepInclude(after ?? {}, { inPool: 0, left: 1 })
   })
 
@@ -227,7 +231,7 @@ describe("FeeHistory", () => {
 
   it("saves no waiting transactions", () => {
     const { height, history } = quiet(50)
-    history.entered("x", paying(500_000, height))
+    history.entered(key("x"), paying(500_000, height))
     assert.strictEqual(restored(saved(history)).size, 0)
     assert.notInclude(JSON.stringify(history), "\"x\"")
     history.leaveAll()
@@ -291,9 +295,9 @@ describe("FeeHistory, whatever happens", () => {
         for (const { feeRates, leaves, repeat, room } of steps) {
           highest = Math.max(highest, ...feeRates)
           for (let n = 0; n <= repeat; n++) round(at, feeRates, room)
-          for (const [key] of [...at.waiting].slice(0, leaves)) {
-            at.waiting.delete(key)
-            at.history.left(key)
+          for (const [txid] of [...at.waiting].slice(0, leaves)) {
+            at.waiting.delete(txid)
+            at.history.left(txid)
           }
         }
         assert.isAtMost(at.history.size, at.waiting.size)

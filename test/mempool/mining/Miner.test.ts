@@ -78,10 +78,10 @@ const hashOf = (header: HeaderType) => displayHash(header.hash)
 const proofOf = (header: HeaderType, good: boolean) => {
   const coinbase = parentCoinbase(header.hash)
   const work = { coinbase, bits: header.bits, powLimit: regtestParams.powLimit }
-  if (good) return minimalAuxpow(coinbase, mineParent(work, 0, 1_000) ?? assert.fail("no nonce"))
+  if (good) return minimalAuxpow(coinbase, mineParent(work, { first: 0, count: 1_000 }) ?? assert.fail("no nonce"))
   for (let nonce = 0;; nonce++) {
-    if (mineParent(work, nonce, 1) !== undefined) continue
-    const bytes = (mineParent(work, 0, 1_000) ?? assert.fail()).bytes.slice()
+    if (mineParent(work, { first: nonce, count: 1 }) !== undefined) continue
+    const bytes = (mineParent(work, { first: 0, count: 1_000 }) ?? assert.fail()).bytes.slice()
     new DataView(bytes.buffer).setUint32(76, nonce, true)
     return makeAuxpow({ coinbase, coinbaseBranch: [], chainBranch: [], chainIndex: 0, parent: new Header(bytes) })
   }

@@ -20,23 +20,23 @@ const work = { coinbase, bits: 0x207fffff, powLimit }
 describe("minimalAuxpow", () => {
   it("makes the proof of the reference node", () => {
     assert.strictEqual(toHex(coinbase.bytes), COINBASE)
-    const parent = mineParent(work, 0, 10) ?? assert.fail("no nonce")
+    const parent = mineParent(work, { first: 0, count: 10 }) ?? assert.fail("no nonce")
     assert.strictEqual(toHex(parent.bytes), PARENT)
     assert.strictEqual(toHex(minimalAuxpow(coinbase, parent).bytes), AUXPOW)
   })
 
   it("tries exactly the given nonces", () => {
-    assert.isUndefined(mineParent(work, 0, 1), "the first that is good is 1")
-    assert.isUndefined(mineParent(work, 0, 0))
-    assert.strictEqual(mineParent(work, 0, 2)?.nonce, 1)
-    assert.strictEqual(mineParent(work, 1, 1)?.nonce, 1)
-    assert.isAbove(mineParent(work, 2, 100)?.nonce ?? 0, 1)
+    assert.isUndefined(mineParent(work, { first: 0, count: 1 }), "the first that is good is 1")
+    assert.isUndefined(mineParent(work, { first: 0, count: 0 }))
+    assert.strictEqual(mineParent(work, { first: 0, count: 2 })?.nonce, 1)
+    assert.strictEqual(mineParent(work, { first: 1, count: 1 })?.nonce, 1)
+    assert.isAbove(mineParent(work, { first: 2, count: 100 })?.nonce ?? 0, 1)
   })
 
   it("meets our own target, and finds nothing for an invalid one", () => {
-    const harder = mineParent({ ...work, bits: 0x1f7fffff }, 0, 100_000) ?? assert.fail("no nonce")
+    const harder = mineParent({ ...work, bits: 0x1f7fffff }, { first: 0, count: 100_000 }) ?? assert.fail("no nonce")
     assert.match(displayHash(harder.hash), /^00/)
-    assert.isUndefined(mineParent({ ...work, bits: 0 }, 0, 1_000))
+    assert.isUndefined(mineParent({ ...work, bits: 0 }, { first: 0, count: 1_000 }))
   })
 
   it("proves any header", () => {
@@ -50,7 +50,7 @@ describe("minimalAuxpow", () => {
         nonce: 0
       })
       const coinbase = parentCoinbase(header.hash)
-      const parent = mineParent({ ...work, coinbase }, 0, 1_000) ?? assert.fail("no nonce")
+      const parent = mineParent({ ...work, coinbase }, { first: 0, count: 1_000 }) ?? assert.fail("no nonce")
       const auxpow = minimalAuxpow(coinbase, parent)
       assert.isUndefined(checkProofOfWork({ header, auxpow }, regtestParams))
     }

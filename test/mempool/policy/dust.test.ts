@@ -69,9 +69,9 @@ describe("dustOutputs", () => {
 
 describe("checkDustFee", () => {
   it("refuses dust with a fee, real or prioritised", () => {
-    assert.isUndefined(checkDustFee(parent, 0, 0))
-    for (const [fee = 0, modified = 0] of [[1, 1], [1, 0], [0, 1], [0, -1]]) {
-      assert.deepInclude(checkDustFee(parent, fee, modified), {
+    assert.isUndefined(checkDustFee({ transaction: parent, fee: 0, modifiedFee: 0 }))
+    for (const [fee = 0, modifiedFee = 0] of [[1, 1], [1, 0], [0, 1], [0, -1]]) {
+      assert.deepInclude(checkDustFee({ transaction: parent, fee, modifiedFee }), {
         reason: "dust",
         detail: "tx with dust output must be 0-fee"
       })
@@ -79,7 +79,7 @@ describe("checkDustFee", () => {
   })
 
   it("lets a transaction without dust pay", () => {
-    assert.isUndefined(checkDustFee(creditingTransaction(PUBKEY_HASH, 546), 5, 5))
+    assert.isUndefined(checkDustFee({ transaction: creditingTransaction(PUBKEY_HASH, 546), fee: 5, modifiedFee: 5 }))
   })
 })
 

@@ -47,7 +47,7 @@ describe("feeOf", () => {
 
 describe("rateOf", () => {
   it("rounds down, below zero too", () => {
-    assert.deepStrictEqual([[1, 3], [2, 3], [3, 3], [-1, 3]].map(([fee = 0, vsize = 0]) => rateOf(fee, vsize)), [
+    assert.deepStrictEqual([[1, 3], [2, 3], [3, 3], [-1, 3]].map(([fee = 0, vsize = 0]) => rateOf({ fee, vsize })), [
       333,
       666,
       1000,
@@ -56,12 +56,12 @@ describe("rateOf", () => {
   })
 
   it("is 0 for a size of 0", () => {
-    assert.strictEqual(rateOf(5, 0), 0)
+    assert.strictEqual(rateOf({ fee: 5, vsize: 0 }), 0)
   })
 
   it("is the highest rate whose fee does not exceed the paid one", () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 10 ** 12 }), fc.integer({ min: 1, max: 100_000 }), (fee, vsize) => {
-      const rate = rateOf(fee, vsize)
+      const rate = rateOf({ fee, vsize })
       assert.isAtMost(feeOf(rate, vsize), fee)
       assert.isAbove((rate + 1) * vsize, fee * 1000)
     }))

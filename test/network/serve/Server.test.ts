@@ -10,6 +10,7 @@ import { ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
 import { type BlockHeader, decodeBlock } from "../../../src/protocol/block.ts"
 import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
+import type { HeaderId } from "../../../src/protocol/keys.ts"
 import { makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
 import { type TestChain, testChain } from "../../support/chain.ts"
 import { receive } from "../../support/receive.ts"
@@ -67,7 +68,7 @@ layer(servedChain)("Server", (it) => {
             reads += 1
             return chain.blockBytes(hash)
           }),
-        fullHeaders: (ids: ReadonlyArray<number>) =>
+        fullHeaders: (ids: ReadonlyArray<HeaderId>) =>
           Effect.suspend(() => {
             reads += 1
             return chain.fullHeaders(ids)

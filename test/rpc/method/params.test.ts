@@ -102,7 +102,7 @@ describe("hash", () => {
   })
 
   it("uses a label in messages if it has one", () => {
-    assert.deepStrictEqual(read(Param.hash("", "parameter 1"), "\"\""), [
+    assert.deepStrictEqual(read(Param.hash("", { label: "parameter 1" }), "\"\""), [
       -8,
       "parameter 1 must be of length 64 (not 0, for '')"
     ])
@@ -145,7 +145,7 @@ describe("other kinds", () => {
     const heightOrHash = Param.custom({
       words: "string or numeric",
       description: "",
-      read: (value, label) => typeof value === "string" ? Param.readHash(value, label) : "height"
+      read: (value, label) => typeof value === "string" ? Param.readHash(value, { label }) : "height"
     })
     assert.instanceOf(read(heightOrHash, `"${HASH}"`), Uint8Array)
     assert.strictEqual(read(heightOrHash, "7"), "height")

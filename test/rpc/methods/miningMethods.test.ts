@@ -61,7 +61,7 @@ const proofHex = (hash: string, good: boolean): string => {
   const coinbase = parentCoinbase(parseDisplayHash(hash) ?? assert.fail())
   const work = { coinbase, bits: 0x207fffff, powLimit: regtestParams.powLimit }
   let bad = 0
-  while (mineParent(work, bad, 1) !== undefined) bad++
+  while (mineParent(work, { first: bad, count: 1 }) !== undefined) bad++
   const badParent = makeHeader({
     version: 1,
     prevHash: new Uint8Array(32),
@@ -70,7 +70,9 @@ const proofHex = (hash: string, good: boolean): string => {
     bits: 0,
     nonce: bad
   })
-  return toHex(minimalAuxpow(coinbase, good ? mineParent(work, 0, 1_000) ?? assert.fail() : badParent).bytes)
+  return toHex(
+    minimalAuxpow(coinbase, good ? mineParent(work, { first: 0, count: 1_000 }) ?? assert.fail() : badParent).bytes
+  )
 }
 
 describe("merged mining", () => {

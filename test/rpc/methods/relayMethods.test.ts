@@ -326,7 +326,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
           Effect.provide(servicesOf(chain)),
           Effect.provideService(FeeEstimator, {
             estimateSmart: (target, mode) => ({ feeRate: rate, blocks: mode === "conservative" ? target + 1 : target }),
-            estimateRaw: (_, threshold, horizon) =>
+            estimateRaw: (horizon, { threshold }) =>
               horizon === "short"
                 ? { feeRate: rate, pass: range, fail: undefined, decay: threshold, scale: 1 }
                 : undefined,

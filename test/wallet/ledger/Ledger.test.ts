@@ -33,7 +33,7 @@ const foreign = currency([], [{ value: 9, script: ANYONE }])
 const paying = (value: number, from: Transaction = foreign, vout = 0, script = mine.script) =>
   currency([input({ transaction: from, vout })], [{ value, script }])
 
-const keyOf = (transaction: Transaction, vout = 0): string => outpointKey(outpoint(transaction.txid, vout))
+const keyOf = (transaction: Transaction, vout = 0) => outpointKey(outpoint(transaction.txid, vout))
 
 const named = (name: string, from: Transaction, value = "v", script = mine.script) =>
   currency(

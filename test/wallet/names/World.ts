@@ -13,6 +13,7 @@ import { NameDb, type NameEntry } from "../../../src/names/NameDb.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, concat, displayHash, EMPTY, equal } from "../../../src/protocol/bytes.ts"
 import { hash160, hash256, sha256 } from "../../../src/protocol/hash.ts"
+import { type NameKey, nameKey } from "../../../src/protocol/keys.ts"
 import {
   NAME_TX_VERSION,
   nameCommitment,
@@ -225,7 +226,7 @@ export class World {
     }
     const name = registeredName(transaction)
     if (name !== undefined) {
-      const others = this.pending(binaryString(name)).filter((entry) => registeredName(entry.transaction) !== undefined)
+      const others = this.pending(nameKey(name)).filter((entry) => registeredName(entry.transaction) !== undefined)
       if (others.some((entry) => entry.transaction.txidKey !== transaction.txidKey)) return "txn-mempool-name-error"
       if (this.isHeld(name, this.height + 1)) return "tx-firstupdate-existing-name"
     }
@@ -233,12 +234,12 @@ export class World {
     return undefined
   }
 
-  private pending(name: string): ReadonlyArray<PoolEntry> {
+  private pending(name: NameKey): ReadonlyArray<PoolEntry> {
     return [...this.pool.values()].flatMap((transaction) => {
       const output = nameOutput(transaction)
       const operation = output?.script.operation
       if (operation === undefined || operation.op === "name_new") return []
-      return binaryString(operation.name) === name ? [entryOf(transaction)] : []
+      return nameKey(operation.name) === name ? [entryOf(transaction)] : []
     })
   }
 
@@ -458,7 +459,7 @@ export class World {
       cluster: nothing,
       chunkOf: nothing,
       chunks: nothing,
-      pending: (name = "") => this.pending(name),
+      pending: (name) => name === undefined ? [] : this.pending(name),
       coin: nothing,
       info: nothing,
       prioritised: nothing,

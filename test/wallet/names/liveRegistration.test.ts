@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { join } from "node:path"
+import * as Scheduler from "../../../src/base/Scheduler.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import * as FeeEstimator from "../../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../../src/mempool/Mempool.ts"
@@ -40,6 +41,7 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
         Layer.provideMerge(Mempool.layer({ filename: join(directory, "mempool.dat") })),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
         Layer.provideMerge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })),
+        Layer.provideMerge(Scheduler.layer),
         Layer.provideMerge(chainLayer(directory))
       )
     )

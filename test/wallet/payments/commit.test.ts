@@ -2,13 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { mkdirSync, readFileSync, renameSync, rmdirSync } from "node:fs"
 import { join } from "node:path"
+import { layer as nodeClock, MockTime } from "../../../src/base/NodeClock.ts"
 import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
+import { TransactionRejected } from "../../../src/mempool/errors.ts"
 import type { Mempool } from "../../../src/mempool/Mempool.ts"
 import { COIN } from "../../../src/protocol/amount.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
-import { eventually } from "../../support/eventually.ts"
+import { eventually, settled } from "../../support/eventually.ts"
 import { fundedDirectory, withWallets } from "../../support/liveWallets.ts"
 import { ADDRESS } from "../../support/mempool.ts"
 
@@ -145,6 +147,25 @@ describe("commit", () => {
         }), { mempool })
     }))
 
+  it.scopedLive("keeps a transaction that the mempool refuses, and offers it again after the next block", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      const { mempool, place } = broken()
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          place.accept = () => ({ txid }) =>
+            new TransactionRejected({ txid: displayHash(txid), reason: "mempool full", kind: "mempool-full" })
+          const { transaction } = yield* wallet.payments.pay(to(COIN))
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+          yield* mine(1)
+          assert.isUndefined(pool.get(transaction.txidKey))
+          place.accept = undefined
+          yield* mine(1)
+          yield* eventually("sent", () => pool.isUnbroadcast(transaction.txidKey))
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
+        }), { mempool })
+    }))
+
   it.scopedLive("reports that a transaction is still live if it cannot be withdrawn", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
@@ -168,6 +189,34 @@ describe("commit", () => {
           yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
         }), { mempool })
     }))
+})
+
+describe("a waiting payment", () => {
+  /** Seconds since 1970: about the time of the blocks of `fundedDirectory`. */
+  const START = 1_296_688_602 + 102 * 600
+
+  it.scopedLive("is announced again half a day later, if a block came since", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      const clock = yield* MockTime
+      yield* withWallets(directory, ({ mine, pool, scheduler, wallet }) =>
+        Effect.gen(function*() {
+          const { transaction: { txidKey } } = yield* wallet.payments.pay(to(COIN))
+          pool.broadcastDone(txidKey)
+          const later = (hours: number) =>
+            Effect.gen(function*() {
+              yield* clock.set(START + 3600 * hours)
+              yield* scheduler.forward("1 minute")
+              yield* settled("announced again", () => pool.isUnbroadcast(txidKey))
+              return pool.isUnbroadcast(txidKey)
+            })
+          assert.isFalse(yield* later(11.9), "too early")
+          assert.isFalse(yield* later(36), "it only waits for a block")
+          yield* mine(2)
+          assert.isFalse(yield* later(36.1), "at the block")
+          assert.isTrue(yield* later(80))
+        }))
+    }).pipe(Effect.provide(nodeClock(START))))
 })
 
 describe("an abandoned payment", () => {

@@ -35,7 +35,7 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
 
 const get = ({ answer }: PageHandler, rest: string): Effect.Effect<readonly [number, string | undefined, string]> =>
   Effect.map(
-    answer(pageRequest(`/rest/name/${rest}`, undefined)),
+    answer(pageRequest(`/rest/name/${rest}`)),
     ({ body, headers, status }: PageAnswer) => [status, headers["Content-Type"], Buffer.from(body).toString("latin1")]
   )
 
@@ -64,7 +64,7 @@ layer(methodNode())("GET /rest/name/", (it) => {
       const trouble = new StorageUnavailable({ file: "/secret/names.db", doing: "reading", reason: "EIO" })
       const rest = yield* handler(false, { resolve: () => Effect.fail(trouble) })
       assert.deepStrictEqual(yield* get(rest, "d/a.json"), [500, "text/plain", "Internal error\r\n"])
-      const { headers } = yield* rest.answer(pageRequest("/rest/name/d/a.bin", undefined))
+      const { headers } = yield* rest.answer(pageRequest("/rest/name/d/a.bin"))
       assert.strictEqual(headers["X-Content-Type-Options"], "nosniff")
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
@@ -100,8 +100,8 @@ describe("GET /rest/name/ while the node starts", () => {
   it.effect("reports the step of the start", () =>
     Effect.gen(function*() {
       const rest = restStarting(() => ({ _tag: "WarmUp", step: "Loading block index…" }))
-      assert.isTrue(rest.serves(pageRequest("/rest/name/x", undefined)))
-      const { body, status } = yield* rest.answer(pageRequest("/rest/name/x", undefined))
+      assert.isTrue(rest.serves(pageRequest("/rest/name/x")))
+      const { body, status } = yield* rest.answer(pageRequest("/rest/name/x"))
       assert.deepStrictEqual([status, body], [503, "Service temporarily unavailable: Loading block index…\r\n"])
     }))
 })

@@ -92,7 +92,7 @@ export const auxWalletMethod: Effect.Effect<
           payout.blocks.add(displayHash(candidate.header.hash))
           return candidateJson(candidate, powLimit)
         }
-        const accepted = yield* mining.submit(hash, auxpow)
+        const accepted = yield* mining.submit({ hash, auxpow })
         if (accepted && payouts.get(wallet)?.blocks.has(hash.toLowerCase()) === true) payouts.delete(wallet)
         return accepted
       })

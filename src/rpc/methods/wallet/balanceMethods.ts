@@ -5,7 +5,7 @@ import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
-import { txidKey } from "../../../protocol/keys.ts"
+import { type OutpointKey, txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { runSteps, type Steps } from "../../../protocol/steps.ts"
@@ -86,7 +86,7 @@ const COIN = Schema.Struct({
 })
 
 const OUTPOINTS = array(
-  object({ txid: hash("The transaction.", "txid"), vout: int32("Index of the output.") }, "A coin."),
+  object({ txid: hash("The transaction.", { label: "txid" }), vout: int32("Index of the output.") }, "A coin."),
   "The coins."
 )
 
@@ -116,7 +116,10 @@ const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => 
 }
 
 /** Takes coins until their sum or their number is reached. */
-const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): ReadonlyArray<WalletCoin> => {
+const upTo = (
+  coins: ReadonlyArray<WalletCoin>,
+  { count, sum }: { readonly sum: number; readonly count: number }
+): ReadonlyArray<WalletCoin> => {
   const taken: Array<WalletCoin> = []
   let total = 0
   for (const coin of coins) {
@@ -146,8 +149,8 @@ const refused = (why: string): Read<never> => Either.left(RpcError.invalidParame
 const readLock = (
   wallet: Wallet,
   { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
-  { change, unspent }: { readonly change: CoinLock; readonly unspent: ReadonlyMap<string, WalletCoin> }
-): Read<string> => {
+  { change, unspent }: { readonly change: CoinLock; readonly unspent: ReadonlyMap<OutpointKey, WalletCoin> }
+): Read<OutpointKey> => {
   if (vout < 0) return refused("vout cannot be negative")
   const tx = wallet.ledger.transaction(txidKey(txid))
   if (tx === undefined) return refused("unknown transaction")
@@ -290,7 +293,10 @@ export const balanceMethods: Effect.Effect<
           immature: query.include_immature_coinbase,
           names: query.includeNames
         }))
-        return itemsOf(upTo(coins, query.minimumSumAmount, query.maximumCount), (coin) => coinJson(wallet, coin))
+        return itemsOf(
+          upTo(coins, { sum: query.minimumSumAmount, count: query.maximumCount }),
+          (coin) => coinJson(wallet, coin)
+        )
       })
   })
 

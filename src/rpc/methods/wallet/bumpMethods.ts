@@ -113,7 +113,10 @@ const paymentOf = (
 }
 
 /** Checks a rate that the caller sets: the pool must accept the replacement. */
-const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, vsize: number): Read<void> => {
+const checkRate = (
+  pool: typeof Mempool.Service,
+  { oldFee, rate, vsize }: { readonly rate: number; readonly oldFee: number; readonly vsize: number }
+): Read<void> => {
   const { incrementalFeeRate, minFeeRate } = pool.info()
   if (rate < minFeeRate) {
     return Either.left(RpcError.wallet(
@@ -139,8 +142,7 @@ const withFee = (request: Replacement, fee: FeeChoice): Replacement => ({ ...req
 
 /** Makes the replacement transaction; sends nothing. */
 const replacement = (
-  wallet: Wallet,
-  pool: typeof Mempool.Service,
+  { pool, wallet }: { readonly wallet: Wallet; readonly pool: typeof Mempool.Service },
   tx: WalletTx,
   replacing: Replacing
 ): Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, WalletFailure | RpcError> =>
@@ -163,12 +165,12 @@ const replacement = (
     const vsize = transaction.virtualSize
     if (fee.feeRate !== undefined) {
       const rate = fee.feeRate
-      yield* checkRate(pool, rate, oldFee, vsize)
+      yield* checkRate(pool, { rate, oldFee, vsize })
       return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: rate })), oldFee }
     }
     const usual = yield* wallet.payments.fund(withFee(request, fee))
-    const least = rateOf(oldFee, vsize) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
-    if (rateOf(usual.fee, usual.transaction.virtualSize) >= least) return { funded: usual, oldFee }
+    const least = rateOf({ fee: oldFee, vsize }) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
+    if (rateOf({ fee: usual.fee, vsize: usual.transaction.virtualSize }) >= least) return { funded: usual, oldFee }
     return { funded: yield* wallet.payments.fund(withFee(request, { feeRate: least })), oldFee }
   })
 
@@ -189,7 +191,7 @@ const PARAMS = {
       json(
         "The new outputs in place of the old ones: objects with one member each, an address and its amount in NMC, " +
           "or data and hexadecimal digits.",
-        "json array or object"
+        { words: "json array or object" }
       ),
       "unchanged"
     ),
@@ -263,7 +265,7 @@ export const makeBumpMethods = (
         const { funded, oldFee } = isPlain
           ? yield* wallet.payments.bump(tx.transaction.txidKey, replacing.fee)
           : yield* wallet.payments.exclusively(Effect.tap(
-            replacement(wallet, pool, tx, replacing),
+            replacement({ wallet, pool }, tx, replacing),
             ({ funded }) => wallet.payments.commit(funded.transaction, { replaces: tx.transaction.txidKey })
           ))
         return {
@@ -286,8 +288,8 @@ export const makeBumpMethods = (
       Effect.gen(function*() {
         const replacing = yield* readReplacing(options)
         yield* ensureUnlocked(wallet)
-        const { funded, oldFee } = yield* replacement(wallet, pool, yield* find(wallet, txid), replacing)
-        const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, { sign: false, derivations: true })
+        const { funded, oldFee } = yield* replacement({ wallet, pool }, yield* find(wallet, txid), replacing)
+        const { psbt } = yield* walletPsbt(wallet, funded, { sign: false, derivations: true })
         return { psbt: psbtText(psbt), origfee: new Amount(oldFee), fee: new Amount(funded.fee), errors: [] }
       }).pipe(Effect.mapError(bumpError))
   })

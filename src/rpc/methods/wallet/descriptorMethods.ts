@@ -29,17 +29,21 @@ type ImportRequest = Parameters<WalletKeys["importDescriptor"]>[0]
 // alone.
 
 const integerOf = (value: Json): Read<number> => {
-  if (!(value instanceof JsonNumber)) return Either.left(RpcError.wrongType(typeOf(value), "number"))
+  if (!(value instanceof JsonNumber)) {
+    return Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "number" }))
+  }
   return readOf(integerWithin(value, ...INT64) ?? RpcError.integerOutOfRange())
 }
 
 const booleanOf = (value: Json | undefined): Read<boolean | undefined> =>
   value === undefined || typeof value === "boolean"
     ? Either.right(value)
-    : Either.left(RpcError.wrongType(typeOf(value), "bool"))
+    : Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "bool" }))
 
 const textOf = (value: Json): Read<string> =>
-  typeof value === "string" ? Either.right(value) : Either.left(RpcError.wrongType(typeOf(value), "string"))
+  typeof value === "string"
+    ? Either.right(value)
+    : Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "string" }))
 
 const labelOf = (value: Json | undefined): Read<string> => {
   if (value === undefined || value === null) return Either.right("")
@@ -139,7 +143,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         json(
           "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
             "since 1970, or \"now\"; and optionally active, range, next_index, internal and label.",
-          "json object"
+          { words: "json object" }
         ),
         "The requests."
       )
@@ -154,7 +158,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         return yield* eachInTurns(turns, requests, (request) =>
           request instanceof JsonObject
             ? Effect.flatMap(timestampOf(request), (timestamp) => importOne(wallet, request, timestamp))
-            : RpcError.wrongType(typeOf(request), "object"))
+            : RpcError.wrongType({ actual: typeOf(request), expected: "object" }))
       })
   })
 

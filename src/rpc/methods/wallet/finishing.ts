@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
-import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
@@ -40,10 +39,10 @@ export const finish = (
     const isSent = add_to_wallet && !wanted
     if (isSent && isComplete(funded)) {
       const txid = displayHash(funded.transaction.txid)
-      const done = { txid, complete: true }
-      return yield* evenIfRefused(wallet, Effect.as(wallet.payments.commit(funded.transaction), done), () => done)
+      yield* wallet.payments.commit(funded.transaction)
+      return { txid, complete: true }
     }
-    const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+    const { complete, psbt } = yield* walletPsbt(wallet, funded, {
       sign: true,
       derivations: true
     })

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { Mempool } from "../../../mempool/Mempool.ts"
 import { fromHex, toHex } from "../../../protocol/bytes.ts"
+import type { OutpointKey } from "../../../protocol/keys.ts"
 import { parseNameScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import {
@@ -144,7 +145,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
         const { lockTime, outputs, version } = transaction
         const fee = yield* readFeeChoiceOrOld(options)
-        const choice = yield* readFunding(network, options, fee, { add: true, names: outputs.map(() => "dummy") })
+        const choice = yield* readFunding(network, options, { fee, add: true, names: outputs.map(() => "dummy") })
         const request: PaymentRequest = { ...choice, ...inputsOf(transaction), outputs, version, lockTime }
         const funded = yield* fundAndLock(wallet, request, options)
         const { bytes } = withGivenSignatures(funded.transaction, transaction.inputs)
@@ -161,7 +162,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
       outputs: json(
         "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
           "object with all members.",
-        "json array or object"
+        { words: "json array or object" }
       ),
       locktime: withDefault(int64("Lock time."), 0),
       options: orEmpty(namedOptions(FUND_PSBT_OPTIONS, "Options.")),
@@ -178,7 +179,8 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })
         )
-        const choice = yield* readFunding(network, options, yield* readFeeChoiceOrOld(options), {
+        const choice = yield* readFunding(network, options, {
+          fee: yield* readFeeChoiceOrOld(options),
           add: made.inputs.length === 0,
           names: outputNames(outputs)
         })
@@ -190,7 +192,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
           lockTime: locktime
         }
         const funded = yield* fundAndLock(wallet, request, options)
-        const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+        const { psbt } = yield* walletPsbt(wallet, funded, {
           sign: false,
           derivations: bip32derivs
         })
@@ -214,13 +216,13 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
     errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
     handler: ({ rawtxs = [] }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const made = new Map<string, number>()
-        const spent = new Set<string>()
+        const made = new Map<OutpointKey, number>()
+        const spent = new Set<OutpointKey>()
         let change = 0
         for (const hexstring of rawtxs) {
           const transaction = decode(hexstring)
           if (transaction === undefined) return yield* RpcError.deserialization(DECODING_FAILED)
-          const coins = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
+          const coins = yield* findSpentOutputs({ chainCoins, pool }, transaction, turns)
           for (const { prevout } of transaction.inputs) {
             const key = outpointKey(prevout)
             if (spent.has(key)) return yield* RpcError.invalidParameter(SPENT_TWICE)

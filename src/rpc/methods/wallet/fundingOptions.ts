@@ -70,7 +70,7 @@ export const FEE_OPTIONS = {
 const INPUT_WEIGHTS = optional(
   array(
     object({
-      txid: hash("The transaction.", "txid"),
+      txid: hash("The transaction.", { label: "txid" }),
       vout: int32("Index of the output."),
       weight: int64("Weight of the signed input.")
     }, "An input."),
@@ -140,7 +140,10 @@ export const SEND_OUTCOME_OPTIONS = {
 export const ADD_TO_WALLET = optional(boolean("Whether to store and send it instead of returning it."), "true")
 
 export const INPUTS = optional(
-  array(json("Object with txid, vout and optionally sequence and weight.", "json object"), "The outputs to spend."),
+  array(
+    json("Object with txid, vout and optionally sequence and weight.", { words: "json object" }),
+    "The outputs to spend."
+  ),
   "the wallet chooses"
 )
 
@@ -174,8 +177,7 @@ const readChangeType = (text: string): Read<AddressType> => {
 
 /** Minimum and maximum confirmations. */
 export const readDepth = (
-  minconf: number | undefined,
-  maxconf: number | undefined,
+  { maxconf, minconf }: { readonly minconf: number | undefined; readonly maxconf: number | undefined },
   negative: string
 ): Read<Pick<PaymentRequest, "minConfirmations" | "maxConfirmations">> => {
   if (minconf !== undefined && minconf < 0) return Either.left(RpcError.invalidParameter(negative))
@@ -228,14 +230,13 @@ export type FundingChoice = Omit<PaymentRequest, "outputs" | "inputs" | "version
 export const readFunding = (
   network: Network,
   given: GivenFunding,
-  fee: FeeChoice,
-  { add, names }: { readonly add: boolean; readonly names: ReadonlyArray<string> }
+  { add, fee, names }: { readonly fee: FeeChoice; readonly add: boolean; readonly names: ReadonlyArray<string> }
 ): Read<FundingChoice> =>
   Either.gen(function*() {
     const { add_inputs, include_unsafe, max_tx_weight, maxconf, minconf, replaceable, subtractFeeFromOutputs } = given
     const subtractFeeFrom = yield* readFeePayers(subtractFeeFromOutputs, names)
     const change = yield* readChange(network, given, names.length)
-    const depth = yield* readDepth(minconf, maxconf, "Negative minconf")
+    const depth = yield* readDepth({ minconf, maxconf }, "Negative minconf")
     if (max_tx_weight !== undefined && (max_tx_weight < MIN_WEIGHT || max_tx_weight > MAX_STANDARD_WEIGHT)) {
       return yield* Either.left(
         RpcError.wallet(`Maximum transaction weight must be between ${MIN_WEIGHT} and ${MAX_STANDARD_WEIGHT}`)

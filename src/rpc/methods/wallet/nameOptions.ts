@@ -1,19 +1,30 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type { Chain } from "../../../chain/Chain.ts"
 import { SALT_SIZE } from "../../../consensus/names.ts"
 import { type Bytes, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { NameFailure, NameOptions } from "../../../wallet/names/WalletNames.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { Json } from "../../json/json.ts"
 import { jsonObject, optional, string } from "../../method/params.ts"
 import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { contextFor, decodeGiven, type GivenEncodings } from "../nameEncodings.ts"
+import type { KnownNames } from "./knownNames.ts"
 import { addressScriptOf, readSendCoins } from "./payees.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 
 /** Shared parts of the methods that write names (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
+
+/** What the methods that write names use. */
+export interface NameMethodParts {
+  readonly wallets: typeof Wallets.Service
+  readonly chain: typeof Chain.Service
+  readonly node: typeof NodeOptions.Service
+  readonly known: KnownNames
+}
 
 /** Maximum bytes of a name. */
 const MAX_NAME = 255

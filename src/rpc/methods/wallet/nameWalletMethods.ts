@@ -116,7 +116,7 @@ export const nameWalletMethods: Effect.Effect<
           outputs: [{ value, script: found.record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],
           ...(replaceable === undefined ? {} : { replaceable }),
-          ...paymentNotes(comment, comment_to)
+          ...paymentNotes({ comment, commentTo: comment_to })
         })
         return txid
       })
@@ -168,10 +168,11 @@ export const nameWalletMethods: Effect.Effect<
       )
   })
 
+  const parts = { wallets, chain, node: options, known }
   return [
     name_list,
-    ...makeNameWriteMethods(wallets, chain, options, known),
-    ...makeRegistrationMethods(wallets, chain, options, known),
+    ...makeNameWriteMethods(parts),
+    ...makeRegistrationMethods(parts),
     sendtoname,
     queuerawtransaction,
     dequeuetransaction,

@@ -1,20 +1,21 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
-import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
-import type { Wallet } from "../../../wallet/Wallet.ts"
-import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import type { NodeOptions } from "../../NodeOptions.ts"
 import { ENCODINGS } from "../nameEncodings.ts"
-import type { KnownNames } from "./knownNames.ts"
-import { nameError, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import {
+  nameError,
+  type NameMethodParts,
+  nameWriteReader,
+  NOT_KNOWN_YET,
+  WRITE_ERRORS,
+  WRITE_OPTIONS
+} from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** The three operations on names (reference/rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
@@ -27,26 +28,13 @@ const NOT_FOUND = "scan for previous txid failed"
 const TRANSACTION_ID = Result.hex("The transaction")
 
 export const makeNameWriteMethods = (
-  wallets: typeof Wallets.Service,
-  chain: typeof Chain.Service,
-  node: typeof NodeOptions.Service,
-  known: KnownNames
+  { chain, known, node, wallets }: NameMethodParts
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const read = nameWriteReader(chain.params.network, node)
 
-  /** Answers with what the wallet made, or with the transaction that it keeps although the mempool refuses it. */
-  const sent = <A, B>(
-    wallet: Wallet,
-    sending: Effect.Effect<A, NameFailure>,
-    answer: { readonly made: (made: A) => B; readonly kept: (txid: string) => B }
-  ): Effect.Effect<B, NameFailure | RpcError> =>
-    evenIfRefused(wallet, Effect.mapBoth(sending, { onFailure: nameError, onSuccess: answer.made }), answer.kept)
-
-  const TXID_OF = {
-    made: ({ txid }: Transaction): string => displayHash(txid),
-    kept: (txid: string): string => txid
-  }
+  const sent = (sending: Effect.Effect<Transaction, NameFailure>): Effect.Effect<string, NameFailure | RpcError> =>
+    Effect.mapBoth(sending, { onFailure: nameError, onSuccess: ({ txid }) => displayHash(txid) })
 
   const name_new = define({
     name: "name_new",
@@ -70,13 +58,8 @@ export const makeNameWriteMethods = (
         const { name, options } = yield* read({ name: text, options: given })
         if (allowExisting !== true) yield* known.active(name)
         const request = { ...options, ...(allowExisting === undefined ? {} : { allowExisting }) }
-        return yield* sent(wallet, wallet.names.nameNew(name, request), {
-          made: ({ rand, transaction }): ReadonlyArray<string> => [displayHash(transaction.txid), toHex(rand)],
-          kept: (txid) => {
-            const entry = wallet.names.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
-            return entry === undefined ? [txid] : [txid, toHex(entry.rand)]
-          }
-        })
+        const { rand, transaction } = yield* Effect.mapError(wallet.names.nameNew(name, request), nameError)
+        return [displayHash(transaction.txid), toHex(rand)]
       })
   })
 
@@ -134,7 +117,7 @@ export const makeNameWriteMethods = (
         // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
-          sent(wallet, sending, TXID_OF),
+          sent(sending),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
@@ -166,7 +149,7 @@ export const makeNameWriteMethods = (
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
         const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
-        return yield* known.orUnknown(sent(wallet, wallet.names.nameUpdate({ ...options, name, value }), TXID_OF))
+        return yield* known.orUnknown(sent(wallet.names.nameUpdate({ ...options, name, value })))
       })
   })
 

@@ -28,7 +28,9 @@ export const addressScriptOf = (
  */
 export const readSendCoins = (network: Network, given: Json): Read<ReadonlyArray<TransactionOutput>> =>
   Either.gen(function*() {
-    if (!(given instanceof JsonObject)) return yield* Either.left(RpcError.wrongType(typeOf(given), "object"))
+    if (!(given instanceof JsonObject)) {
+      return yield* Either.left(RpcError.wrongType({ actual: typeOf(given), expected: "object" }))
+    }
     const outputs: Array<TransactionOutput> = []
     for (const [at, address] of given.keys.entries()) {
       const script = yield* addressScriptOf(network, address)

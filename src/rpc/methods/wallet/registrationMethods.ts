@@ -1,21 +1,25 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
 import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
-import type { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
-import type { NodeOptions } from "../../NodeOptions.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { NAME_TEXT_MEMBERS, nameTextJson, REGISTRATION_MEMBERS, valueTextJson } from "../../shapes/name.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
-import type { KnownNames } from "./knownNames.ts"
-import { nameError, nameGiven, nameWriteReader, NOT_KNOWN_YET, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import {
+  nameError,
+  nameGiven,
+  type NameMethodParts,
+  nameWriteReader,
+  NOT_KNOWN_YET,
+  WRITE_ERRORS,
+  WRITE_OPTIONS
+} from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
@@ -47,10 +51,7 @@ const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<type
 }
 
 export const makeRegistrationMethods = (
-  wallets: typeof Wallets.Service,
-  chain: typeof Chain.Service,
-  node: typeof NodeOptions.Service,
-  known: KnownNames
+  { chain, known, node, wallets }: NameMethodParts
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params

@@ -146,7 +146,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   }
 
   /** Spends all of the given coins. */
-  const sweep = ({ open, outputs, sendMax, options, wallet }: Sweep, { inputs, total }: Coins) =>
+  const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
     Effect.gen(function*() {
       const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
       if (claimed > total) return yield* insufficient(TOO_MUCH)
@@ -168,7 +168,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   /** The rate that the wallet pays by default: that of a payment without a limit on its coins. */
   const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
     given.options.feeRate === undefined
-      ? Effect.map(sweep(given, coins), ({ fee, transaction }: Funded) => rateOf(fee, transaction.virtualSize))
+      ? Effect.map(
+        sweep(given, coins),
+        ({ fee, transaction }: Funded) => rateOf({ fee, vsize: transaction.virtualSize })
+      )
       : Effect.succeed(given.options.feeRate)
 
   return walletMethod(wallets)({
@@ -177,7 +180,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       "rest after the other recipients and the fee.",
     params: {
       recipients: array(
-        json("An address, or an object with an address and its amount in NMC.", "string or json object"),
+        json("An address, or an object with an address and its amount in NMC.", { words: "string or json object" }),
         "The recipients; at least one address has no amount."
       ),
       conf_target: CONF_TARGET,
@@ -220,7 +223,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         const { inputs, locktime, maxconf, minconf, replaceable = true, send_max, version = PAYMENT_VERSION } = options
         const fee = yield* readFeeChoice(fees)
         const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
-        const depth = yield* readDepth(minconf, maxconf, negative)
+        const depth = yield* readDepth({ minconf, maxconf }, negative)
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, {

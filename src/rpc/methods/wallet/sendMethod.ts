@@ -50,7 +50,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
       outputs: json(
         "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or one " +
           "object with all members.",
-        "json array or object"
+        { words: "json array or object" }
       ),
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
@@ -89,8 +89,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
             changePosition: options.change_position,
             subtractFeeFromOutputs: options.subtract_fee_from_outputs
           },
-          fee,
-          { add: made.inputs.length === 0, names: outputNames(outputs) }
+          { fee, add: made.inputs.length === 0, names: outputNames(outputs) }
         )
         if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
         const request: PaymentRequest = {

@@ -114,7 +114,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           Effect.gen(function*() {
             const transaction = yield* decodeTransactionParam(hexstring)
             yield* ensureUnlocked(wallet)
-            const known = yield* findSpentOutputs(chainCoins, pool, transaction, turns)
+            const known = yield* findSpentOutputs({ chainCoins, pool }, transaction, turns)
             const given = yield* readInTurns(
               turns,
               readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")

@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
-import { evenIfRefused } from "../../../wallet/payments/evenIfRefused.ts"
 import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -34,11 +33,14 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
 
 /** A comment within the wallet's maximum length. */
-const note = (description: string, name: string) =>
+const note = ({ description, name }: { readonly description: string; readonly name: string }) =>
   optional(refined(string(description), (text) => bounded(text, MAX_TEXT, name)))
 
-export const COMMENT = note("Purpose of the payment; stored only in the wallet.", "comment")
-export const COMMENT_TO = note("Recipient of the payment; stored only in the wallet.", "comment_to")
+export const COMMENT = note({ description: "Purpose of the payment; stored only in the wallet.", name: "comment" })
+export const COMMENT_TO = note({
+  description: "Recipient of the payment; stored only in the wallet.",
+  name: "comment_to"
+})
 export const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
 export const SUBTRACT_FEE = withDefault(boolean("Whether to subtract the fee from the amount."), false)
 
@@ -59,15 +61,11 @@ const DUMMY = "Dummy value must be set to \"\""
 
 /** Comments as the wallet stores them: an empty one counts as missing. */
 export const paymentNotes = (
-  comment: string | undefined,
-  commentTo: string | undefined
+  { comment, commentTo }: { readonly comment: string | undefined; readonly commentTo?: string | undefined }
 ): Pick<PaymentRequest, "comment" | "commentTo"> => ({
   ...(comment === undefined || comment === "" ? {} : { comment }),
   ...(commentTo === undefined || commentTo === "" ? {} : { commentTo })
 })
-
-/** The fee reason when the wallet gives none. */
-const NO_REASON = "None"
 
 /** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
 export const sendMoney = (
@@ -77,11 +75,8 @@ export const sendMoney = (
   Effect.gen(function*() {
     yield* ensureUnlocked(wallet)
     yield* ensureKeys(wallet)
-    const paid = Effect.map(
-      wallet.payments.pay({ version: PAYMENT_VERSION, ...request }),
-      ({ feeReason, transaction }) => ({ txid: displayHash(transaction.txid), fee_reason: feeReason })
-    )
-    return yield* evenIfRefused(wallet, paid, (txid) => ({ txid, fee_reason: NO_REASON }))
+    const { feeReason, transaction } = yield* wallet.payments.pay({ version: PAYMENT_VERSION, ...request })
+    return { txid: displayHash(transaction.txid), fee_reason: feeReason }
   })
 
 interface PaymentOptions {
@@ -132,7 +127,7 @@ export const makeSimplePayments = (
           outputs: [{ value, script }],
           subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
           ...paymentOptions({ fee, replaceable }),
-          ...paymentNotes(comment, comment_to)
+          ...paymentNotes({ comment, commentTo: comment_to })
         }
         const paid = yield* sendMoney(wallet, request)
         return verbose ? paid : paid.txid
@@ -179,7 +174,7 @@ export const makeSimplePayments = (
           outputs,
           subtractFeeFrom,
           ...paymentOptions({ fee, replaceable }),
-          ...paymentNotes(comment, undefined)
+          ...paymentNotes({ comment })
         }
         const paid = yield* sendMoney(wallet, request)
         return verbose ? paid : paid.txid

@@ -79,7 +79,9 @@ const MAX_PATH = 4_095
 const MAX_PATH_PART = 255
 
 /** Refuses a path that no operating system accepts: it is the caller's error, not the node's. */
-const readablePath = (what: string, path: string): Effect.Effect<string, RpcError> => {
+const readablePath = (
+  { path, what }: { readonly what: string; readonly path: string }
+): Effect.Effect<string, RpcError> => {
   const refuse = (why: string) =>
     RpcError.invalidParameter(`${what} ${why}; give the path of a file on the node's machine`)
   if (path.includes("\0")) return refuse("holds a zero byte")
@@ -267,7 +269,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     ],
     handler: ({ backup_file, load_on_startup, wallet_name }) =>
       Effect.flatMap(
-        readablePath("backup_file", backup_file),
+        readablePath({ what: "backup_file", path: backup_file }),
         (path) =>
           wallets.restore(wallet_name, path, load_on_startup).pipe(
             Effect.map(({ name }) => ({ name })),

@@ -61,7 +61,11 @@ export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effe
     (signer) => joined(signer, publicKnowledge(wallet, scripts))
   )
 
-const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {
+const inputOf = (
+  wallet: Wallet,
+  input: PsbtInput,
+  { coin, prevout }: { readonly prevout: Bytes; readonly coin: TransactionOutput | undefined }
+): PsbtInput => {
   const spent = wallet.ledger.transaction(txidKey(prevoutTxid(prevout)))
   if (spent !== undefined) return { ...input, nonWitnessUtxo: spent.transaction }
   // Without the whole transaction, an amount is only safe if signatures commit to it.
@@ -78,8 +82,7 @@ export interface Filling {
 /** Makes a PSBT of a transaction and drops its signatures; `coins` are the outputs that its inputs spend, in order. */
 export const walletPsbt = (
   wallet: Wallet,
-  transaction: Transaction,
-  coins: ReadonlyArray<TransactionOutput>,
+  { coins, transaction }: { readonly transaction: Transaction; readonly coins: ReadonlyArray<TransactionOutput> },
   { derivations, sign }: Filling
 ): Effect.Effect<SignedPsbt> =>
   Effect.gen(function*() {
@@ -89,7 +92,7 @@ export const walletPsbt = (
     const empty = psbtOf(withoutSignatures(transaction))
     const inputs = empty.inputs.map((input, index) => {
       const prevout = transaction.inputs[index]?.prevout
-      return prevout === undefined ? input : inputOf(wallet, input, prevout, coins[index])
+      return prevout === undefined ? input : inputOf(wallet, input, { prevout, coin: coins[index] })
     })
     return signPsbt({ ...empty, inputs }, sign ? told : withoutKeys(told), { finalize: sign })
   })

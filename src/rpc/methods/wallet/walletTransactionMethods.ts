@@ -228,7 +228,7 @@ export const walletTransactionMethods: Effect.Effect<
         const branch = blockhash === undefined || blockhash === ""
           ? undefined
           : yield* Effect.flatMap(
-            readOf(readHash(blockhash, "blockhash")),
+            readOf(readHash(blockhash, { label: "blockhash" })),
             (from) => Effect.mapError(branchOf(chain, from), blockError)
           )
         if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")

@@ -5,7 +5,7 @@ import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, EMPTY, reversed } from "../../../../src/protocol/bytes.ts"
 import { FundsMissing, InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../../../../src/wallet/errors.ts"
 import type { NameFailure } from "../../../../src/wallet/names/WalletNames.ts"
-import { fakeWallet, ownScript, type WalletMembers, walletTx } from "../../../support/fakeWallet.ts"
+import { fakeWallet, ownScript, type WalletMembers } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
 import { namesOn } from "./naming.ts"
 import { paidTo } from "./paying.ts"
@@ -173,26 +173,6 @@ describe("name_new", () => {
           [refused, -26, "txn-mempool-name-error"]
         ] as const
       ) assert.deepStrictEqual(yield* refusedBy(failure), invalid(code, message))
-    }))
-
-  it.effect("answers normally if the mempool refuses a transaction that the wallet keeps", () =>
-    Effect.gen(function*() {
-      const fake = fakeWallet({
-        nameNew: () => Effect.fail(refused),
-        registrations: () => [{
-          name: text("d/x"),
-          rand: saltOf(10),
-          value: undefined,
-          newTxid: made.txid,
-          newVout: 0,
-          firstUpdateTxid: undefined,
-          step: "committed",
-          note: "",
-          createdAt: 0
-        }]
-      }, { transactions: [walletTx(made)] })
-      const { call } = yield* namesOn([fake])
-      assert.deepStrictEqual((yield* call("name_new", "d/x")).value, [TXID, SALT])
     }))
 
   it.effect("requires one wallet", () =>

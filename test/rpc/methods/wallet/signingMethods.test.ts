@@ -171,7 +171,7 @@ describe("getauxblock (reference/rpc.md 3.5)", () => {
   const proofOf = (hash: string): string => {
     const coinbase = parentCoinbase(parseDisplayHash(hash) ?? assert.fail())
     const work = { coinbase, bits: 0x207fffff, powLimit: regtestParams.powLimit }
-    return toHex(minimalAuxpow(coinbase, mineParent(work, 0, 1_000) ?? assert.fail()).bytes)
+    return toHex(minimalAuxpow(coinbase, mineParent(work, { first: 0, count: 1_000 }) ?? assert.fail()).bytes)
   }
 
   it.live("pays to one address until a block with it is in the chain", () => {

@@ -85,19 +85,72 @@ const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolea
   isFinal(transaction, block.height, block.medianTimePast) &&
   (name?.script.operation.op !== "name_firstupdate" || isMature(transaction, block))
 
-/** Whether a chunk spends a transaction that was skipped. */
-const lacksParent = ({ entries }: MempoolChunk, skipped: ReadonlySet<TxidKey>): boolean =>
-  skipped.size > 0 &&
-  entries.some(({ transaction }) =>
-    transaction.inputs.some(({ prevout }) => skipped.has(txidKey(prevoutTxid(prevout))))
-  )
+const spends = ({ transaction }: PoolEntry, ids: ReadonlySet<TxidKey>): boolean =>
+  ids.size > 0 && transaction.inputs.some(({ prevout }) => ids.has(txidKey(prevoutTxid(prevout))))
+
+const chunkOf = (entries: ReadonlyArray<PoolEntry>): MempoolChunk => ({
+  entries,
+  fee: entries.reduce((sum, { modifiedFee }) => sum + modifiedFee, 0),
+  weight: entries.reduce((sum, { weight }) => sum + weight, 0)
+})
+
+/**
+ * The transactions of a chunk that can be in the block: those that are final and mature, and do not need a skipped one.
+ * All others are added to `skipped`. The chunk itself if nothing is left out.
+ */
+const minablePart = (chunk: MempoolChunk, block: BlockToFill, skipped: Set<TxidKey>): MempoolChunk => {
+  const left = chunk.entries.filter((entry) => {
+    const stays = isMinable(entry, block) && !spends(entry, skipped)
+    if (!stays) skipped.add(entry.transaction.txidKey)
+    return stays
+  })
+  return left.length === chunk.entries.length ? chunk : chunkOf(left)
+}
+
+/** Whether a chunk pays at least the fee rate of another. */
+const paysLike = (one: MempoolChunk, other: MempoolChunk): boolean => one.fee * other.weight >= other.fee * one.weight
+
+/**
+ * The chunks in their order, with the parts of chunks that cannot be mined as a whole at the place of their own fee rate.
+ * Without that, a NAME_NEW waits for ever once its NAME_FIRSTUPDATE is in the pool with a higher fee rate: the two are one
+ * chunk, and the second is immature until the first is mined. The reference node skips such a chunk.
+ */
+function* minableChunks(
+  chunks: Iterable<MempoolChunk>,
+  block: BlockToFill,
+  skipped: Set<TxidKey>
+): Generator<MempoolChunk> {
+  /** Parts for later, the best first. */
+  let parts: Array<MempoolChunk> = []
+  for (const chunk of chunks) {
+    for (let best = parts[0]; best !== undefined && paysLike(best, chunk); best = parts[0]) {
+      parts.shift()
+      yield best
+    }
+    const part = minablePart(chunk, block, skipped)
+    if (part.entries.length === 0) continue
+    const isParent = ({ entries }: MempoolChunk): boolean => {
+      const ids = new Set(entries.map(({ transaction }) => transaction.txidKey))
+      return part.entries.some((entry) => spends(entry, ids))
+    }
+    const parents = parts.filter(isParent)
+    if (part === chunk && parents.length === 0) {
+      yield chunk
+      continue
+    }
+    const joined = chunkOf([...parents, part].flatMap(({ entries }) => entries))
+    parts = parts.filter((other) => !parents.includes(other))
+    const place = parts.findIndex((other) => !paysLike(other, joined))
+    parts.splice(place < 0 ? parts.length : place, 0, joined)
+  }
+  yield* parts
+}
 
 const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
 
 /**
- * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that cannot be mined as
- * a whole, and all chunks that depend on it. Throws what `coin` throws.
- * Source: upstream `node/miner.cpp`, `addChunks`.
+ * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that does not fit, and what
+ * depends on it. Throws what `coin` throws. Source: upstream `node/miner.cpp`, `addChunks`.
  */
 export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill): Selection => {
   const entries: Array<PoolEntry> = []
@@ -107,11 +160,11 @@ export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill)
   let weight = RESERVED_WEIGHT
   let sigops = RESERVED_SIGOPS
   let failed = 0
-  for (const chunk of chunks) {
+  for (const chunk of minableChunks(chunks, block, skipped)) {
     if (1000 * chunk.fee < MIN_BLOCK_FEE_RATE * Math.ceil(chunk.weight / 4)) break
     const cost = sigopsOf(chunk)
     const taken = weight + chunk.weight < MAX_BLOCK_WEIGHT && sigops + cost < MAX_BLOCK_SIGOPS_COST &&
-      !lacksParent(chunk, skipped) && chunk.entries.every((entry) => isMinable(entry, block)) && locks.add(chunk)
+      locks.add(chunk)
     if (!taken) {
       for (const { transaction } of chunk.entries) skipped.add(transaction.txidKey)
       if (++failed > PATIENCE.chunks && weight + PATIENCE.weight > MAX_BLOCK_WEIGHT) break

@@ -176,8 +176,36 @@ describe("selectChunks", () => {
     assert.isEmpty(selectChunks(chunk, block()).entries, "not confirmed")
     assert.isEmpty(selectChunks(chunk, at(1, ANYONE)).entries, "no commitment")
     const whole = [chunkOf(entryOf(commitment), entryOf(registration)), chunkOf(entryOf(update))]
-    assert.isEmpty(selectChunks(whole, block()).entries, "with what would have to be mined before it")
+    assert.deepStrictEqual(txids(selectChunks(whole, block())), [commitment.txidKey], "the commitment goes first")
     assert.lengthOf(selectChunks([chunkOf(entryOf(commitment)), ...chunk], block()).entries, 1)
+  })
+
+  it("mines what is final of a chunk at its own fee rate, and what depends on it after it", () => {
+    const parent = sized(400)
+    const spending = (transaction: Transaction, vout: number, lockTime = 0) =>
+      currency([{ ...input({ transaction, vout }), sequence: 0 }], [{ value: 1, script: new Uint8Array(60) }], {
+        lockTime
+      })
+    const early = spending(parent, 0, 100_000)
+    const child = spending(parent, 1)
+    const [rich, poor] = [sized(400), sized(400)]
+    const chunks = (childFee: number) => [
+      chunkOf(entryOf(parent, { fee: 10 }), entryOf(early, { fee: 10_000 })),
+      chunkOf(entryOf(rich, { fee: 1_000 })),
+      chunkOf(entryOf(child, { fee: childFee })),
+      chunkOf(entryOf(poor, { fee: 8 }))
+    ]
+    assert.deepStrictEqual(
+      txids(selectChunks(chunks(12), block())),
+      [rich, parent, child, poor].map((tx) => tx.txidKey)
+    )
+    const withoutParent = chunks(900).map((chunk, i) => i === 0 ? chunkOf(entryOf(parent, { fee: 0 })) : chunk)
+    assert.deepStrictEqual(
+      txids(selectChunks(withoutParent.slice(1), block())),
+      [rich, child, poor].map((tx) => tx.txidKey)
+    )
+    const lost = [chunkOf(entryOf(early, { fee: 10 })), chunkOf(entryOf(spending(early, 0), { fee: 9 }))]
+    assert.isEmpty(selectChunks(lost, block()).entries)
   })
 
   it("stops when a nearly full block has skipped many chunks in a row, and not before", () => {

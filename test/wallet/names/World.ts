@@ -311,7 +311,8 @@ export class World {
           coinbase: false,
           trusted: true,
           locked: false,
-          expired: expires && isExpired({ height }, this.height + 1, regtestParams)
+          expired: expires && isExpired({ height }, this.height + 1, regtestParams),
+          nameExpired: expires && isExpired({ height }, this.height, regtestParams)
         }]
       })
     )

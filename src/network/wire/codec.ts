@@ -107,7 +107,7 @@ export const readCompactNumber = (reader: Reader, field: string): bigint => {
     ? BigInt(reader.u32(field))
     : reader.u64(field)
   const least = first === 0xfd ? 0xfdn : first === 0xfe ? 0x10000n : 0x100000000n
-  if (value < least) reader.fail(field, "the number is not written in its shortest form")
+  if (value < least) reader.fail({ field, reason: "the number is not written in its shortest form" })
   return value
 }
 

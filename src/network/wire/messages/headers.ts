@@ -72,7 +72,9 @@ const readHeaders = (reader: Reader): Headers => {
   // Upstream checks the count first: too many are a violation even if the entries are missing.
   const count = reader.compactSize("headers")
   checkCount(reader, { field: "headers", count }, { most: MAX_HEADERS, consequence: "misbehaving" })
-  if (count * (HEADER_SIZE + 1) > reader.remaining) reader.fail("headers", `${count} of them do not fit`)
+  if (count * (HEADER_SIZE + 1) > reader.remaining) {
+    reader.fail({ field: "headers", reason: `${count} of them do not fit` })
+  }
   const headers = new Array<BlockHeader>(count)
   for (let i = 0; i < count; i++) {
     headers[i] = readBlockHeader(reader)

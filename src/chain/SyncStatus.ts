@@ -17,7 +17,7 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
   readonly answered: Effect.Effect<void>
 }>() {}
 
-/** Largest age of a synced tip, seconds. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
+/** Default of `maxTipAge`. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
 const MAX_TIP_AGE = 86_400
 
 export interface SyncStatusOptions {
@@ -25,6 +25,8 @@ export interface SyncStatusOptions {
   readonly offline: boolean
   /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
+  /** Largest age of the tip of a node that has caught up, seconds. */
+  readonly maxTipAge?: number
 }
 
 const make = (options: SyncStatusOptions) =>
@@ -39,7 +41,7 @@ const make = (options: SyncStatusOptions) =>
       if (caughtUp || loading) return loading
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
-      const recent = tip.header.time >= now - MAX_TIP_AGE && tip.chainwork >= minimumChainWork
+      const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE) && tip.chainwork >= minimumChainWork
       // Only the private network has no retargets: there a block is mined only on demand.
       if (noRetargeting || recent) caughtUp = true
       return !caughtUp

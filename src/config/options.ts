@@ -1,10 +1,9 @@
-import type * as Schema from "effect/Schema"
-import { Array as ArraySchema } from "effect/Schema"
 import { NAME_ENCODINGS } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
-import type { TomlType } from "./kinds.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+import { RELAY_OPTIONS } from "./relayOptions.ts"
 
 /**
  * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
@@ -33,94 +32,6 @@ export const SUBSYSTEMS = [
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
 
-export type OptionGroup =
-  | "General"
-  | "RPC"
-  | "Peers"
-  | "Mempool"
-  | "Chain"
-  | "Names and wallet"
-  | "Logging"
-  | "Tests, on regtest alone"
-
-export const GROUPS: ReadonlyArray<OptionGroup> = [
-  "General",
-  "RPC",
-  "Peers",
-  "Mempool",
-  "Chain",
-  "Names and wallet",
-  "Logging",
-  "Tests, on regtest alone"
-]
-
-export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
-  /** Decodes the text of the option, or the list of its texts if it is repeatable. */
-  readonly schema: S
-  readonly repeatable: boolean
-  /** The text of the default, in the schema's terms. Empty: not set. */
-  readonly default: string
-  /** The description of the default in the help, if its text is not enough. */
-  readonly defaultNote: string | undefined
-  readonly placeholder: string
-  readonly toml: TomlType
-  /** The key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
-  readonly key: string | undefined
-  readonly flag: boolean
-  readonly env: string | undefined
-  readonly secret: boolean
-  readonly group: OptionGroup
-  readonly description: string
-}
-
-export type OptionTable = Readonly<Record<string, Option>>
-
-interface Traits {
-  readonly default?: string
-  readonly defaultNote?: string
-  readonly env?: string
-  /** The key in the file, if it is not the name of the option. */
-  readonly key?: string
-  readonly flagOnly?: true
-  readonly fileOnly?: true
-  readonly secret?: true
-}
-
-type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
-
-const traitsOf = ([name, group, description, traits = {}]: Row) => ({
-  default: traits.default ?? "",
-  defaultNote: traits.defaultNote,
-  key: traits.flagOnly === true ? undefined : traits.key ?? name,
-  flag: traits.fileOnly !== true,
-  env: traits.env,
-  secret: traits.secret === true,
-  group,
-  description
-})
-
-const one = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<A, string>> => ({
-  ...traitsOf(row),
-  schema: kind.schema,
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: false
-})
-
-const many = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
-  ...traitsOf(row),
-  schema: ArraySchema(kind.schema),
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: true
-})
-
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
@@ -129,96 +40,104 @@ const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
 const GIB = 1024 ** 3
 
 export const OPTIONS = {
-  network: one(Kind.choiceKind(NETWORK_NAMES), "network", "General", "network to join", {
+  network: singleOption(Kind.choiceKind(NETWORK_NAMES), "network", "General", "network to join", {
     default: "mainnet",
     env: "SVCD_NETWORK"
   }),
-  datadir: one(Kind.pathKind, "datadir", "General", "data directory", { default: "~/.svcd", env: "SVCD_DATA_DIR" }),
-  printconfig: one(
+  datadir: singleOption(Kind.pathKind, "datadir", "General", "data directory", {
+    default: "~/.svcd",
+    env: "SVCD_DATA_DIR"
+  }),
+  printconfig: singleOption(
     Kind.onOffKind,
     "printconfig",
     "General",
     "print the settings in force, each with its source, and exit",
     { default: "0", flagOnly: true }
   ),
-  version: one(Kind.onOffKind, "version", "General", "print the version and exit", { default: "0", flagOnly: true }),
-  help: one(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
+  version: singleOption(Kind.onOffKind, "version", "General", "print the version and exit", {
+    default: "0",
+    flagOnly: true
+  }),
+  help: singleOption(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
 
-  rpcaddr: one(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
+  rpcaddr: singleOption(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"
   }),
-  rpcuser: one(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name for RPC", {
+  rpcuser: singleOption(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name for RPC", {
     env: "SVCD_RPC_USER",
     defaultNote: "no credentials"
   }),
-  rpcpassword: one(
+  rpcpassword: singleOption(
     Kind.optionalKind(Kind.secretKind),
     "rpcpassword",
     "RPC",
     "password for RPC; set it by environment or file, because other users can see flags",
     { env: "SVCD_RPC_PASSWORD", secret: true }
   ),
-  rpcallowinsecure: one(
+  rpcallowinsecure: singleOption(
     Kind.onOffKind,
     "rpcallowinsecure",
     "RPC",
     "allow an RPC listener that other machines can reach without credentials",
     { default: "0" }
   ),
-  ratelimit: one(rateLimit, "ratelimit", "RPC", "requests per minute and client address; -1 for no limit", {
+  ratelimit: singleOption(rateLimit, "ratelimit", "RPC", "requests per minute and client address; -1 for no limit", {
     default: "0",
     defaultNote: "0, which is 6000, and no limit on loopback"
   }),
-  maxrequestsize: one(
+  maxrequestsize: singleOption(
     Kind.integerKind({ min: 0, max: GIB }),
     "maxrequestsize",
     "RPC",
     "maximum body of an RPC request, in bytes",
     { default: "0", defaultNote: "0, which is 33554432" }
   ),
-  metricsaddr: one(
+  metricsaddr: singleOption(
     Kind.optionalKind(Kind.addressKind("optional")),
     "metricsaddr",
     "RPC",
     "address of the metrics endpoint",
     { defaultNote: "no endpoint" }
   ),
-  statuspage: one(
+  statuspage: singleOption(
     Kind.onOffKind,
     "statuspage",
     "RPC",
     "serve a status page to browsers on the RPC listener",
     { default: "1" }
   ),
-  rest: one(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
+  rest: singleOption(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
     default: "0"
   }),
 
-  listen: one(
+  listen: singleOption(
     Kind.optionalKind(Kind.addressKind("optional")),
     "listen",
     "Peers",
     "address to listen on for peers; empty to listen nowhere",
     { default: ":8334" }
   ),
-  maxpeers: one(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", { default: "125" }),
-  maxinbound: one(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
-  maxoutbound: one(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
-  addpeer: many(
+  maxpeers: singleOption(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", {
+    default: "125"
+  }),
+  maxinbound: singleOption(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
+  maxoutbound: singleOption(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
+  addpeer: listOption(
     Kind.addressKind("required"),
     "addpeer",
     "Peers",
     "peer to connect to instead of peers from DNS; may be repeated",
     { defaultNote: "peers found by DNS" }
   ),
-  proxy: one(
+  proxy: singleOption(
     Kind.optionalKind(Kind.addressKind("required")),
     "proxy",
     "Peers",
     "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
     { defaultNote: "no proxy" }
   ),
-  uacomment: one(
+  uacomment: singleOption(
     Kind.optionalKind(Kind.commentKind),
     "uacomment",
     "Peers",
@@ -226,95 +145,124 @@ export const OPTIONS = {
     { defaultNote: "no comment" }
   ),
 
-  maxmempool: one(Kind.integerKind({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
-    default: "300"
-  }),
-  mempoolexpiry: one(
-    Kind.integerKind({ min: 1, max: 100_000 }),
-    "mempoolexpiry",
-    "Mempool",
-    "hours after which an unconfirmed transaction is removed",
-    { default: "336" }
-  ),
-  minrelaytxfee: one(
-    Kind.amountKind,
-    "minrelaytxfee",
-    "Mempool",
-    "minimum fee for relay, in NMC per 1000 virtual bytes",
-    { default: "0.001" }
-  ),
-  persistmempool: one(Kind.onOffKind, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
+  ...RELAY_OPTIONS,
 
-  loadblock: many(
+  loadblock: listOption(
     Kind.pathKind,
     "loadblock",
     "Chain",
     "block file, or blocks directory of Namecoin Core, to import at the start; may be repeated",
     { flagOnly: true }
   ),
-  assumevalid: one(
+  assumevalid: singleOption(
     ChainKind.assumeValid,
     "assumevalid",
     "Chain",
     "block up to which scripts are assumed valid; 0 to check them all",
     { defaultNote: "the network's own" }
   ),
-  verifythreads: one(
+  minimumchainwork: singleOption(
+    Kind.optionalKind(ChainKind.chainWork),
+    "minimumchainwork",
+    "Chain",
+    "least work of a chain to download, in hexadecimal digits",
+    { defaultNote: "the network's own" }
+  ),
+  maxtipage: singleOption(
+    Kind.integerKind({ min: 0, max: 9_223_372_036 }),
+    "maxtipage",
+    "Chain",
+    "largest age of the last block, in seconds, at which the node leaves the initial download",
+    { default: "86400" }
+  ),
+  verifythreads: singleOption(
     Kind.optionalKind(Kind.integerKind({ min: 0, max: 64 })),
     "verifythreads",
     "Chain",
     "worker threads that check scripts",
     { defaultNote: "processors - 1" }
   ),
-  dbcache: one(Kind.integerKind({ min: 4, max: 65_536 }), "dbcache", "Chain", "memory for unspent coins, in MiB", {
-    default: "100"
-  }),
-  txindex: one(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
-  checkblocks: one(
+  dbcache: singleOption(
+    Kind.integerKind({ min: 4, max: 65_536 }),
+    "dbcache",
+    "Chain",
+    "memory for unspent coins, in MiB",
+    {
+      default: "100"
+    }
+  ),
+  txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",
     "Chain",
     "number of last blocks to check at the start; 0 for all",
     { default: "6" }
   ),
-  checklevel: one(
+  checklevel: singleOption(
     Kind.integerKind({ min: 0, max: 4 }),
     "checklevel",
     "Chain",
     "level of that check: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
     { default: "3" }
   ),
-  backgroundcheck: one(
+  backgroundcheck: singleOption(
     Kind.onOffKind,
     "backgroundcheck",
     "Chain",
     "verify all data on disk continuously in the background",
     { default: "1" }
   ),
-  pagesize: one(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
+  pagesize: singleOption(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
     default: "4096",
     key: "database.pagesize",
     fileOnly: true
   }),
 
-  namehistory: one(Kind.onOffKind, "namehistory", "Names and wallet", "allow name_history", { default: "1" }),
-  namehashindex: one(Kind.onOffKind, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
+  namehistory: singleOption(Kind.onOffKind, "namehistory", "Names and wallet", "allow name_history", { default: "1" }),
+  namehashindex: singleOption(
+    Kind.onOffKind,
+    "namehashindex",
+    "Names and wallet",
+    "keep an index of the hashes of names",
+    {
+      default: "0"
+    }
+  ),
+  nameencoding: singleOption(
+    Kind.choiceKind(NAME_ENCODINGS),
+    "nameencoding",
+    "Names and wallet",
+    "RPC encoding of names",
+    {
+      default: NAME_ENCODINGS[0]
+    }
+  ),
+  valueencoding: singleOption(
+    Kind.choiceKind(NAME_ENCODINGS),
+    "valueencoding",
+    "Names and wallet",
+    "RPC encoding of values",
+    {
+      default: NAME_ENCODINGS[0]
+    }
+  ),
+  allowexpired: singleOption(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
     default: "0"
   }),
-  nameencoding: one(Kind.choiceKind(NAME_ENCODINGS), "nameencoding", "Names and wallet", "RPC encoding of names", {
-    default: NAME_ENCODINGS[0]
-  }),
-  valueencoding: one(Kind.choiceKind(NAME_ENCODINGS), "valueencoding", "Names and wallet", "RPC encoding of values", {
-    default: NAME_ENCODINGS[0]
-  }),
-  allowexpired: one(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
+  disablewallet: singleOption(
+    Kind.onOffKind,
+    "disablewallet",
+    "Names and wallet",
+    "run without wallets and their methods",
+    {
+      default: "0"
+    }
+  ),
+  nowallet: singleOption(Kind.onOffKind, "nowallet", "Names and wallet", "load no wallet at the start", {
     default: "0"
   }),
-  disablewallet: one(Kind.onOffKind, "disablewallet", "Names and wallet", "run without wallets and their methods", {
-    default: "0"
-  }),
-  nowallet: one(Kind.onOffKind, "nowallet", "Names and wallet", "load no wallet at the start", { default: "0" }),
-  limitnamechains: one(
+  limitnamechains: singleOption(
     Kind.integerKind({ min: 1, max: 60 }),
     "limitnamechains",
     "Names and wallet",
@@ -322,18 +270,20 @@ export const OPTIONS = {
     { default: "1" }
   ),
 
-  loglevel: one(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
+  loglevel: singleOption(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
     default: "info",
     env: "SVCD_LOG_LEVEL"
   }),
-  logformat: one(Kind.choiceKind(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", { default: "text" }),
-  debugsubsystem: one(
+  logformat: singleOption(Kind.choiceKind(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", {
+    default: "text"
+  }),
+  debugsubsystem: singleOption(
     Kind.commaSeparatedKind(Kind.choiceKind(SUBSYSTEMS)),
     "debugsubsystem",
     "Logging",
     `subsystems whose debug entries are logged too, separated by commas: ${SUBSYSTEMS.join(", ")}`
   ),
-  logfile: one(
+  logfile: singleOption(
     Kind.optionalKind(Kind.pathKind),
     "logfile",
     "Logging",
@@ -341,19 +291,19 @@ export const OPTIONS = {
     { defaultNote: "standard output" }
   ),
 
-  testactivationheight: many(
+  testactivationheight: listOption(
     ChainKind.activationHeight,
     "testactivationheight",
     "Tests, on regtest alone",
     "height from which a rule is active: bip16, bip34, dersig, cltv, csv or segwit; may be repeated"
   ),
-  vbparams: many(
+  vbparams: listOption(
     ChainKind.versionBits,
     "vbparams",
     "Tests, on regtest alone",
     "taproot:-1:0 makes taproot always active, taproot:-2:0 never; may be repeated"
   ),
-  mocktime: one(
+  mocktime: singleOption(
     // The range of `setmocktime` (reference/rpc.md 3, setmocktime).
     Kind.integerKind({ min: 0, max: 9_223_372_036 }),
     "mocktime",

@@ -1,5 +1,6 @@
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
+import * as Struct from "effect/Struct"
 import { availableParallelism, homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
@@ -10,17 +11,12 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
-import {
-  isOptionName,
-  type LogFormat,
-  type LogLevelName,
-  OPTIONS,
-  type OptionTable,
-  type Subsystem
-} from "./options.ts"
+import { type OptionTable } from "./optionRow.ts"
+import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
+import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
-import { decodeValues, type Values } from "./values.ts"
+import { decodeValues, type RelayValues, type Values } from "./values.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
 export interface Settings {
@@ -52,12 +48,16 @@ export interface Settings {
   readonly maxMempool: number
   /** Hours. */
   readonly mempoolExpiry: number
-  /** Smallest units per 1000 virtual bytes. */
-  readonly minRelayFeeRate: number
+  /** Relay policy and mining, with the names and units of the options. */
+  readonly relay: RelayValues
   readonly persistMempool: boolean
   /** Block files or directories to import, in this order. */
   readonly loadBlocks: ReadonlyArray<string>
   readonly assumeValid: AssumeValid
+  /** `undefined`: the network's own. */
+  readonly minimumChainWork: bigint | undefined
+  /** Seconds. */
+  readonly maxTipAge: number
   /** Worker threads that check scripts; 0: none. */
   readonly verifyThreads: number
   /** The number of last blocks to check at the start, 0 for all, and the level of the check. */
@@ -206,10 +206,12 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     userAgentComment: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,
-    minRelayFeeRate: values.minrelaytxfee,
+    relay: Struct.pick(values, ...optionNamesOf(RELAY_OPTIONS)),
     persistMempool: values.persistmempool,
     loadBlocks: values.loadblock.map((path) => pathOf({ name: "loadblock", path }, gathered, input)),
     assumeValid: values.assumevalid,
+    minimumChainWork: values.minimumchainwork,
+    maxTipAge: values.maxtipage,
     checkBlocks: values.checkblocks,
     checkLevel: values.checklevel,
     backgroundCheck: values.backgroundcheck,

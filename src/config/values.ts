@@ -2,13 +2,18 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
-import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
+import { type OptionTable } from "./optionRow.ts"
+import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import type { RELAY_OPTIONS } from "./relayOptions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
 /** All options by name, decoded from text. The rules are the same for flags, environment, file and defaults. */
 export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
 export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTIONS>>>
+
+/** The options of relay policy and mining. */
+export type RelayValues = Pick<Values, keyof typeof RELAY_OPTIONS>
 
 /** Fails for a user without a password, or the reverse. */
 export const halfCredentials = (
@@ -45,10 +50,14 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
       complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
   }
+  if (network === "mainnet" && values.acceptnonstdtxn) {
+    complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
+  }
   if (network !== "regtest") {
     const onRegtestOnly = `is for regtest alone, and the network is ${network}`
     if (values.mocktime !== 0) complain("mocktime", onRegtestOnly)
     if (values.testactivationheight.length > 0) complain("testactivationheight", onRegtestOnly)
+    if (values.blockversion !== 0) complain("blockversion", onRegtestOnly)
     if (values.vbparams.length > 0) complain("vbparams", onRegtestOnly)
   }
   return issues

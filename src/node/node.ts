@@ -14,10 +14,13 @@ import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
+import type { RelayValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../mempool/Mempool.ts"
 import * as Miner from "../mempool/mining/Miner.ts"
+import type { BlockLimits } from "../mempool/mining/selectChunks.ts"
+import type { Policy } from "../mempool/policy/Policy.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -40,10 +43,31 @@ export type Tell = (step: string) => Effect.Effect<void>
 
 /** The rules of the configured network, with changes for tests. */
 const paramsFor = (settings: Settings): ConsensusParams => {
-  const params = withOverrides(paramsOf(networks[settings.network]), { activation: settings.activation })
+  const params = withOverrides(paramsOf(networks[settings.network]), {
+    activation: settings.activation,
+    ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
+  })
   if (settings.assumeValid === "default") return params
   return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
 }
+
+/** A higher incremental fee rate raises the minimum of relay, as upstream (`mempool_args.cpp`). */
+const policyOf = (relay: RelayValues): Policy => ({
+  requireStandard: !relay.acceptnonstdtxn,
+  minRelayFeeRate: relay.minrelaytxfee === 0 ? 0 : Math.max(relay.minrelaytxfee, relay.incrementalrelayfee),
+  incrementalFeeRate: relay.incrementalrelayfee,
+  dustFeeRate: relay.dustrelayfee,
+  maxNullData: relay.datacarrier ? relay.datacarriersize : 0,
+  bareMultisig: relay.permitbaremultisig,
+  weightPerSigopCost: relay.bytespersigop,
+  cluster: { count: relay.limitclustercount, weight: 4_000 * relay.limitclustersize }
+})
+
+const blockLimitsOf = ({ blockmaxweight, blockmintxfee, blockversion }: RelayValues): BlockLimits => ({
+  maxWeight: blockmaxweight,
+  minFeeRate: blockmintxfee,
+  version: blockversion === 0 ? undefined : blockversion
+})
 
 const MIB = 1024 * 1024
 
@@ -71,18 +95,22 @@ const stores = (settings: Settings, tell: Tell) =>
     const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
       Layer.annotateLogs("subsystem", "names")
     )
-    const status = SyncStatus.layer({ offline: settings.maxPeers === 0, expectsPeers: expectsPeers(settings) })
+    const status = SyncStatus.layer({
+      offline: settings.maxPeers === 0,
+      expectsPeers: expectsPeers(settings),
+      maxTipAge: settings.maxTipAge
+    })
     const mempool = Mempool.layer({
       filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
       maxUsage: settings.maxMempool * MEGABYTE,
       expiryHours: settings.mempoolExpiry,
-      minRelayFeeRate: settings.minRelayFeeRate
+      policy: policyOf(settings.relay)
     }).pipe(Layer.annotateLogs("subsystem", "mempool"))
     const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
       : TxIndex.layerOff
-    const waiting = Layer.mergeAll(Miner.layer, fees).pipe(
+    const waiting = Layer.mergeAll(Miner.layer(blockLimitsOf(settings.relay)), fees).pipe(
       Layer.provideMerge(mempool),
       Layer.provideMerge(status),
       Layer.provideMerge(chain)

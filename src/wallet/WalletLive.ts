@@ -156,10 +156,17 @@ interface Calls {
   /** Closed from a request until its work is done; at first the start is the request. */
   readonly idle: Effect.Latch
   busy: boolean
+  /** Opened by a caller that finds the node ready before the wallet has looked. */
+  readonly start: Effect.Latch
 }
 
 const makeCalls: Effect.Effect<Calls> = Effect.gen(function*() {
-  return { queue: yield* Queue.sliding<void>(1), idle: yield* Effect.makeLatch(), busy: true }
+  return {
+    queue: yield* Queue.sliding<void>(1),
+    idle: yield* Effect.makeLatch(),
+    busy: true,
+    start: yield* Effect.makeLatch()
+  }
 })
 
 const callOf = (calls: Calls): Effect.Effect<void> =>
@@ -174,8 +181,11 @@ const isReady = ({ mempool, status }: WalletParts): Effect.Effect<boolean> =>
   Effect.map(status.loading, (loading) => !loading && mempool.info().loaded)
 
 /** Waits for the work that is asked for, unless the node still loads. */
-const settledOf = (parts: WalletParts, { busy, idle }: Calls): Effect.Effect<void> =>
-  busy ? Effect.whenEffect(Effect.timeoutOption(idle.await, SETTLE_LIMIT), isReady(parts)) : Effect.void
+const settledOf = (parts: WalletParts, { busy, idle, start }: Calls): Effect.Effect<void> => {
+  if (!busy) return Effect.void
+  const wait = Effect.zipRight(start.open, Effect.timeoutOption(idle.await, SETTLE_LIMIT))
+  return Effect.whenEffect(wait, isReady(parts))
+}
 
 /** Runs the work of a wallet that no caller asks for, in fibers of the scope: at the start and whenever it is called. */
 const maintain = (
@@ -202,7 +212,7 @@ const maintain = (
       calls.busy = false
       calls.idle.unsafeOpen()
     })
-    yield* untilReady.pipe(
+    yield* Effect.raceFirst(untilReady, calls.start.await).pipe(
       Effect.zipRight(attend),
       Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls.queue), attend))),
       Effect.interruptible,

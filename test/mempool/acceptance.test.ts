@@ -203,7 +203,7 @@ describe("acceptance", () => {
           "consensus",
           "mempool-script-verify-flag-failed (Script evaluated without error but finished with a false/empty top stack element)"
         ])
-      }), { requireStandard: false }))
+      }), { policy: { requireStandard: false } }))
 
   it.live("refuses a stripped witness as a witness failure", () =>
     withNode((node) =>
@@ -250,7 +250,7 @@ describe("acceptance", () => {
         const error = yield* node.refused(many(21))
         assert.strictEqual(shown(error), "bad-txns-too-many-sigops, 16800")
         yield* node.take(many(20))
-      }), { requireStandard: false }))
+      }), { policy: { requireStandard: false } }))
 
   it.live("checks a fee below 0 against the minimum relay fee while the rolling minimum is 0", () =>
     withNode((node) =>

@@ -199,7 +199,7 @@ const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
     if (options.blocks !== false) yield* fillChain(directory)
-    const chainAndPool = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
+    const chainAndPool = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
         Mempool.layer({ filename: join(directory, "mempool.dat") })
       ),

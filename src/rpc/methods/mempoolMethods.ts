@@ -80,7 +80,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     params: {},
     results: [{ schema: MEMPOOL_INFO }],
     examples: [[]],
-    handler: () => Effect.sync(() => mempoolInfoJson(pool.info()))
+    handler: () => Effect.sync(() => mempoolInfoJson(pool.info(), pool.policy))
   })
 
   const getrawmempool = method({

@@ -13,6 +13,7 @@ import { paramsOf } from "../../../src/consensus/params.ts"
 import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../../src/mempool/Mempool.ts"
 import { Miner } from "../../../src/mempool/mining/Miner.ts"
+import { BLOCK_LIMITS } from "../../../src/mempool/mining/selectChunks.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { networks } from "../../../src/protocol/networks.ts"
@@ -126,7 +127,7 @@ describe("the table of the command line", () => {
       noPeers,
       DataHealth.layer,
       fakeWalletsLayer(),
-      Layer.mock(Miner, { last: () => undefined }),
+      Layer.mock(Miner, { last: () => undefined, limits: BLOCK_LIMITS }),
       Layer.mock(MockTime, {}),
       Scheduler.layer,
       Layer.succeed(NodeOptions, {

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { OutpointKey } from "../protocol/keys.ts"
+import type { NameKey, OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
@@ -18,7 +18,7 @@ export interface StateAtRest {
   ) => Effect.Effect<void, StorageFailure>
   /** Passes the claims of all names to `use` in lists, in the order of their bytes. */
   readonly visitClaims: (
-    use: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+    use: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
   ) => Effect.Effect<void, StorageFailure>
 }
 
@@ -39,9 +39,9 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
 
 const VISIT_ROWS = 250
 
-const visit = <A extends readonly [string, unknown]>(
-  page: (after: string | undefined) => ReadonlyArray<A>,
-  use: (rows: ReadonlyArray<A>) => void
+const visit = <Key extends string, A>(
+  page: (after: Key | undefined) => ReadonlyArray<readonly [key: Key, value: A]>,
+  use: (rows: ReadonlyArray<readonly [key: Key, value: A]>) => void
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {

@@ -92,7 +92,7 @@ export const decodePool = (bytes: Bytes): PoolContent => {
 
 /** Replaces the file atomically. Throws `StorageFailure`. */
 const writePool = (file: string, content: PoolContent): void =>
-  guarded(file, "writing", REMEDY, () => replaceFileNow(file, encodePool(content)))
+  guarded({ file, doing: "writing", remedy: REMEDY }, () => replaceFileNow(file, encodePool(content)))
 
 /** The result of reading the file. */
 type FoundPool =
@@ -103,7 +103,7 @@ type FoundPool =
 
 /** Reads the file. Throws `StorageFailure` for an error of the file system. */
 const readPool = (file: string): FoundPool =>
-  guarded(file, "reading", REMEDY, () => {
+  guarded({ file, doing: "reading", remedy: REMEDY }, () => {
     if (!existsSync(file)) return { type: "none" }
     try {
       return { type: "kept", content: decodePool(readFileSync(file)) }

@@ -90,6 +90,7 @@ export const walletCoin = (
     trusted: true,
     locked: false,
     expired: false,
+    nameExpired: false,
     ...overrides
   }
 }
@@ -234,6 +235,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       apply: () => Effect.void,
       rewind: () => Effect.void
     },
+    settled: Effect.void,
     changes: Stream.empty,
     ...overrides
   }

@@ -466,8 +466,9 @@ describe("Wallet", () => {
           yield* mine(1)
           assert.isUndefined(pool.get(transaction.txidKey))
           yield* mine(1)
-          yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
-          yield* eventually("out of the queue", () => wallet.payments.queue().length === 0)
+          yield* wallet.settled
+          assert.isDefined(pool.get(transaction.txidKey))
+          assert.strictEqual(wallet.payments.queue().length, 0)
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
           assert.isFalse(yield* wallet.payments.dequeue(transaction.txidKey))

@@ -172,7 +172,7 @@ const advance = (
     if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
     // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
-      !isExpired(record.height, height + 1, chain.params)
+      !isExpired(record, height + 1, chain.params)
     const holder = isHeld ? record : undefined
     const entry = withMaker(stored, movements)
     const verdict = registrationVerdict(

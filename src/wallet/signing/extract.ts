@@ -83,8 +83,8 @@ export const extractData = (context: SigningContext, index: number): SignatureDa
     if (!isStrictDer(signature)) return false
     const hashType = signature[signature.length - 1] ?? 0
     const hash = layer.inWitness
-      ? context.witnessV0(index, hashType, layer.script)
-      : context.legacy(index, hashType, layer.script)
+      ? context.witnessV0(index, layer.script, hashType)
+      : context.legacy(index, layer.script, hashType)
     return verifyEcdsa(signature.subarray(0, -1), hash, pubkey)
   }
   const template = scriptTemplate(layer.script)

@@ -3,11 +3,12 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameKey } from "../protocol/keys.ts"
+import type { NameKey, OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
+import type { CoinsFound, WantedScripts } from "./state/ChainDatabase.ts"
 import type { TipState } from "./state/TipState.ts"
 
 export interface StateAtRest {
@@ -15,6 +16,13 @@ export interface StateAtRest {
   /** Passes all coins to `use` in lists, in the order of (txid, index). */
   readonly visitCoins: (
     use: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
+  ) => Effect.Effect<void, StorageFailure>
+  /**
+   * Searches all coins for some scripts. `goOn` gets the coins found in each step; the search ends when it returns false.
+   */
+  readonly searchCoins: (
+    scripts: WantedScripts,
+    goOn: (step: CoinsFound) => boolean
   ) => Effect.Effect<void, StorageFailure>
   /** Passes the claims of all names to `use` in lists, in the order of their bytes. */
   readonly visitClaims: (
@@ -26,7 +34,7 @@ export interface StateAtRest {
 export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   /** The unspent output at an outpoint key, and the tip at the time of the lookup. */
   readonly coin: (
-    outpoint: string
+    outpoint: OutpointKey
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state. No block is connected or disconnected meanwhile: keep it short. */
@@ -52,6 +60,25 @@ const visit = <Key extends string, A>(
     }
   })
 
+/** Coins that a search reads in one turn of the event loop: about a millisecond. */
+const SEARCH_ROWS = 500
+
+const NO_KEY = Buffer.alloc(0)
+
+const search = (
+  step: (after: Buffer) => CoinsFound,
+  goOn: (found: CoinsFound) => boolean
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    for (let after: Buffer | undefined = NO_KEY; after !== undefined;) {
+      const from: Buffer = after
+      const found = yield* attempt(() => step(from))
+      if (!goOn(found)) return
+      after = found.last
+      yield* turnOfEventLoop
+    }
+  })
+
 export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCoins> => {
   const tipState = (): TipState => {
     const tip = settledTipOf(state)
@@ -67,6 +94,8 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
         work({
           tip: headerInfo(state, state.tip),
           visitCoins: (use) => visit((after) => state.storedCoins(after, VISIT_ROWS), use),
+          searchCoins: (scripts, goOn) =>
+            search((after) => state.storedCoinsPaying({ after, limit: SEARCH_ROWS, scripts }), goOn),
           visitClaims: (use) => visit((after) => state.storedClaims(after, VISIT_ROWS), use)
         })
       )),

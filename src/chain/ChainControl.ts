@@ -18,6 +18,8 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
   readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /** Withdraws `invalidate` or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /** Treats a block as the first to arrive among those of equal work, until the node stops, and moves to it. */
+  readonly prefer: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /**
    * Gives up the branch that waits for a missing block, until that block arrives, and moves to the best chain without
    * it. Returns false if no branch waits, or if the tip is invalid, so the chain cannot stay.
@@ -69,6 +71,13 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
   return {
     invalidate: decide(true),
     reconsider: decide(false),
+    prefer: (hash) =>
+      Effect.flatMap(
+        findHeader(state, hash),
+        (id) => exclusively(Effect.zipRight(attempt(() => state.prefer(id)), moved))
+      ).pipe(
+        Effect.withSpan("svcd.chain.prefer", { attributes: { hash: displayHash(hash) } })
+      ),
     giveUpBranch: exclusively(Effect.tap(attempt(() => state.giveUpBranch()), () => moved)).pipe(
       Effect.withSpan("svcd.chain.giveUpBranch")
     ),

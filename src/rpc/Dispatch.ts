@@ -213,7 +213,7 @@ const make = (options: DispatchOptions) =>
       }
       /** The answer of an asynchronous result. A call that waits ends when its caller disconnects. */
       const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
-        (method.waits ? Effect.raceFirst(result, stopped) : result).pipe(
+        (method.waits && !method.answersAtStop ? Effect.raceFirst(result, stopped) : result).pipe(
           // Calls that need no fiber have no span: it takes longer than some of their answers.
           Effect.withSpan(`svcd.rpc.${method.name}`, RPC_SPAN),
           Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded })

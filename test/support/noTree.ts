@@ -21,6 +21,7 @@ export const noTree: HeaderTree = {
   medianTimePast: asked,
   misplaced: asked,
   isFailed: asked,
+  transactions: asked,
   hasBlock: asked,
   wasConnected: asked,
   tip: asked,

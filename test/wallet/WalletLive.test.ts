@@ -171,7 +171,7 @@ describe("Wallet", () => {
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       const file = join(directory, "wallet.json")
-      yield* withWallets(directory, ({ minePool, mine, wallet }) =>
+      yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
           yield* wallet.names.nameNew(text("d/salted"), {})
           yield* minePool
@@ -566,7 +566,7 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           const { address = "" } = yield* wallet.keys.newAddress({ type: "bech32", label: "shop" })
           const other = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
-          yield* wallet.keys.setLabel(other, "friend")
+          yield* wallet.keys.setLabel({ address: other, label: "friend" })
           return [address, other] as const
         }))
       yield* withWallets(directory, ({ wallet }) =>

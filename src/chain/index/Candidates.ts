@@ -21,6 +21,8 @@ export class Candidates {
   /** The order in which blocks became linked after the start. */
   private readonly arrivals = new Map<HeaderId, number>()
   private nextArrival = 0
+  /** The arrival of the next preferred block: before all others, those from before the start included. */
+  private nextPreferred = -3
   private activeAtStart: ReadonlySet<HeaderId> | undefined
 
   constructor(index: BlockIndex) {
@@ -90,6 +92,12 @@ export class Candidates {
       fresh.push(...(this.waiting.get(next) ?? []))
       this.waiting.delete(next)
     }
+  }
+
+  /** Treats a block as the first to arrive among those of equal work (`preciousblock`), until the next start. */
+  prefer({ id, tip }: { readonly id: HeaderId; readonly tip: HeaderId }): void {
+    this.arrivals.set(id, this.nextPreferred--)
+    if (this.isLinked(id)) this.candidate(id, tip)
   }
 
   /** The best candidate: the most work, then the first to arrive. `barred` candidates are ignored. */

@@ -34,6 +34,8 @@ export interface HeaderTree {
   readonly misplaced: (header: BlockHeader) => Reject | undefined
   /** Whether the block or an ancestor is invalid. */
   readonly isFailed: (id: HeaderId) => boolean
+  /** Number of the block's transactions; 0 if the block was never stored. */
+  readonly transactions: (id: HeaderId) => number
   readonly hasBlock: (id: HeaderId) => boolean
   /** Whether the block was ever connected, so that it was validated completely. */
   readonly wasConnected: (id: HeaderId) => boolean
@@ -67,6 +69,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
     medianTimePast: (id) => index.medianTimePast(id),
     misplaced: (header) => state.checkPlace(header),
     isFailed: (id) => index.isFailed(id),
+    transactions: (id) => index.txCount(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
     tip: () => state.settledTip,

@@ -10,7 +10,7 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
-import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
+import { coinKey, decodeCoin, encodeCoin, outpointOfKey, scriptStart } from "./coinCodec.ts"
 
 /**
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
@@ -68,6 +68,27 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
   height,
   outpoint: binaryString(outpoint)
 })
+
+/** Scripts to search for: as `binaryString`, and the lengths that they have. */
+export interface WantedScripts {
+  readonly keys: { readonly has: (script: string) => boolean }
+  readonly lengths: ReadonlySet<number>
+}
+
+export interface CoinSearch {
+  /** The key of the last coin of the previous step; empty for the first. */
+  readonly after: Buffer
+  readonly limit: number
+  readonly scripts: WantedScripts
+}
+
+export interface CoinsFound {
+  readonly found: ReadonlyArray<readonly [outpoint: string, coin: Coin]>
+  /** The number of coins that were read. */
+  readonly count: number
+  /** The key of the last one, which begins with its txid in wire order; `undefined` at the end. */
+  readonly last: Buffer | undefined
+}
 
 type CoinRow = readonly [key: Buffer, coin: Coin]
 
@@ -261,6 +282,21 @@ export class ChainDatabase {
           [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
         )
     )
+  }
+
+  /** The coins with one of some scripts among up to `limit` stored coins after a key, without decoding the others. */
+  coinsPaying({ after, limit, scripts }: CoinSearch): CoinsFound {
+    return this.guard("reading", () => {
+      const rows = this.statements.coinsAfter.all(after, limit)
+      const found: Array<readonly [outpoint: string, coin: Coin]> = []
+      for (const { coin, outpoint } of rows) {
+        const start = scriptStart(coin)
+        if (scripts.lengths.has(coin.length - start) && scripts.keys.has(coin.toString("latin1", start))) {
+          found.push([outpointOfKey(outpoint), decodeCoin(coin)])
+        }
+      }
+      return { found, count: rows.length, last: rows.at(-1)?.outpoint }
+    })
   }
 
   /** Up to `limit` stored claims after a name (`undefined`: from the first), in the order of the names' bytes. */

@@ -12,6 +12,7 @@ import { recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
+import type { CoinSearch, CoinsFound } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
 import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
@@ -255,6 +256,11 @@ export class ChainState {
     return this.stores.database.coinsAfter(after, limit)
   }
 
+  /** The coins with one of some scripts, in the next stored coins. */
+  storedCoinsPaying(search: CoinSearch): CoinsFound {
+    return this.stores.database.coinsPaying(search)
+  }
+
   /** The stored claims after a name, `undefined` for the first ones, in order. */
   storedClaims(
     after: NameKey | undefined,
@@ -306,6 +312,11 @@ export class ChainState {
   /** Withdraws `invalidate` or a refusal for a block, its ancestors and its descendants. */
   reconsider(id: HeaderId): void {
     this.forks.reconsider(id)
+  }
+
+  /** Prefers a block to others of equal work (`preciousblock`). The caller then follows `nextStep`. */
+  prefer(id: HeaderId): void {
+    this.forks.prefer(id)
   }
 
   /** See `ChainControl.giveUpBranch`. The caller then follows `nextStep`. */

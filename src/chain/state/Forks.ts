@@ -118,6 +118,12 @@ export class Forks {
     this.examine()
   }
 
+  /** Treats a block as the first to arrive among those of equal work. Does nothing for less work than the tip's. */
+  prefer(id: HeaderId): void {
+    const { tip } = this.active
+    if (this.index.compareWork(id, tip) >= 0) this.candidates.prefer({ id, tip })
+  }
+
   /** Gives up the branch that waits for a missing block. Returns false if none waits, or if the tip is invalid. */
   giveUp(): boolean {
     if (this.losses.waitsFor === undefined || this.index.isFailed(this.active.tip)) return false

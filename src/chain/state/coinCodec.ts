@@ -34,6 +34,15 @@ export const decodeCoin = (bytes: Bytes): Coin => {
   return { ...head, script: reader.bytes(reader.remaining, "coin script") }
 }
 
+/** The bytes of a CompactSize with this first byte. */
+const sizeOf = (first = 0): number => first < 0xfd ? 1 : first === 0xfd ? 3 : first === 0xfe ? 5 : 9
+
+/** The offset of the script in an encoded coin. */
+export const scriptStart = (coin: Bytes): number => {
+  const head = sizeOf(coin[0])
+  return head + sizeOf(coin[head])
+}
+
 /** The key of a coin in the database: the outpoint with its index big endian, so that the order is (txid, index). */
 export const coinKey = (outpoint: string): Buffer => {
   const key = Buffer.from(outpoint, "latin1")

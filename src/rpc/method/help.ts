@@ -17,6 +17,7 @@ const shown = (params: Params): ReadonlyArray<readonly [name: string, param: Par
 
 /** A parameter in one line, strings in quotes. */
 const inline = (name: string, param: Param<unknown>): string => {
+  if (param.synopsis !== undefined) return param.synopsis
   if (param.kind === "string" || param.kind === "hex") return JSON.stringify(name)
   if (param.kind === "array") return `[${param.item === undefined ? "" : inlineItem(param.item)},...]`
   if (param.kind === "object" && param.members !== undefined) {

@@ -31,6 +31,8 @@ export interface MethodDefinition<P extends Params, R extends ReadonlyArray<Resu
    * with -9 when the node stops. Other calls run to their end.
    */
   readonly waits?: boolean
+  /** Whether a method that waits ends by itself when the node stops, with a result in place of -9. */
+  readonly answersAtStop?: boolean
   /**
    * Whether the method may need much memory or time, for a block with all its transactions for example. Only few such
    * calls run at one time, to limit the sum of their memory.
@@ -72,10 +74,11 @@ export const method = <const P extends Params, const R extends ReadonlyArray<Res
     return handler(decoded.right, context)
   }
 
-  const { errors = [], examples, group, name, results, summary, waits = false, heavy = false } = definition
+  const { errors = [], examples, group, name, results, summary, waits = false, heavy = false, answersAtStop = false } =
+    definition
   const codeless = errors.find((error) => !/^-\d+ /.test(error))
   if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" must begin with its code`)
-  const self: Method = { name, group, summary, params, results, examples, errors, waits, heavy, call }
+  const self: Method = { name, group, summary, params, results, examples, errors, waits, answersAtStop, heavy, call }
   return self
 }
 

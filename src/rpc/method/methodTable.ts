@@ -53,6 +53,7 @@ export interface Method {
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
   readonly errors: ReadonlyArray<string>
   readonly waits: boolean
+  readonly answersAtStop: boolean
   readonly heavy: boolean
   /** Reads the parameters of a request and calls the handler. A refused parameter is a failure in the form of an `Exit`. */
   readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>

@@ -51,6 +51,8 @@ export interface Param<out A> {
   readonly item: Param<unknown> | undefined
   /** Whether the members may also be given by name beside the other parameters. */
   readonly membersByName: boolean
+  /** What the synopsis shows; `undefined` for the form of the value. */
+  readonly synopsis: string | undefined
 }
 
 export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "boolean" | "array" | "object" | "any"
@@ -82,7 +84,8 @@ const make = <A>({ description, kind, schema, words }: Definition<A>): Param<A> 
   hidden: false,
   members: undefined,
   item: undefined,
-  membersByName: false
+  membersByName: false,
+  synopsis: undefined
 })
 
 /** Decodes one value that is not itself a parameter of the call. `label` is its name in messages. */
@@ -298,6 +301,9 @@ export const orEmpty = <A>(param: Param<A>): Param<A> => ({
 export const notNull = <A>(param: Param<A>): Param<A> => ({ ...param, nullIsMissing: false })
 
 export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Param<A> => ({ ...param, aliases })
+
+/** Shown by this text in the synopsis, as the reference node shows some long parameters. */
+export const shownAs = <A>(param: Param<A>, synopsis: string): Param<A> => ({ ...param, synopsis })
 
 /** Accepted, but the help shows neither it nor any parameter after it. */
 export const hidden = <A>(param: Param<A>): Param<A> => ({ ...param, hidden: true })

@@ -27,12 +27,16 @@ import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
 import { networkMethods } from "./networkMethods.ts"
+import { proofMethods } from "./proofMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
+import { scanMethods } from "./scanMethods.ts"
+import { statsMethods } from "./statsMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 import { utilMethods } from "./utilMethods.ts"
+import { waitMethods } from "./waitMethods.ts"
 import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
@@ -70,6 +74,10 @@ export const allMethods: Effect.Effect<
     chainMethods,
     checkMethods,
     blockMethods,
+    proofMethods,
+    statsMethods,
+    waitMethods,
+    scanMethods,
     coinMethods,
     nameMethods,
     transactionMethods,

@@ -243,6 +243,18 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
       })
   })
 
+  const preciousblock = method({
+    name: "preciousblock",
+    group: "Blockchain",
+    summary: "Treats a block as if it had arrived before all others of the same work, until the node stops. A later " +
+      "call takes precedence over an earlier one.",
+    params: { blockhash: hash("The block.") },
+    results: [{ schema: Result.nothing("") }],
+    examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
+    errors: ["-5 Block not found"],
+    handler: ({ blockhash }) => control.prefer(blockhash).pipe(Effect.mapError(blockError), Effect.as(null))
+  })
+
   const change = (
     { act, name, summary }: {
       readonly name: string
@@ -267,6 +279,7 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
 
   return [
     submitblock,
+    preciousblock,
     change({
       name: "invalidateblock",
       summary: "Marks a block and all its descendants as invalid.",

@@ -156,6 +156,17 @@ export const childPublicKey = (parent: ExtendedKey, index: number): Bytes => {
   return addScalar(publicKey, digest.subarray(0, 32)) ?? publicKeyOfExtended(derivePath(parent, [index]))
 }
 
+/** Returns what derives the public keys of hardened children, without their chain codes. Source: BIP 32, CKDpriv. */
+export const hardenedChildren = (parent: ExtendedKey): (index: number) => Bytes => {
+  const publicKey = publicKeyOfExtended(parent)
+  const head = concat(Uint8Array.of(0), parent.key)
+  return (index) => {
+    const number = fingerprintBytes(HARDENED + index)
+    const digest = createHmac("sha512", parent.chainCode).update(concat(head, number)).digest()
+    return addScalar(publicKey, digest.subarray(0, 32)) ?? publicKeyOfExtended(derivePath(parent, [HARDENED + index]))
+  }
+}
+
 /** The private key of an unhardened child; `publicKey` is the parent's. Source: BIP 32, CKDpriv. */
 export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: number): Uint8Array => {
   if (index >= HARDENED) throw new RangeError("not for hardened children")

@@ -76,8 +76,7 @@ const SEQUENCE_MASK = 0xffff
 export const keyCreator = (
   context: SigningContext,
   index: number,
-  provider: SigningProvider,
-  hashType: number
+  { hashType, provider }: { readonly provider: SigningProvider; readonly hashType: number }
 ): SignatureCreator => {
   const { lockTime, version } = context.transaction
   const { sequence } = context.input(index)

@@ -70,7 +70,7 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
     return { hasUtxo, isFinal: false, next: "updater", missing: undefined }
   }
   if (isSpendableInput(context, index, input)) return { hasUtxo, isFinal: true, next: "extractor", missing: undefined }
-  const { missing, status } = signPsbtInput(context, psbt, index, NO_PROVIDER)
+  const { missing, status } = signPsbtInput({ context, psbt, index }, NO_PROVIDER)
   if (status === "complete") return { hasUtxo, isFinal: false, next: "finalizer", missing: undefined }
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }
 }
@@ -83,7 +83,7 @@ function* estimateSize(
 ): Steps<number | undefined> {
   const signed = yield* mapSteps(
     psbt.inputs,
-    (_, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { dummy: true })
+    (_, index) => signPsbtInput({ context, psbt, index }, NO_PROVIDER, { dummy: true })
   )
   if (signed.some(({ status }) => status !== "complete")) return undefined
   const transaction = extractTransaction({ ...psbt, inputs: signed.map(({ input }) => input) })

@@ -52,8 +52,10 @@ const innermost = (data: SignatureData, script: Bytes): Layer => {
 const matchMultisig = (
   data: SignatureData,
   { items }: Layer,
-  pubkeys: ReadonlyArray<Bytes>,
-  isBy: (signature: Bytes, pubkey: Bytes) => boolean
+  { isBy, pubkeys }: {
+    readonly pubkeys: ReadonlyArray<Bytes>
+    readonly isBy: (signature: Bytes, pubkey: Bytes) => boolean
+  }
 ): void => {
   let from = 0
   for (const signature of items) {
@@ -86,6 +88,6 @@ export const extractData = (context: SigningContext, index: number): SignatureDa
     return verifyEcdsa(signature.subarray(0, -1), hash, pubkey)
   }
   const template = scriptTemplate(layer.script)
-  if (template.type === "multisig") matchMultisig(data, layer, template.pubkeys, isBy)
+  if (template.type === "multisig") matchMultisig(data, layer, { pubkeys: template.pubkeys, isBy })
   return data
 }

@@ -66,6 +66,24 @@ describe("Candidates", () => {
     assert.strictEqual(candidates.best(GENESIS), 3)
   })
 
+  it("a preferred block is best among those of equal work, the last preferred one first of all", () => {
+    const index = treeOf([0, 0, 0, 1, 4])
+    const candidates = start(index, [0, 1])
+    for (const id of [1, 2, 3]) arrive(index, candidates, id, 1)
+    assert.strictEqual(candidates.best(headerId(1)), 1)
+    candidates.prefer({ id: headerId(3), tip: headerId(1) })
+    assert.strictEqual(candidates.best(headerId(1)), 3)
+    candidates.prefer({ id: headerId(2), tip: headerId(3) })
+    assert.strictEqual(candidates.best(headerId(3)), 2)
+    candidates.prefer({ id: headerId(1), tip: headerId(2) })
+    assert.strictEqual(candidates.best(headerId(2)), 1)
+    // More work wins, and a block that is not stored is no candidate.
+    candidates.prefer({ id: headerId(5), tip: headerId(1) })
+    assert.strictEqual(candidates.best(headerId(1)), 1)
+    arrive(index, candidates, 4, 1)
+    assert.strictEqual(candidates.best(headerId(1)), 4)
+  })
+
   it("candidates are compared by work, not by number of blocks", () => {
     const index = treeOf([0, 1, 2, 0], new Set([4]))
     const candidates = start(index)

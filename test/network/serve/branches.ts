@@ -49,6 +49,7 @@ export const treeOf = (headers: ReadonlyArray<Branching>, last: number, most = l
     chainwork: (id) => BigInt(height(id) + 1) * blockWork(BITS),
     isFailed: (id) => at(id).failed ?? false,
     hasBlock: (id) => at(id).stored ?? true,
+    transactions: () => 1,
     wasConnected: (id) => at(id).connected ?? false,
     tip: () => tip,
     best: () => best,

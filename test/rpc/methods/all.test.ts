@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, FastCheck } from "effect"
+import { Effect, FastCheck, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
@@ -54,8 +54,10 @@ const METHODS = [
   "getblockcount",
   "getblockhash",
   "getblockheader",
+  "getblockstats",
   "getblocktemplate",
   "getchaintips",
+  "getchaintxstats",
   "getcheckinfo",
   "getconnectioncount",
   "getdeploymentinfo",
@@ -87,6 +89,7 @@ const METHODS = [
   "getrpcinfo",
   "gettransaction",
   "gettxout",
+  "gettxoutproof",
   "gettxoutsetinfo",
   "gettxspendingprevout",
   "getwalletinfo",
@@ -127,6 +130,7 @@ const METHODS = [
   "namepsbt",
   "namerawtransaction",
   "ping",
+  "preciousblock",
   "prioritisetransaction",
   "psbtbumpfee",
   "queuerawtransaction",
@@ -135,6 +139,7 @@ const METHODS = [
   "restorewallet",
   "rpc.discover",
   "savemempool",
+  "scantxoutset",
   "send",
   "sendall",
   "sendmany",
@@ -162,6 +167,10 @@ const METHODS = [
   "validateaddress",
   "verifychain",
   "verifymessage",
+  "verifytxoutproof",
+  "waitforblock",
+  "waitforblockheight",
+  "waitfornewblock",
   "walletcreatefundedpsbt",
   "walletlock",
   "walletpassphrase",
@@ -219,6 +228,12 @@ const LAST = [
 /** Examples with files outside the directory of the test. */
 const ELSEWHERE = new Set(["backupwallet", "restorewallet"])
 
+/** Methods that wait for a block, which no miner makes here. */
+const WAITING = new Set(["waitforblock", "waitforblockheight", "waitfornewblock"])
+
+const whileTimePasses = <A, E>(work: Effect.Effect<A, E>) =>
+  Effect.raceFirst(work, Effect.forever(TestClock.adjust("1 second")))
+
 const vagueParts = (shape: Described, path = "result"): ReadonlyArray<string> => {
   switch (shape.kind) {
     case "any":
@@ -264,10 +279,13 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
       for (const { examples, group, name } of inOrder) {
         if (group !== "Hidden") assert.isNotEmpty(examples, name)
         for (const params of ELSEWHERE.has(name) ? [] : examples) {
-          const code = yield* Effect.match(call(name, ...params), {
-            onSuccess: () => 0,
-            onFailure: (error) => error.code
-          })
+          const code = yield* Effect.match(
+            WAITING.has(name) ? whileTimePasses(call(name, ...params)) : call(name, ...params),
+            {
+              onSuccess: () => 0,
+              onFailure: (error) => error.code
+            }
+          )
           // Examples are for the main network: here their blocks and names do not exist.
           const allowed = REFUSED.get(name) ?? [0, RPC_CODE.invalidAddressOrKey, RPC_CODE.wallet]
           assert.include(allowed, code, `${name} ${JSON.stringify(params)}`)
@@ -335,7 +353,7 @@ const value: FastCheck.Arbitrary<unknown> = FastCheck.oneof(
 
 /** Methods with no effect on the others; `stop` waits as long as its argument sets. */
 const HARMLESS = METHODS.filter((name) =>
-  !["stop", "invalidateblock", "reconsiderblock", ...LAST, ...ELSEWHERE].includes(name)
+  !["stop", "invalidateblock", "reconsiderblock", ...LAST, ...ELSEWHERE, ...WAITING].includes(name)
 )
 
 /** No call ends in a defect or an internal error. */

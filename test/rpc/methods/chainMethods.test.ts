@@ -229,3 +229,26 @@ layer(methodNode({ blocks: false }))("submitblock", (it) => {
       assert.strictEqual((yield* call("getblock", hashAt(height), 0)).value, hexOf(height))
     }))
 })
+
+layer(methodNode({ blocks: false }))("preciousblock", (it) => {
+  it.effect("chooses among tips of the same work, again and again, and leaves more work alone", () =>
+    Effect.gen(function*() {
+      const { call, chain, refusal } = yield* MethodNode
+      const [rival = assert.fail()] = stale.slice(-2)
+      const height = blocks.findIndex(({ hash }) => displayHash(hash) === displayHash(rival.header.prevHash)) + 1
+      yield* chain.sink.deliver([...blocks.slice(1, height + 1), rival], false)
+      const other = displayHash(rival.hash)
+      const tip = Effect.map(call("getbestblockhash"), ({ value }) => value)
+      assert.strictEqual(yield* tip, hashAt(height))
+      for (const hash of [other, hashAt(height), other, other]) {
+        assert.isNull((yield* call("preciousblock", hash)).value)
+        assert.strictEqual(yield* tip, hash)
+      }
+      yield* call("preciousblock", hashAt(height - 1))
+      assert.strictEqual(yield* tip, other)
+      yield* chain.sink.submit(blockAt(height + 1))
+      yield* call("preciousblock", other)
+      assert.strictEqual(yield* tip, hashAt(height + 1))
+      assert.deepStrictEqual(yield* refusal("preciousblock", NOBODYS), { code: -5, message: "Block not found" })
+    }))
+})

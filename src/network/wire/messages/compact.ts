@@ -36,7 +36,8 @@ export const sendcmpct = codec<SendCmpct>(
     const announce = reader.u8("announce")
     const version = reader.u64("version")
     if (announce > 1) {
-      throw new ProtocolViolation("misbehaving", "announce", reader.offset, `${announce} is neither 0 nor 1`)
+      const reason = `${announce} is neither 0 nor 1`
+      throw new ProtocolViolation("misbehaving", { field: "announce", offset: reader.offset, reason })
     }
     return { type: "sendcmpct", highBandwidth: announce === 1, version }
   },

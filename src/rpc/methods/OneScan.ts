@@ -1,0 +1,29 @@
+import * as Effect from "effect/Effect"
+import { RpcError } from "../method/RpcError.ts"
+
+export const SCAN_RUNS = "Scan already in progress, use action \"abort\" or \"status\""
+
+/** A search that runs at most once at a time, reports its progress and can be aborted by another call. */
+export class OneScan {
+  /** Percent. */
+  progress = 0
+  running = false
+  aborted = false
+
+  /** Runs a search, or refuses it while another one runs. */
+  alone<A>(work: Effect.Effect<A, RpcError>): Effect.Effect<A, RpcError> {
+    return Effect.suspend(() => {
+      if (this.running) return RpcError.invalidParameter(SCAN_RUNS)
+      this.running = true
+      this.aborted = false
+      this.progress = 0
+      return Effect.ensuring(work, Effect.sync(() => void (this.running = false)))
+    })
+  }
+
+  /** Ends the running search soon. Returns whether one is running. */
+  abort(): boolean {
+    if (this.running) this.aborted = true
+    return this.running
+  }
+}

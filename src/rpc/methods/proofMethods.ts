@@ -1,0 +1,157 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
+import { type Bytes, compare, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { txidKey } from "../../protocol/keys.ts"
+import {
+  encodeMerkleProof,
+  type MerkleProof,
+  partialTree,
+  provenBy,
+  readMerkleProof
+} from "../../protocol/merkleProof.ts"
+import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
+import { array, hash, hex, optional } from "../method/params.ts"
+import * as Result from "../method/results.ts"
+import { RpcError } from "../method/RpcError.ts"
+import { missingBlock } from "./blockMethods.ts"
+import { blockError, storageError } from "./errors.ts"
+
+/** Proofs that a block has a transaction (reference/rpc.md 3.2). Source: upstream `rpc/txoutproof.cpp`. */
+
+const NOT_IN_BLOCK = "Transaction not yet in block"
+const NOT_FOUND = "Not all transactions found in specified or retrieved block"
+const NOT_IN_CHAIN = "Block not found in chain"
+const TRUNCATED = "SpanReader::read(): end of data: iostream error"
+
+/** For the examples: the proof of the only transaction of the main network's first block. */
+const GENESIS_PROOF =
+  "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c" +
+  "8ce2ec201bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea201000000010dcbd3e6f061215bf3b3383c8ce2ec201bc65acd" +
+  "e32595449ac86890bd2dc6410101"
+
+/** The first txid that occurs twice. */
+const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
+  const seen = new Set<string>()
+  return txids.find((txid) => {
+    const key = txidKey(txid)
+    return seen.size === seen.add(key).size
+  })
+}
+
+const decode = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(readMerkleProof(new Reader(proof)))
+    } catch (cause) {
+      if (cause instanceof DecodeError) return RpcError.misc(TRUNCATED)
+      throw cause
+    }
+  })
+
+export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainCoins | TxIndex> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const coins = yield* ChainCoins
+    const index = yield* TxIndex
+
+    /** The height of the first transaction with an unspent output, or of the first one in the index. */
+    const heightOf = (txids: ReadonlyArray<Bytes>): Effect.Effect<number | undefined, RpcError> =>
+      Effect.gen(function*() {
+        const sorted = txids.toSorted(compare)
+        for (const txid of sorted) {
+          const coin = yield* coins.coinOf(txid)
+          if (coin !== undefined) return coin.height
+        }
+        const [first] = sorted
+        return first === undefined ? undefined : yield* index.heightOf(first)
+      }).pipe(Effect.mapError(storageError))
+
+    const blockWith = (txids: ReadonlyArray<Bytes>): Effect.Effect<HeaderInfo, RpcError> =>
+      Effect.gen(function*() {
+        const height = yield* heightOf(txids)
+        // As in the reference node, the index does not lead to the genesis block.
+        const info = height === undefined || height === 0 ? undefined : yield* chain.headerAt(height)
+        return info ?? (yield* RpcError.invalidAddressOrKey(NOT_IN_BLOCK))
+      })
+
+    const gettxoutproof = method({
+      name: "gettxoutproof",
+      group: "Blockchain",
+      heavy: true,
+      summary:
+        "Returns a proof that a block has transactions, in hexadecimal digits: the header with its merged-mining " +
+        "proof, and a part of the merkle tree. Without -txindex and without a block, one of them must have an unspent " +
+        "output.",
+      params: {
+        txids: array(hash("A transaction.", { label: "txid" }), "The transactions, all in one block."),
+        blockhash: optional(hash("Their block."))
+      },
+      results: [{ schema: Result.hex("The proof") }],
+      examples: [[["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886"]]],
+      errors: [
+        "-8 Parameter 'txids' cannot be empty",
+        "-8 Invalid parameter, duplicated txid: <txid>",
+        "-5 Block not found",
+        `-5 ${NOT_IN_BLOCK}`,
+        `-5 ${NOT_FOUND}`,
+        "-1 Block not available (not fully downloaded)",
+        "-32603 Can't read block from disk"
+      ],
+      handler: ({ blockhash, txids }) =>
+        Effect.gen(function*() {
+          if (txids.length === 0) return yield* RpcError.invalidParameter("Parameter 'txids' cannot be empty")
+          const twice = repeated(txids)
+          if (twice !== undefined) {
+            return yield* RpcError.invalidParameter(`Invalid parameter, duplicated txid: ${displayHash(twice)}`)
+          }
+          const { hash } = yield* blockhash === undefined
+            ? blockWith(txids)
+            : Effect.mapError(chain.header(blockhash), blockError)
+          const block = yield* Effect.mapError(chain.block(hash), (failure) =>
+            failure._tag === "StorageCorrupted"
+              ? RpcError.internal("Can't read block from disk")
+              : missingBlock(failure))
+          const wanted = new Set(txids.map(txidKey))
+          const isProven = (position: number) => {
+            const transaction = block.transactions[position]
+            return transaction !== undefined && wanted.has(transaction.txidKey)
+          }
+          const { length } = block.transactions.filter((_, position) => isProven(position))
+          if (length !== wanted.size) return yield* RpcError.invalidAddressOrKey(NOT_FOUND)
+          const tree = partialTree(block.transactions.map(({ txid }) => txid), isProven)
+          return toHex(encodeMerkleProof({ head: block, tree }))
+        })
+    })
+
+    const verifytxoutproof = method({
+      name: "verifytxoutproof",
+      group: "Blockchain",
+      summary: "Verifies a proof of `gettxoutproof` and returns the transactions that it proves: none for an invalid " +
+        "proof. The block must be on the best chain.",
+      params: { proof: hex("The proof.") },
+      results: [{ schema: Schema.Array(Result.hex("A txid")) }],
+      examples: [[GENESIS_PROOF]],
+      errors: [`-5 ${NOT_IN_CHAIN}`, `-1 ${TRUNCATED}`],
+      handler: ({ proof }) =>
+        Effect.gen(function*() {
+          const { head, tree } = yield* decode(proof)
+          const proven = provenBy(tree)
+          if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
+          const info = yield* Effect.mapError(chain.header(head.header.hash), () =>
+            RpcError.invalidAddressOrKey(NOT_IN_CHAIN))
+          if (info.confirmations < 1 || info.transactions === 0) {
+            return yield* RpcError.invalidAddressOrKey(NOT_IN_CHAIN)
+          }
+          return info.transactions === tree.transactions ? proven.txids.map(displayHash) : []
+        })
+    })
+
+    return [gettxoutproof, verifytxoutproof]
+  }
+)

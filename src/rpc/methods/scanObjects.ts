@@ -1,0 +1,190 @@
+import * as Either from "effect/Either"
+import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
+import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
+import type { Network } from "../../protocol/networks.ts"
+import type { Steps } from "../../protocol/steps.ts"
+import {
+  type Descriptor,
+  isRangedDescriptor,
+  LONGEST_DESCRIPTOR,
+  parseDescriptor,
+  withChecksum
+} from "../../wallet/keys/descriptors.ts"
+import { expandDescriptor } from "../../wallet/keys/expandDescriptor.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
+import { array, json, optional, shownAs } from "../method/params.ts"
+import { type Read, RpcError } from "../method/RpcError.ts"
+
+/**
+ * The scan objects of methods that search for scripts: descriptors, or objects with a descriptor and a range. Source:
+ * upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
+ */
+
+/** The scripts of scan objects. */
+export interface ScanScripts {
+  /** By `binaryString`. */
+  readonly keys: ReadonlyMap<string, Source>
+  readonly lengths: ReadonlySet<number>
+}
+
+/** What a script comes from: an index of a descriptor. */
+interface Source {
+  readonly descriptor: Descriptor
+  readonly index: number
+}
+
+interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+const SCAN_OBJECT = json(
+  "A descriptor, or `{\"desc\": descriptor, \"range\": end or [begin, end]}`.",
+  { words: "string or object" }
+)
+
+export const SCAN_OBJECTS = shownAs(array(SCAN_OBJECT, "The descriptors."), "[scanobjects,...]")
+
+export const OPTIONAL_SCAN_OBJECTS = optional(SCAN_OBJECTS, "required for `start`")
+
+export const SCAN_ERRORS: ReadonlyArray<string> = [
+  "-8 Descriptor needs to be provided in scan object",
+  "-8 Scan object needs to be either a string or an object",
+  "-8 Range must be specified as end or as [begin,end]",
+  "-8 Range specified as [begin,end] must not have begin after end",
+  "-8 Range should be greater or equal than 0",
+  "-8 End of range is too high",
+  "-8 Range is too large",
+  "-5 <why the descriptor is invalid>",
+  "-5 Cannot derive script without private keys: '<descriptor>'"
+]
+
+const DEFAULT_RANGE: Range = { first: 0, last: 1000 }
+
+const MAX_RANGE = 1_000_000
+
+/** The most scripts of one call: they take some 500 MB. */
+const MAX_SCRIPTS = 4_000_000
+
+const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
+
+const refused = (error: RpcError): Read<never> => Either.left(error)
+
+const invalid = (message: string): Read<never> => refused(RpcError.invalidParameter(message))
+
+const endOf = (number: JsonNumber): Read<number> =>
+  Either.fromNullable(integerWithin(number, ...INT64), () => RpcError.integerOutOfRange())
+
+const readEnds = (value: Json): Read<Range> => {
+  if (value instanceof JsonNumber) return Either.map(endOf(value), (last) => ({ first: 0, last }))
+  const [low, high, ...more] = Array.isArray(value) ? value : []
+  if (!(low instanceof JsonNumber) || !(high instanceof JsonNumber) || more.length > 0) {
+    return invalid("Range must be specified as end or as [begin,end]")
+  }
+  return Either.flatMap(Either.all({ first: endOf(low), last: endOf(high) }), (range) =>
+    range.first > range.last
+      ? invalid("Range specified as [begin,end] must not have begin after end")
+      : Either.right(range))
+}
+
+/** Source: upstream `rpc/util.cpp`, `ParseDescriptorRange`. */
+const readRange = (value: Json): Read<Range> =>
+  Either.flatMap(readEnds(value), (range) => {
+    if (range.first < 0) return invalid("Range should be greater or equal than 0")
+    if (range.last < 0 || range.last >= 2 ** 31) return invalid("End of range is too high")
+    return range.last >= range.first + MAX_RANGE ? invalid("Range is too large") : Either.right(range)
+  })
+
+const MULTIPATH = /<([^<>]*)>/g
+
+/** The single descriptors of one with alternative steps (BIP 389), without checksum. */
+const singlePaths = (text: string): ReadonlyArray<string> => {
+  const steps = [...text.matchAll(MULTIPATH)].map(([, inner = ""]) => inner.split(";"))
+  const [first] = steps
+  if (first === undefined || first.length < 2 || steps.some(({ length }) => length !== first.length)) return [text]
+  return first.map((_, at) => text.replaceAll(MULTIPATH, (_, inner: string) => inner.split(";")[at] ?? ""))
+}
+
+/** A descriptor of explicit or extended keys; the checksum is optional. */
+const readOne = (network: Network, text: string): Read<Descriptor> => {
+  const isWhole = text.length > LONGEST_DESCRIPTOR || text.includes("#")
+  return Either.mapLeft(parseDescriptor(network, isWhole ? text : withChecksum(text)), ({ reason }) => {
+    if (reason.includes("hardened child")) {
+      return RpcError.invalidAddressOrKey(`Cannot derive script without private keys: '${text}'`)
+    }
+    // Its messages are the reference node's, but it knows no extended keys.
+    const made = descriptorScript(network, text)
+    return RpcError.invalidAddressOrKey("error" in made && !reason.includes("extended") ? made.error : reason)
+  })
+}
+
+const readDescriptors = (network: Network, text: string): Read<ReadonlyArray<Descriptor>> => {
+  const [bare = "", ...checksum] = text.split("#")
+  const paths = singlePaths(bare)
+  if (paths.length === 1) return Either.map(readOne(network, text), (descriptor) => [descriptor])
+  if (checksum.length > 0 && withChecksum(bare) !== text) {
+    const found = descriptorScript(network, text)
+    return refused(RpcError.invalidAddressOrKey("error" in found ? found.error : "Invalid checksum"))
+  }
+  return Either.all(paths.map((path) => readOne(network, path)))
+}
+
+interface ScanObject {
+  readonly descriptors: ReadonlyArray<Descriptor>
+  readonly range: Range
+}
+
+const readObject = (network: Network, value: Json): Read<ScanObject> =>
+  Either.gen(function*() {
+    if (typeof value === "string") {
+      return { descriptors: yield* readDescriptors(network, value), range: DEFAULT_RANGE }
+    }
+    if (!(value instanceof JsonObject)) {
+      return yield* invalid("Scan object needs to be either a string or an object")
+    }
+    const text = value.get("desc") ?? null
+    if (text === null) return yield* invalid("Descriptor needs to be provided in scan object")
+    if (typeof text !== "string") {
+      return yield* refused(RpcError.wrongType({ actual: typeOf(text), expected: "string" }))
+    }
+    const given = value.get("range") ?? null
+    const range = given === null ? DEFAULT_RANGE : yield* readRange(given)
+    return { descriptors: yield* readDescriptors(network, text), range }
+  })
+
+/** Derives the scripts of scan objects. */
+export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>): Steps<Read<ScanScripts>> {
+  const keys = new Map<string, Source>()
+  const lengths = new Set<number>()
+  for (const value of objects) {
+    const read = readObject(network, value)
+    if (Either.isLeft(read)) return Either.left(read.left)
+    for (const descriptor of read.right.descriptors) {
+      const expand = expandDescriptor(descriptor)
+      const { first, last } = isRangedDescriptor(descriptor) ? read.right.range : { first: 0, last: 0 }
+      for (let index = first; index <= last; index++) {
+        for (const { script } of expand(index)) {
+          const key = binaryString(script)
+          if (!keys.has(key)) keys.set(key, { descriptor, index })
+          lengths.add(script.length)
+        }
+        if (keys.size > MAX_SCRIPTS) return invalid("Range is too large")
+        yield
+      }
+    }
+  }
+  return Either.right({ keys, lengths })
+}
+
+/** The descriptor of one script of scan objects. */
+export const inferredDescriptor = (network: Network, { keys }: ScanScripts, script: Bytes): string => {
+  const key = binaryString(script)
+  const source = keys.get(key)
+  const described = source === undefined
+    ? undefined
+    : expandDescriptor(source.descriptor)(source.index).find((each) => binaryString(each.script) === key)
+  return described === undefined || described.keys.length === 0
+    ? descriptorOf(network, fromBinaryString(key))
+    : withChecksum(described.text())
+}

@@ -270,6 +270,27 @@ export const OPTIONS = {
     default: "100"
   }),
   txindex: one(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  blockfilterindex: one(
+    Kind.choiceKind(["0", "1", "basic"]),
+    "blockfilterindex",
+    "Chain",
+    "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
+    { default: "0" }
+  ),
+  coinstatsindex: one(
+    Kind.onOffKind,
+    "coinstatsindex",
+    "Chain",
+    "keep statistics of the unspent outputs at every block",
+    { default: "0" }
+  ),
+  txospenderindex: one(
+    Kind.onOffKind,
+    "txospenderindex",
+    "Chain",
+    "keep an index of the transactions that spend outputs",
+    { default: "0" }
+  ),
   checkblocks: one(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",

@@ -67,6 +67,9 @@ export interface Settings {
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
+  readonly blockFilterIndex: boolean
+  readonly coinStatsIndex: boolean
+  readonly txoSpenderIndex: boolean
   /** Bytes; only for new databases. */
   readonly pageSize: number
   readonly nameHistory: boolean
@@ -207,6 +210,9 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,
     txIndex: values.txindex,
+    blockFilterIndex: values.blockfilterindex !== "0",
+    coinStatsIndex: values.coinstatsindex,
+    txoSpenderIndex: values.txospenderindex,
     pageSize: values.pagesize,
     nameHistory: values.namehistory,
     nameHashIndex: values.namehashindex,

@@ -41,7 +41,7 @@ interface Range {
 
 const SCAN_OBJECT = json(
   "A descriptor, or `{\"desc\": descriptor, \"range\": end or [begin, end]}`.",
-  "string or object"
+  { words: "string or object" }
 )
 
 export const SCAN_OBJECTS = shownAs(array(SCAN_OBJECT, "The descriptors."), "[scanobjects,...]")

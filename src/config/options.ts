@@ -218,6 +218,13 @@ export const OPTIONS = {
     "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
     { defaultNote: "no proxy" }
   ),
+  peerblockfilters: one(
+    Kind.onOffKind,
+    "peerblockfilters",
+    "Peers",
+    "serve compact block filters to peers; needs -blockfilterindex",
+    { default: "0" }
+  ),
   uacomment: one(
     Kind.optionalKind(Kind.commentKind),
     "uacomment",

@@ -1,9 +1,8 @@
-// Counts the functions in src that take more than three parameters, or two neighbouring parameters of one primitive type
-// that a caller can swap. A function that runs so often that an object would cost, or whose parameters another program
-// sets, says so in a comment above it: `positional: <reason>`. check-params.json has the number that each file had when the rule came; it may only fall.
-// Usage: check-params.mjs [--lower] [root]. `--lower` writes the numbers that fell into check-params.json.
+// Refuses functions in src that take more than three parameters, or two neighbouring parameters of one primitive type that
+// a caller can swap. A function that runs so often that an object would cost, or whose parameters another program sets,
+// says so in a comment above it: `positional: <reason>`. Usage: check-params.mjs [root].
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
@@ -77,37 +76,12 @@ const faultsIn = (path) => {
   return faults
 }
 
-const lower = process.argv.includes("--lower")
-const [root = fileURLToPath(new URL("..", import.meta.url))] = process.argv.slice(2).filter((word) =>
-  word !== "--lower"
-)
-const baselineFile = join(root, "scripts/check-params.json")
-const baseline = existsSync(baselineFile) ? JSON.parse(readFileSync(baselineFile, "utf8")) : {}
+const [root = fileURLToPath(new URL("..", import.meta.url))] = process.argv.slice(2)
 
 const files = sourcesUnder(join(root, "src"))
-const found = new Map(files.map((file) => [file, faultsIn(join(root, "src", file))]))
-const allowed = (file) => baseline[file] ?? 0
-const countIn = (file) => found.get(file)?.length ?? 0
-
-const problems = []
-for (const [file, faults] of found) {
-  if (faults.length <= allowed(file)) continue
-  for (const { fault, line } of faults) problems.push(`src/${file}:${line}: ${fault}: take one object`)
-  problems.push(`src/${file}:1: ${faults.length} such functions, and the baseline is ${allowed(file)}`)
-}
-
-const fallen = Object.keys(baseline).filter((file) => countIn(file) < allowed(file))
-if (lower) {
-  const kept = Object.keys(baseline).map((file) => [file, Math.min(countIn(file), allowed(file))])
-  const rows = kept.filter(([, count]) => count > 0).toSorted(([a], [b]) => a < b ? -1 : 1)
-  writeFileSync(baselineFile, `${JSON.stringify(Object.fromEntries(rows), undefined, 2)}\n`)
-} else {
-  for (const file of fallen) {
-    problems.push(`src/${file}:1: ${countIn(file)} such functions: lower the baseline of ${allowed(file)} (--lower)`)
-  }
-}
-
+const problems = files.flatMap((file) =>
+  faultsIn(join(root, "src", file)).map(({ fault, line }) => `src/${file}:${line}: ${fault}: take one object`)
+)
 for (const problem of problems) console.error(problem)
-const total = [...found.values()].reduce((sum, faults) => sum + faults.length, 0)
-console.log(`params: ${files.length} files, ${total} functions, ${problems.length} problems`)
+console.log(`params: ${files.length} files, ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { NameKey, OutpointKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
@@ -25,7 +26,7 @@ export interface StateAtRest {
   ) => Effect.Effect<void, StorageFailure>
   /** Passes the claims of all names to `use` in lists, in the order of their bytes. */
   readonly visitClaims: (
-    use: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+    use: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
   ) => Effect.Effect<void, StorageFailure>
 }
 
@@ -33,7 +34,7 @@ export interface StateAtRest {
 export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
   /** The unspent output at an outpoint key, and the tip at the time of the lookup. */
   readonly coin: (
-    outpoint: string
+    outpoint: OutpointKey
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state. No block is connected or disconnected meanwhile: keep it short. */
@@ -46,9 +47,9 @@ export class ChainCoins extends Context.Tag("svcd/ChainCoins")<ChainCoins, {
 
 const VISIT_ROWS = 250
 
-const visit = <A extends readonly [string, unknown]>(
-  page: (after: string | undefined) => ReadonlyArray<A>,
-  use: (rows: ReadonlyArray<A>) => void
+const visit = <Key extends string, A>(
+  page: (after: Key | undefined) => ReadonlyArray<readonly [key: Key, value: A]>,
+  use: (rows: ReadonlyArray<readonly [key: Key, value: A]>) => void
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {

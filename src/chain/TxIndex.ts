@@ -92,7 +92,10 @@ const make = (directory: string, pageSize: number) =>
     const health = yield* DataHealth
     yield* health.register(pagesOf(inspected, () => store.guard, repair.noticed))
     const run = <A>(doing: string, work: (store: Opened) => A): Effect.Effect<A, StorageFailure> =>
-      Effect.tapError(attempt(() => guarded(filename, doing, REMEDY, () => work(store))), repair.noticed)
+      Effect.tapError(
+        attempt(() => guarded({ file: filename, doing, remedy: REMEDY }, () => work(store))),
+        repair.noticed
+      )
     const change = (work: (store: Opened) => void): Effect.Effect<void, StorageFailure> =>
       run("writing", (store) => {
         work(store)

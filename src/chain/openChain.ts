@@ -125,7 +125,9 @@ export const openChain = (
 ): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { blocksDirectory, temporaryDirectory } = options
-    yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
+    yield* attempt(() =>
+      guarded({ file: temporaryDirectory, doing: "tidying", remedy: "" }, () => removeUnpacked(temporaryDirectory))
+    )
     const rebuilt = yield* removeDamagedChainState(options)
     const parts = yield* openParts(options)
     const { decisions, state, stores } = parts

@@ -21,12 +21,14 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
    * Registers a name: runs both steps for as long as the client is open. The wallet of svcd, embedded or not, continues
    * the registration after a restart; the reference node's wallet does not.
    */
+  // positional: public API, a name and its value in the order of name_update.
   readonly registerName: (
     name: string,
     value: string,
     options?: RegisterOptions
   ) => Effect.Effect<OperationResult, OperationFailure>
   /** Changes the value of a name that the wallet owns. The empty value clears it; ownership stays. */
+  // positional: public API, as `registerName`.
   readonly updateName: (
     name: string,
     value: string,

@@ -141,7 +141,7 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
       ? { step: "failed", reason: "another registration of the name was confirmed first" } as const
       : state
   }).pipe(
-    Effect.mapError(operationFailure(name, rpc.address)),
+    Effect.mapError(operationFailure({ name, daemon: rpc.address })),
     // At the second step, a taken name means that the registration failed.
     Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
   )

@@ -93,10 +93,10 @@ const text = Schema.String.pipe(
   )
 )
 
-const integer = (least: number, most: number) =>
+const integer = (min: number, max: number) =>
   Schema.Number.pipe(
     Schema.filter((given) =>
-      Number.isInteger(given) && given >= least && given <= most || `has to be an integer from ${least} to ${most}`
+      Number.isInteger(given) && given >= min && given <= max || `has to be an integer from ${min} to ${max}`
     )
   )
 

@@ -189,14 +189,14 @@ export const make = (
         Effect.suspend(() =>
           Effect.flatMap(
             operationBytes({ name, value, waitFor: options.waitFor }, REGISTER_WAITS),
-            (given) => operations.register(name, given.name, given.value, options)
+            (given) => operations.register({ name, nameBytes: given.name, value: given.value }, options)
           )
         ),
       updateName: (name, value, options = {}) =>
         Effect.suspend(() =>
           Effect.flatMap(
             operationBytes({ name, value, waitFor: options.waitFor }, UPDATE_WAITS),
-            (given) => operations.update(name, given.name, given.value, options)
+            (given) => operations.update({ name, nameBytes: given.name, value: given.value }, options)
           )
         ),
       changes: ({ namespace = "" } = {}) =>

@@ -49,6 +49,13 @@ const listed = (json: Json): Listed | undefined => {
   return { name, txHash, step, claim, note }
 }
 
+/** A name, as given and as bytes, and the value that it gets. */
+interface NameAndValue {
+  readonly name: string
+  readonly nameBytes: Bytes
+  readonly value: Bytes
+}
+
 const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([
   "DaemonUnreachable",
   "DaemonNotReady",
@@ -91,7 +98,9 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
   }
 
   /** The states of a registration that svcd runs. */
-  const carriedByDaemon = (name: string, nameHex: string): Stream.Stream<RegistrationState, OperationFailure> =>
+  const carriedByDaemon = (
+    { name, nameHex }: { readonly name: string; readonly nameHex: string }
+  ): Stream.Stream<RegistrationState, OperationFailure> =>
     watched(
       Effect.gen(function*() {
         const reply = yield* rpc.read("name_registrations", [{ ...HEX }])
@@ -101,7 +110,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
           return { step: "failed", reason: "the daemon's wallet has no registration of this name" } as const
         }
         return yield* registrationState(entry, (txHash) => transaction(rpc, txHash))
-      }).pipe(Effect.mapError(operationFailure(name, rpc.address)))
+      }).pipe(Effect.mapError(operationFailure({ name, daemon: rpc.address })))
     )
 
   interface Begun {
@@ -111,13 +120,16 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     readonly states: Stream.Stream<RegistrationState, OperationFailure>
   }
 
-  const begin = (name: string, nameBytes: Bytes, value: Bytes, options: OperationOptions) =>
+  const begin = (
+    { name, nameBytes, value }: NameAndValue,
+    options: OperationOptions
+  ) =>
     Effect.gen(function*() {
       const [nameHex, valueHex] = [toHex(nameBytes), toHex(value)]
       const automatic = yield* Effect.either(rpc.write("name_autoregister", [nameHex, valueHex, withAddress(options)]))
       if (Either.isRight(automatic)) {
         const { txHash } = yield* reading("name_autoregister", automatic.right, listed)
-        return { txHash, states: carriedByDaemon(name, nameHex) } satisfies Begun
+        return { txHash, states: carriedByDaemon({ name, nameHex }) } satisfies Begun
       }
       if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
       // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
@@ -147,14 +159,12 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     })
 
   const register = (
-    name: string,
-    nameBytes: Bytes,
-    value: Bytes,
+    { name, nameBytes, value }: NameAndValue,
     options: RegisterOptions
   ): Effect.Effect<OperationResult, OperationFailure> =>
     alone(name, (end) =>
-      begin(name, nameBytes, value, options).pipe(
-        Effect.mapError(operationFailure(name, rpc.address)),
+      begin({ name, nameBytes, value }, options).pipe(
+        Effect.mapError(operationFailure({ name, daemon: rpc.address })),
         Effect.onError(() => end),
         Effect.flatMap(({ states, ...begun }) =>
           followRegistration({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
@@ -168,17 +178,20 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       )
 
   const update = (
-    name: string,
-    nameBytes: Bytes,
-    value: Bytes,
+    { name, nameBytes, value }: NameAndValue,
     options: UpdateOptions
   ): Effect.Effect<OperationResult, OperationFailure> =>
     Effect.gen(function*() {
       const params = [toHex(nameBytes), toHex(value), withAddress(options)]
-      const reply = yield* Effect.mapError(rpc.write("name_update", params), operationFailure(name, rpc.address))
+      const reply = yield* Effect.mapError(
+        rpc.write("name_update", params),
+        operationFailure({ name, daemon: rpc.address })
+      )
       const txHash = yield* reading("name_update", reply, hashReply)
       if (options.waitFor === "confirmed") {
-        yield* confirmation(watched(Effect.mapError(transaction(rpc, txHash), operationFailure(name, rpc.address))))
+        yield* confirmation(
+          watched(Effect.mapError(transaction(rpc, txHash), operationFailure({ name, daemon: rpc.address })))
+        )
       }
       return { txHash }
     }).pipe(lifespan.during)

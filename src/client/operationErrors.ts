@@ -19,8 +19,7 @@ const NOT_OURS = "Not found pre-selected input"
 const NO_PRIVATE_KEYS = "Private keys are disabled"
 
 export const operationFailure = (
-  name: string,
-  daemon: string
+  { daemon, name }: { readonly name: string; readonly daemon: string }
 ) =>
 (failure: CallFailure): OperationFailure => {
   if (failure._tag !== "RpcFailure") return failure

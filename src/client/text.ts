@@ -10,7 +10,9 @@ const MAX_NAME = 255
 /** Maximum bytes of a value that a wallet sends: the network could not spend the output of a longer one. */
 const MAX_VALUE = 520
 
-const bytesOf = (field: string, text: string, most: number): Either.Either<Bytes, InvalidRequest> => {
+const bytesOf = (
+  { field, most, text }: { readonly field: string; readonly text: string; readonly most: number }
+): Either.Either<Bytes, InvalidRequest> => {
   if (typeof text !== "string") return Either.left(new InvalidRequest({ field, reason: "has to be a text" }))
   // Each character takes at least one byte.
   const bytes = text.length > most ? EMPTY : decodeText(text, "utf8")
@@ -20,14 +22,16 @@ const bytesOf = (field: string, text: string, most: number): Either.Either<Bytes
     : Either.right(bytes)
 }
 
-export const nameBytes = (name: string): Either.Either<Bytes, InvalidRequest> => bytesOf("name", name, MAX_NAME)
+export const nameBytes = (name: string): Either.Either<Bytes, InvalidRequest> =>
+  bytesOf({ field: "name", text: name, most: MAX_NAME })
 
 /** The bytes of a value to send. */
-const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> => bytesOf("value", value, MAX_VALUE)
+const valueBytes = (value: string): Either.Either<Bytes, InvalidRequest> =>
+  bytesOf({ field: "value", text: value, most: MAX_VALUE })
 
 /** The prefix of the names in a namespace, as bytes. */
 export const namespaceBytes = (namespace: string | undefined): Either.Either<Bytes, InvalidRequest> =>
-  bytesOf("namespace", namespace ?? "", MAX_NAME)
+  bytesOf({ field: "namespace", text: namespace ?? "", most: MAX_NAME })
 
 const DEFAULT_LIMIT = 100
 

@@ -52,7 +52,10 @@ const WORDS: ErrorWords = new Map([
 ])
 
 /** Runs file system calls and turns an exception into `DataDirectoryUnusable`. */
-const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, DataDirectoryUnusable> =>
+const attempt = <A>(
+  { path, what }: { readonly path: string; readonly what: string },
+  run: () => A
+): Effect.Effect<A, DataDirectoryUnusable> =>
   Effect.try({
     try: run,
     catch: (error) => new DataDirectoryUnusable({ path, reason: `${what}: ${reasonOf(codeOf(error), WORDS)}` })
@@ -114,9 +117,11 @@ const makeDurably = (path: string): void => {
 /** Creates a missing directory, and removes the access of other users if svcd alone uses it. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
-    yield* attempt(path, "cannot be made", () => makeDurably(path))
-    yield* attempt(path, "cannot be used", () => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
-    const ours = yield* attempt(path, "cannot be read", () => isOurs(path))
+    yield* attempt({ path, what: "cannot be made" }, () => makeDurably(path))
+    yield* attempt({ path, what: "cannot be used" }, () =>
+      accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
+    const ours = yield* attempt({ path, what: "cannot be read" }, () =>
+      isOurs(path))
     if (!ours) {
       const foreign = FOREIGN.find((name) => existsSync(join(path, name)))
       if (foreign !== undefined) {
@@ -125,9 +130,10 @@ const prepare = (path: string) =>
         return yield* new DataDirectoryUnusable({ path, reason })
       }
     }
-    const mode = yield* attempt(path, "cannot be read", () => statSync(path).mode & 0o777)
+    const mode = yield* attempt({ path, what: "cannot be read" }, () => statSync(path).mode & 0o777)
     if ((mode & ~DIRECTORY_MODE) === 0) return
-    const closed = (ours || (yield* attempt(path, "cannot be read", () => isFresh(path)))) && canClose(path, mode)
+    const closed = (ours || (yield* attempt({ path, what: "cannot be read" }, () => isFresh(path)))) &&
+      canClose(path, mode)
     if (!closed) yield* Effect.logWarning("other users can read the data directory", { path, mode: mode.toString(8) })
   })
 
@@ -162,13 +168,13 @@ const writeNetwork = (file: string, network: NetworkName): void => {
 const mark = (path: string, wanted: NetworkName) =>
   Effect.gen(function*() {
     const file = join(path, NETWORK_FILE)
-    const found = yield* attempt(path, `${NETWORK_FILE} cannot be read`, () => readNetwork(file))
+    const found = yield* attempt({ path, what: `${NETWORK_FILE} cannot be read` }, () => readNetwork(file))
     if (found === "") {
       const reason = `${NETWORK_FILE} is damaged; write the name of the directory's network into it`
       return yield* new DataDirectoryUnusable({ path, reason })
     }
     if (found === undefined) {
-      yield* attempt(path, `${NETWORK_FILE} cannot be written`, () => writeNetwork(file, wanted))
+      yield* attempt({ path, what: `${NETWORK_FILE} cannot be written` }, () => writeNetwork(file, wanted))
     } else if (found !== wanted) return yield* new WrongNetwork({ path, found, wanted })
   })
 
@@ -187,7 +193,7 @@ export const make = (options: {
     yield* lock(path)
     yield* mark(path, network)
     const [blocks, chainstate] = [join(path, "blocks"), join(path, "chainstate")]
-    yield* attempt(path, "blocks/ or chainstate/ cannot be made", () => {
+    yield* attempt({ path, what: "blocks/ or chainstate/ cannot be made" }, () => {
       makeDirectory(blocks)
       makeDirectory(chainstate)
       syncDirectory(path)

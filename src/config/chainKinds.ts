@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { fromText, type OptionKind, parseInteger } from "./kinds.ts"
 
 /** The block up to which scripts are assumed valid: the network's own, none, or its hash in wire order. */
@@ -32,7 +33,7 @@ export const assumeValid: OptionKind<AssumeValid> = {
 /** A rule and its activation height; `Infinity` for never. */
 export interface ActivationHeight {
   readonly rule: keyof Activation
-  readonly height: number
+  readonly height: Height
 }
 
 const ActivationHeightSchema: Schema.Schema<ActivationHeight> = Schema.Struct({

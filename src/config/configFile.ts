@@ -58,13 +58,19 @@ const shownValue = (value: unknown): string => {
 /** A word that needs no quotes in TOML. */
 const BARE_WORD = /^[A-Za-z0-9_-]+$/
 
+/** The text of a configuration file, and its path for messages. */
+export interface ConfigText {
+  readonly text: string
+  readonly file: string
+}
+
 class FileReader {
   readonly source = new Map<OptionName, Given>()
   readonly problems: Array<string> = []
   private readonly lineOf: (path: ReadonlyArray<string>) => number
   private readonly file: string
 
-  constructor(text: string, file: string) {
+  constructor({ file, text }: ConfigText) {
     this.file = shownPath(file)
     this.lineOf = tomlLines(text)
   }
@@ -72,10 +78,9 @@ class FileReader {
   readTable(table: Readonly<Record<string, unknown>>, path: ReadonlyArray<string> = []): void {
     for (const [word, value] of Object.entries(table)) {
       const here = [...path, word]
-      const key = here.join(".")
       // A dot inside a quoted word does not separate a table from a key.
-      const name = word.includes(".") ? undefined : KEYS.get(key)
-      if (name !== undefined) this.readKey(name, key, value, here)
+      const name = word.includes(".") ? undefined : KEYS.get(here.join("."))
+      if (name !== undefined) this.readKey(name, value, here)
       else if (path.length === 0 && TABLES.has(word)) {
         if (isTable(value)) this.readTable(value, here)
         else this.complain(here, `${word}: expected a table, as in [${word}]`)
@@ -83,7 +88,8 @@ class FileReader {
     }
   }
 
-  private readKey(name: OptionName, key: string, value: unknown, path: ReadonlyArray<string>): void {
+  private readKey(name: OptionName, value: unknown, path: ReadonlyArray<string>): void {
+    const key = path.join(".")
     const option: Option = OPTIONS[name]
     const texts = textsOf(option, value)
     if (Either.isLeft(texts)) {
@@ -124,7 +130,7 @@ const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
 /** Parses the text of a configuration file to a source, or returns its problems on the left. */
-export const fromFile = (text: string, file: string): Either.Either<OptionSource, ReadonlyArray<string>> => {
+export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
     catch: (error) =>
@@ -133,7 +139,7 @@ export const fromFile = (text: string, file: string): Either.Either<OptionSource
         : `${shownPath(file)} is not TOML`
   })
   if (Either.isLeft(document)) return Either.left([document.left])
-  const reader = new FileReader(text, file)
+  const reader = new FileReader({ text, file })
   reader.readTable(document.right)
   return reader.problems.length > 0 ? Either.left(reader.problems) : Either.right(reader.source)
 }

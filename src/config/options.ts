@@ -86,7 +86,9 @@ interface Traits {
   readonly secret?: true
 }
 
-const traitsOf = (name: string, group: OptionGroup, description: string, traits: Traits) => ({
+type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
+
+const traitsOf = ([name, group, description, traits = {}]: Row) => ({
   default: traits.default ?? "",
   defaultNote: traits.defaultNote,
   key: traits.flagOnly === true ? undefined : traits.key ?? name,
@@ -97,13 +99,11 @@ const traitsOf = (name: string, group: OptionGroup, description: string, traits:
   description
 })
 
-type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
-
 const one = <A>(
   kind: Kind.OptionKind<A>,
-  ...[name, group, description, traits = {}]: Row
+  ...row: Row
 ): Option<Schema.Schema<A, string>> => ({
-  ...traitsOf(name, group, description, traits),
+  ...traitsOf(row),
   schema: kind.schema,
   placeholder: kind.placeholder,
   toml: kind.toml,
@@ -112,9 +112,9 @@ const one = <A>(
 
 const many = <A>(
   kind: Kind.OptionKind<A>,
-  ...[name, group, description, traits = {}]: Row
+  ...row: Row
 ): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
-  ...traitsOf(name, group, description, traits),
+  ...traitsOf(row),
   schema: ArraySchema(kind.schema),
   placeholder: kind.placeholder,
   toml: kind.toml,

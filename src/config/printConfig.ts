@@ -35,10 +35,14 @@ const line = (name: OptionName, given: Given): string => {
 const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig"])
 
 /** An option's texts with absolute paths: relative ones would change their meaning in another file. */
-const settled = (name: OptionName, given: Given, gathered: Gathered, input: SettingsInput): Given => {
+const settled = (name: OptionName, gathered: Gathered, input: SettingsInput): Given => {
+  const given = gathered.source.get(name) ?? defaultOf(OPTIONS[name])
   const option = PATH_OPTIONS.find((each) => each === name)
   if (option === undefined) return given
-  return { ...given, texts: given.texts.map((text) => text === "" ? text : pathOf(option, text, gathered, input)) }
+  return {
+    ...given,
+    texts: given.texts.map((text) => text === "" ? text : pathOf({ name: option, path: text }, gathered, input))
+  }
 }
 
 /**
@@ -46,10 +50,10 @@ const settled = (name: OptionName, given: Given, gathered: Gathered, input: Sett
  * output contains no secrets. The settings must have been validated.
  */
 export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
-  const { configFile, source } = gathered
+  const { configFile } = gathered
   const names = optionNamesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
   const linesOf = (chosen: ReadonlyArray<OptionName>): ReadonlyArray<string> =>
-    chosen.map((name) => line(name, settled(name, source.get(name) ?? defaultOf(OPTIONS[name]), gathered, input)))
+    chosen.map((name) => line(name, settled(name, gathered, input)))
   const inTable = (name: OptionName): boolean => OPTIONS[name].key?.includes(".") === true
   const groups = GROUPS.map((group) => {
     const chosen = names.filter((name) => OPTIONS[name].group === group && !inTable(name))

@@ -122,16 +122,16 @@ export const processInput = (): SettingsInput => ({
 })
 
 /** Returns an absolute path; `~` is the home directory, as in a shell. */
-export const absolutePath = (path: string, base: string, home: string): string => {
-  if (path === "~") return home
-  return path.startsWith("~/") ? join(home, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(base, path)
+export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput, "cwd" | "homedir">): string => {
+  if (path === "~") return homedir
+  return path.startsWith("~/") ? join(homedir, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(cwd, path)
 }
 
 /** The path of the configuration file: in the data directory from flags, environment or default. */
 const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<OptionSource>): string => {
   const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
   const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
-  return join(absolutePath(directory, input.cwd, input.homedir), CONFIG_FILE)
+  return join(absolutePath(directory, input), CONFIG_FILE)
 }
 
 /** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
@@ -152,7 +152,7 @@ export const gather = (
   const text = Either.mapLeft(input.readFile(configFile), (why) => [`${shownPath(configFile)} ${why}`])
   return text.pipe(
     Either.flatMap((found) =>
-      found === undefined ? Either.right<OptionSource>(new Map()) : fromFile(found, configFile)
+      found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })
     ),
     Either.mapBoth({
       onLeft: (problems) => new UsageError({ problems }),
@@ -163,18 +163,27 @@ export const gather = (
 
 export const PATH_OPTIONS = ["datadir", "logfile", "loadblock"] as const
 
+/** An option that is a path, and one of its texts. */
+export interface PathOption {
+  readonly name: (typeof PATH_OPTIONS)[number]
+  readonly path: string
+}
+
 /**
  * Returns the path of an option. A relative path in the configuration file is relative to that file, not to the caller.
  */
 export const pathOf = (
-  name: (typeof PATH_OPTIONS)[number],
-  path: string,
+  { name, path }: PathOption,
   { configFile, source }: Gathered,
-  input: SettingsInput
-): string => absolutePath(path, source.get(name)?.inFile === true ? dirname(configFile) : input.cwd, input.homedir)
+  { cwd, homedir }: SettingsInput
+): string => absolutePath(path, { cwd: source.get(name)?.inFile === true ? dirname(configFile) : cwd, homedir })
 
 export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
-  pathOf("datadir", gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default, gathered, input)
+  pathOf(
+    { name: "datadir", path: gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default },
+    gathered,
+    input
+  )
 
 export const credentialsOf = (
   user: string | undefined,
@@ -203,7 +212,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     mempoolExpiry: values.mempoolexpiry,
     minRelayFeeRate: values.minrelaytxfee,
     persistMempool: values.persistmempool,
-    loadBlocks: values.loadblock.map((path) => pathOf("loadblock", path, gathered, input)),
+    loadBlocks: values.loadblock.map((path) => pathOf({ name: "loadblock", path }, gathered, input)),
     assumeValid: values.assumevalid,
     checkBlocks: values.checkblocks,
     checkLevel: values.checklevel,
@@ -227,7 +236,9 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,
-    logFile: values.logfile === undefined ? undefined : pathOf("logfile", values.logfile, gathered, input),
+    logFile: values.logfile === undefined
+      ? undefined
+      : pathOf({ name: "logfile", path: values.logfile }, gathered, input),
     // The last option for a rule wins, as upstream.
     activation: Object.fromEntries(
       [...values.testactivationheight, ...values.vbparams].map(({ height, rule }) => [rule, height])

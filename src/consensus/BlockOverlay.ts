@@ -1,4 +1,5 @@
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import type { Height, NameKey } from "../protocol/keys.ts"
 import { OUTPOINT_SIZE } from "../protocol/transaction.ts"
 import type { ChainView, Coin, NameClaim } from "./view.ts"
 
@@ -11,8 +12,8 @@ export class BlockOverlay {
   readonly coins = new Map<string, Coin | undefined>()
   /** Coins of the view that the block removed or replaced. */
   readonly removed = new Map<string, Coin>()
-  readonly claims = new Map<string, NameClaim>()
-  readonly claimsBefore = new Map<string, NameClaim | undefined>()
+  readonly claims = new Map<NameKey, NameClaim>()
+  readonly claimsBefore = new Map<NameKey, NameClaim | undefined>()
   private readonly view: ChainView
   private readonly scratch = new Uint8Array(OUTPOINT_SIZE)
 
@@ -48,20 +49,20 @@ export class BlockOverlay {
     this.coins.set(outpoint, coin)
   }
 
-  readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
+  readonly claim = (name: NameKey): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
   /** Announces to the view the names that will be set. */
-  expectClaims(names: ReadonlyArray<string>): void {
+  expectClaims(names: ReadonlyArray<NameKey>): void {
     this.view.expectClaims?.(names)
   }
 
-  setClaim(name: string, claim: NameClaim): void {
+  setClaim(name: NameKey, claim: NameClaim): void {
     if (!this.claims.has(name)) this.claimsBefore.set(name, this.view.claim(name))
     this.claims.set(name, claim)
   }
 
   /** Claims from the heights `from` to `to` that this block did not renew, by name key. */
-  claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+  claimsBetween(from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 

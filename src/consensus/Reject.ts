@@ -1,7 +1,7 @@
 /** A refusal by a rule. A check returns `undefined` on success, else a `Reject`; it does not throw. */
 export interface Reject {
   /** The reference node's reason, in its spelling (protocol.md appendix B). */
-  readonly reason: string
+  readonly reason: RejectReason
   /** The reference node's additional text, if any. */
   readonly detail?: string
   readonly kind: RejectKind
@@ -18,9 +18,12 @@ export interface Reject {
  */
 export type RejectKind = "consensus" | "mutated" | "header" | "missing-prev" | "invalid-prev" | "time-future"
 
+/** A reason is made of words with hyphens, or is one word. A sentence is none: it belongs in `detail`. */
+export type RejectReason = `${string}-${string}` | "version" | "scriptpubkey" | "datacarrier" | "dust"
+
 /** A refusal of kind `consensus`: permanent, and the same on every node. */
-export const reject = (reason: string, detail?: string): Reject =>
+export const reject = (reason: RejectReason, detail?: string): Reject =>
   detail === undefined ? { reason, kind: "consensus" } : { reason, kind: "consensus", detail }
 
-export const rejectAs = (kind: RejectKind, reason: string, detail?: string): Reject =>
+export const rejectAs = (kind: RejectKind, reason: RejectReason, detail?: string): Reject =>
   detail === undefined ? { reason, kind } : { reason, kind, detail }

@@ -35,7 +35,9 @@ const readU32 = (bytes: Bytes, at: number): number =>
  * chain twice (reference/protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm. Source:
  * upstream `auxpow.cpp`, `getExpectedIndex`.
  */
-export const expectedIndex = (nonce: number, chain: number, height: number): number => {
+export const expectedIndex = (
+  { chain, height, nonce }: { readonly nonce: number; readonly chain: number; readonly height: number }
+): number => {
   const mask = 2 ** height - 1
   const step = (value: number): number => (Math.imul(value, 1103515245) + 12345) & mask
   return step(step(nonce) + chain)
@@ -55,12 +57,14 @@ const findRoot = (script: Bytes, root: Bytes): number | string => {
   return marker + MARKER.length === at ? at : "Merged mining header is not just before chain merkle root"
 }
 
-/** Checks the size of the tree and the slot in it, which follow the root (rules A10 to A12). */
-const checkSlot = (script: Bytes, at: number, auxpow: Auxpow, chain: number): string | undefined => {
-  if (script.length - at < 8) return "Aux POW missing chain merkle tree size and nonce in parent coinbase"
+/** Checks the size of the tree and the slot in it: `rest` is the script after the root (rules A10 to A12). */
+const checkSlot = (rest: Bytes, auxpow: Auxpow, chain: number): string | undefined => {
+  if (rest.length < 8) return "Aux POW missing chain merkle tree size and nonce in parent coinbase"
   const height = auxpow.chainBranch.length
-  if (readU32(script, at) !== 2 ** height) return "Aux POW merkle branch size does not match parent coinbase"
-  if (auxpow.chainIndex !== expectedIndex(readU32(script, at + 4), chain, height)) return "Aux POW wrong index"
+  if (readU32(rest, 0) !== 2 ** height) return "Aux POW merkle branch size does not match parent coinbase"
+  if (auxpow.chainIndex !== expectedIndex({ nonce: readU32(rest, 4), chain, height })) {
+    return "Aux POW wrong index"
+  }
   return undefined
 }
 
@@ -72,8 +76,7 @@ const checkSlot = (script: Bytes, at: number, auxpow: Auxpow, chain: number): st
  */
 export const checkAuxpow = (
   auxpow: Auxpow,
-  hash: Bytes,
-  chain: number,
+  { chain, hash }: { readonly hash: Bytes; readonly chain: number },
   { strictChainId }: ConsensusParams
 ): string | undefined => {
   const { chainBranch, chainIndex, coinbase, coinbaseBranch, parent } = auxpow
@@ -85,5 +88,5 @@ export const checkAuxpow = (
   const [input] = coinbase.inputs
   if (input === undefined) return "Aux POW coinbase has no inputs"
   const root = findRoot(input.scriptSig, reversed(merkleBranchRoot(hash, chainBranch, chainIndex)))
-  return typeof root === "string" ? root : checkSlot(input.scriptSig, root + HASH_SIZE, auxpow, chain)
+  return typeof root === "string" ? root : checkSlot(input.scriptSig.subarray(root + HASH_SIZE), auxpow, chain)
 }

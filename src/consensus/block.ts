@@ -1,7 +1,7 @@
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, concat, displayHash, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
-import { txidKey } from "../protocol/keys.ts"
+import { type Height, txidKey } from "../protocol/keys.ts"
 import { merkleRoot } from "../protocol/merkle.ts"
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { Op } from "../protocol/script.ts"
@@ -22,8 +22,8 @@ export const MAX_LOCKS = 4500
  * A refusal for size. The size includes the merged-mining proof, which the hash does not cover. With another proof the
  * block may fit, so the hash must then not be marked invalid. `excess` is in bytes.
  */
-const tooLarge = ({ auxpow }: Block, excess: number, reason: string, detail: string): Reject =>
-  rejectAs(auxpow !== undefined && excess <= auxpow.bytes.length ? "mutated" : "consensus", reason, detail)
+const tooLarge = ({ auxpow }: Block, excess: number, refusal: Reject): Reject =>
+  auxpow !== undefined && excess <= auxpow.bytes.length ? { ...refusal, kind: "mutated" } : refusal
 
 const checkMerkleRoot = ({ header, merkle }: Block): Reject | undefined => {
   if (!equal(merkle.root, header.merkleRoot)) return rejectAs("mutated", "bad-txnmrklroot", "hashMerkleRoot mismatch")
@@ -36,7 +36,7 @@ const checkLength = (block: Block): Reject | undefined => {
     return reject("bad-blk-length", "size limits failed")
   }
   const excess = block.strippedSize - MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
-  return excess > 0 ? tooLarge(block, excess, "bad-blk-length", "size limits failed") : undefined
+  return excess > 0 ? tooLarge(block, excess, reject("bad-blk-length", "size limits failed")) : undefined
 }
 
 const countNames = (transactions: ReadonlyArray<Transaction>): number => {
@@ -99,14 +99,14 @@ export const checkBlock = (block: Block, params: ConsensusParams): Reject | unde
   checkProofOfWork(block, params) ?? checkBlockBody(block)
 
 export interface BlockContext {
-  readonly height: number
+  readonly height: Height
   /** Median time past of the block before. */
   readonly medianTimePast: number
   readonly params: ConsensusParams
 }
 
 /** The push of a height, with which the script of a coinbase has to begin (BIP 34). */
-export const heightScript = (height: number): Uint8Array => {
+export const heightScript = (height: Height): Uint8Array => {
   if (height === 0) return Uint8Array.of(Op.OP_0)
   if (height <= 16) return Uint8Array.of(Op.OP_1 + height - 1)
   const bytes: Array<number> = []
@@ -180,6 +180,10 @@ export const checkBlockContext = (block: Block, context: BlockContext): Reject |
   if (broken !== undefined) return broken
   const excess = block.weight - MAX_BLOCK_WEIGHT
   return excess > 0
-    ? tooLarge(block, excess / WITNESS_SCALE_FACTOR, "bad-blk-weight", "ContextualCheckBlock : weight limit failed")
+    ? tooLarge(
+      block,
+      excess / WITNESS_SCALE_FACTOR,
+      reject("bad-blk-weight", "ContextualCheckBlock : weight limit failed")
+    )
     : undefined
 }

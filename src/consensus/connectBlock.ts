@@ -1,7 +1,7 @@
 import { isMoney } from "../protocol/amount.ts"
 import type { Block } from "../protocol/block.ts"
-import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
-import { type Height, type OutpointKey, txidKey } from "../protocol/keys.ts"
+import { type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey, type OutpointKey, txidKey } from "../protocol/keys.ts"
 import type { NameScript } from "../protocol/nameOperation.ts"
 import { isUnspendable } from "../protocol/script.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
@@ -19,14 +19,14 @@ import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } 
 /** A block that passed `checkBlock` and `checkBlockContext`, and the state to which it is to be connected. */
 export interface BlockConnection {
   readonly block: Block
-  readonly height: number
+  readonly height: Height
   readonly params: ConsensusParams
   readonly flags: number
   readonly view: ChainView
   /** Median time past of the previous block. */
   readonly medianTimePast: number
   /** Median time past of the block at a height on the chain of this block, at most that of the previous block. */
-  readonly medianTimePastAt: (height: number) => number
+  readonly medianTimePastAt: (height: Height) => number
   /** Whether scripts are to be checked. If not, `scripts` of the delta stays empty. */
   readonly checkScripts: boolean
 }
@@ -75,14 +75,13 @@ export const madeCoins = (
 const applyOutputs = (
   { connection, effects, overlay }: Work,
   transaction: Transaction,
-  made: ReadonlyArray<NameScript | undefined>,
-  coinbase: boolean
+  made: ReadonlyArray<NameScript | undefined>
 ): void => {
   const { height, params } = connection
-  const { outputs, txid } = transaction
+  const { isCoinbase: coinbase, outputs, txid } = transaction
   const ignored = ignoresNameOutputs(transaction, height, params)
   const first = effects.length
-  addNameEffects(effects, transaction, made, height, params)
+  addNameEffects(effects, { transaction, made, height, params })
   // The keys of outputs that set a name. Claims use them too.
   const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
@@ -95,8 +94,8 @@ const applyOutputs = (
     overlay.add(key, coin)
   }
   if (keys === undefined) return
-  const names = new Array<string>(effects.length - first)
-  for (let i = 0; i < names.length; i++) names[i] = binaryString(effects[first + i]?.name ?? EMPTY)
+  const names = new Array<NameKey>(effects.length - first)
+  for (let i = 0; i < names.length; i++) names[i] = nameKey(effects[first + i]?.name ?? EMPTY)
   if (names.length > MANY_NAMES) overlay.expectClaims(names)
   for (let i = 0; i < names.length; i++) {
     const [effect, name] = [effects[first + i], names[i]]
@@ -145,7 +144,7 @@ const connectTransaction = (work: Work, transaction: Transaction): Reject | unde
     return reject("bad-txns-accumulated-fee-outofrange", "accumulated fee in the block out of range")
   }
   const broken = checkLocks(connection, transaction, coins) ??
-    addSigops(work, transactionSigopCost(transaction, coins, flags, scripts.spent))
+    addSigops(work, transactionSigopCost(transaction, { coins, flags, spent: scripts.spent }))
   if (broken !== undefined) return broken
   if (connection.checkScripts) work.scripts.push({ transaction, coins })
   for (let i = 0; i < keys.length; i++) {
@@ -153,7 +152,7 @@ const connectTransaction = (work: Work, transaction: Transaction): Reject | unde
     const coin = coins[i]
     if (key !== undefined && coin !== undefined) overlay.spend(key, coin)
   }
-  applyOutputs(work, transaction, scripts.made, false)
+  applyOutputs(work, transaction, scripts.made)
   return undefined
 }
 
@@ -182,9 +181,9 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
   const work: Work = { connection, overlay: new BlockOverlay(view), effects: [], scripts: [], fees: 0, sigopCost: 0 }
   const [coinbase, ...others] = block.transactions
   if (height === 0 || coinbase === undefined) return { delta: deltaOf(work) }
-  const tooMany = addSigops(work, transactionSigopCost(coinbase, [], flags))
+  const tooMany = addSigops(work, transactionSigopCost(coinbase, { coins: [], flags }))
   if (tooMany !== undefined) return refused(tooMany)
-  applyOutputs(work, coinbase, madeNameScripts(coinbase), true)
+  applyOutputs(work, coinbase, madeNameScripts(coinbase))
   for (const transaction of others) {
     const broken = connectTransaction(work, transaction)
     if (broken !== undefined) return refused(broken)
@@ -201,7 +200,7 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
 /** The undo data of a block: needed, besides the block itself, to disconnect it. */
 export interface BlockUndo {
   readonly removed: ReadonlyMap<string, Coin>
-  readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
+  readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 /**
@@ -213,7 +212,7 @@ export const undoBlock = (
   { claimsBefore, removed }: BlockUndo
 ): {
   readonly coins: ReadonlyMap<string, Coin | undefined>
-  readonly claims: ReadonlyMap<string, NameClaim | undefined>
+  readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
 } => {
   const coins = new Map<string, Coin | undefined>()
   for (const { outputs, txid } of block.transactions) {
@@ -229,7 +228,7 @@ export const undoBlock = (
  */
 export const spentCoins = (
   block: Block,
-  height: number,
+  height: Height,
   removed: ReadonlyMap<string, Coin>
 ): ReadonlyArray<ReadonlyArray<Coin>> => {
   const made = new Map(block.transactions.map((transaction) => [transaction.txidKey, transaction]))

@@ -116,7 +116,7 @@ export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   return cursor.sequence() && cursor.integer(output, 0) && cursor.integer(output, 32)
 }
 
-/** Whether the integer of `size` bytes at `at` is positive and in its shortest form. */
+/** Whether the integer of `size` bytes at `at` is positive and in its shortest form. positional: runs per signature. */
 const isStrictInteger = (signature: Bytes, at: number, size: number): boolean => {
   const first = signature[at] ?? 0
   if (size === 0 || first >= 0x80) return false

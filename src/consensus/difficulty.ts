@@ -1,4 +1,5 @@
 import type { Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
@@ -8,14 +9,14 @@ import type { ConsensusParams } from "./params.ts"
 
 /** The fields of a header that the difficulty rules use. */
 export interface HeaderPoint {
-  readonly height: number
+  readonly height: Height
   /** Seconds since 1970. */
   readonly time: number
   readonly bits: number
 }
 
 /** Returns the header at a height, on the chain of the block in question and at most at its height. */
-export type Ancestor = (height: number) => HeaderPoint
+export type Ancestor = (height: Height) => HeaderPoint
 
 /** Decoded compact bits. A target that is negative, zero or too large for 256 bits is invalid. */
 export interface CompactTarget {
@@ -39,8 +40,10 @@ const wordOf = (bits: number): number => {
 /** The number of bytes by which the word is shifted up. */
 const shiftOf = (bits: number): number => Math.max((bits >>> 24) - 3, 0)
 
-const overflows = (size: number, word: number): boolean =>
-  word !== 0 && (size > 34 || (word > 0xff && size > 33) || (word > 0xffff && size > 32))
+const overflows = (bits: number): boolean => {
+  const [size, word] = [bits >>> 24, wordOf(bits)]
+  return word !== 0 && (size > 34 || (word > 0xff && size > 33) || (word > 0xffff && size > 32))
+}
 
 /** Decodes compact bits. Source: upstream `arith_uint256.cpp`, `SetCompact`. */
 export const decodeCompact = (bits: number): CompactTarget => {
@@ -48,7 +51,7 @@ export const decodeCompact = (bits: number): CompactTarget => {
   return {
     target: (BigInt(word) << BigInt(8 * shiftOf(bits))) & MASK_256,
     negative: word !== 0 && (bits & SIGN) !== 0,
-    overflow: overflows(bits >>> 24, word)
+    overflow: overflows(bits)
   }
 }
 
@@ -97,7 +100,7 @@ export const difficultyOf = (bits: number): number => {
 export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
   const word = wordOf(bits)
   const shift = shiftOf(bits)
-  if (word === 0 || (bits & SIGN) !== 0 || overflows(bits >>> 24, word)) return false
+  if (word === 0 || (bits & SIGN) !== 0 || overflows(bits)) return false
   // Exact as a double, because a word has 23 bits. The comparison of a double with a bigint is exact too.
   if (word * 2 ** (8 * shift) > powLimit) return false
   for (let i = 31; i > shift + 2; i--) if (hash[i] !== 0) return false
@@ -107,18 +110,24 @@ export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolea
   return true
 }
 
-const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
+/** The bits of a period of blocks, and its length in seconds. */
+export interface Period {
+  readonly bits: number
+  readonly span: number
+}
 
 /** A target, scaled by span / timespan and capped, in compact form. */
-const scaled = (bits: number, span: number, { powLimit, targetTimespan }: ConsensusParams): number => {
+const scaled = ({ powLimit, targetTimespan }: ConsensusParams, { bits, span }: Period): number => {
   const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
   const target = product / BigInt(targetTimespan)
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/** The bits after a period of `span` seconds (reference/protocol.md 3.3). */
-export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
-  scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
+/** The bits after a period (reference/protocol.md 3.3). */
+export const retarget = (params: ConsensusParams, { bits, span }: Period): number => {
+  const [least, most] = [params.targetTimespan / 4, params.targetTimespan * 4]
+  return scaled(params, { bits, span: Math.min(Math.max(span, least), most) })
+}
 
 /** The required bits of the block after `prev` at a retarget height. */
 const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
@@ -127,16 +136,23 @@ const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Anc
   // From merged mining on, the period begins one block earlier, if there is one. This fixes the time warp.
   const whole = prev.height >= auxpowStartHeight && prev.height + 1 > retargetInterval
   const first = ancestor(prev.height - (whole ? retargetInterval : retargetInterval - 1))
-  return retarget(prev.bits, prev.time - first.time, params)
+  return retarget(params, { bits: prev.bits, span: prev.time - first.time })
 }
 
 /** The bits of the last block without the minimum difficulty, or of the first block of its period. */
-const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor, limit: number): number => {
+const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
+  const limit = encodeCompact(params.powLimit)
   let point = prev
   while (point.height % params.retargetInterval !== 0 && point.bits === limit) {
     point = ancestor(point.height - 1)
   }
   return point.bits
+}
+
+export interface NextHeader {
+  readonly prev: HeaderPoint
+  readonly newTime: number
+  readonly ancestor: Ancestor
 }
 
 /**
@@ -145,17 +161,20 @@ const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: 
  */
 export const nextBits = (
   params: ConsensusParams,
-  prev: HeaderPoint,
-  newTime: number,
-  ancestor: Ancestor
+  { ancestor, newTime, prev }: NextHeader
 ): number => {
   if ((prev.height + 1) % params.retargetInterval === 0) return retargetAfter(params, prev, ancestor)
   const { minDifficultySince } = params
   if (minDifficultySince === undefined || newTime <= minDifficultySince) return prev.bits
-  const limit = encodeCompact(params.powLimit)
   // An earlier time than the predecessor's gives the minimum too: an old unsigned subtraction, now consensus.
-  if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return limit
-  return lastOrdinaryBits(params, prev, ancestor, limit)
+  if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return encodeCompact(params.powLimit)
+  return lastOrdinaryBits(params, prev, ancestor)
+}
+
+export interface BitsChange {
+  readonly height: Height
+  readonly oldBits: number
+  readonly newBits: number
 }
 
 /**
@@ -165,14 +184,12 @@ export const nextBits = (
  */
 export const permittedTransition = (
   params: ConsensusParams,
-  height: number,
-  oldBits: number,
-  newBits: number
+  { height, newBits, oldBits }: BitsChange
 ): boolean => {
   if (params.minDifficultySince !== undefined) return true
   if (height % params.retargetInterval !== 0) return oldBits === newBits
   const target = decodeCompact(newBits).target
-  const least = decodeCompact(scaled(oldBits, params.targetTimespan / 4, params)).target
-  const most = decodeCompact(scaled(oldBits, params.targetTimespan * 4, params)).target
+  const least = decodeCompact(scaled(params, { bits: oldBits, span: params.targetTimespan / 4 })).target
+  const most = decodeCompact(scaled(params, { bits: oldBits, span: params.targetTimespan * 4 })).target
   return target >= least && target <= most
 }

@@ -1,4 +1,5 @@
-import { binaryString, displayHash, fromBinaryString, toHex } from "../protocol/bytes.ts"
+import { displayHash, fromBinaryString, toHex } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey, nameOfKey } from "../protocol/keys.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
 import { prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
 import type { BlockOverlay } from "./BlockOverlay.ts"
@@ -12,23 +13,23 @@ import type { Coin, NameClaim } from "./view.ts"
  * height is the last one at which the name is not yet expired. As in the reference node, the rule applies on every
  * network.
  */
-const POSTMORTEM = { name: "d/postmortem", height: 175_867 }
+const POSTMORTEM = { name: nameKey(fromBinaryString("d/postmortem")), height: 175_867 }
 
 /** Returns why the coin of a claim cannot be removed; `undefined` if it can. */
-const obstacle = (name: string, coin: Coin | undefined): string | undefined => {
+const obstacle = (name: NameKey, coin: Coin | undefined): string | undefined => {
   if (coin === undefined) return "which is no coin there"
   const operation = parseNameScript(coin.script)?.operation
   if (operation === undefined) return "a coin that holds no name"
   if (operation.op === "name_new") return "a coin that holds a NAME_NEW"
-  const held = binaryString(operation.name)
+  const held = nameKey(operation.name)
   return held === name ? undefined : `a coin that holds name ${hexOf(held)}`
 }
 
-const hexOf = (name: string): string => toHex(fromBinaryString(name))
+const hexOf = (name: NameKey): string => toHex(nameOfKey(name))
 
 const REASON = "bad-names-expiry"
 
-const contradiction = (name: string, { outpoint }: NameClaim, found: string): Reject => {
+const contradiction = (name: NameKey, { outpoint }: NameClaim, found: string): Reject => {
   const bytes = fromBinaryString(outpoint)
   const output = `${displayHash(prevoutTxid(bytes))}:${prevoutIndex(bytes)}`
   return reject(REASON, `the claim of name ${hexOf(name)} (hex) in the chain state is on output ${output}, ${found}`)
@@ -40,10 +41,10 @@ const contradiction = (name: string, { outpoint }: NameClaim, found: string): Re
  * connect such a block either, and has no reason text for it. Of several such names, the first by its bytes is
  * reported. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
-export const expireNames = (overlay: BlockOverlay, height: number, params: ConsensusParams): Reject | undefined => {
+export const expireNames = (overlay: BlockOverlay, height: Height, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)
   if (range === undefined) return undefined
-  let first: { readonly name: string; readonly broken: Reject } | undefined
+  let first: { readonly name: NameKey; readonly broken: Reject } | undefined
   for (const [name, claim] of overlay.claimsBetween(range.from, range.to)) {
     if (height === POSTMORTEM.height && name === POSTMORTEM.name) continue
     const coin = overlay.coin(claim.outpoint)

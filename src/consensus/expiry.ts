@@ -1,3 +1,4 @@
+import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
@@ -17,16 +18,16 @@ const REGTEST_DEPTH = 30
  *
  * Source: upstream `consensus/params.h`, `NameExpirationDepth`.
  */
-export const expirationDepth = (height: number, { expiry }: ConsensusParams): number => {
+export const expirationDepth = (height: Height, { expiry }: ConsensusParams): number => {
   if (expiry === "regtest") return REGTEST_DEPTH
   if (height < 24_000) return 12_000
   if (height < 48_000) return height - 12_000
   return 36_000
 }
 
-/** Whether a name that was last updated at `updateHeight` is expired for a block at `height`. */
-export const isExpired = (updateHeight: number, height: number, params: ConsensusParams): boolean =>
-  updateHeight + expirationDepth(height, params) <= height
+/** Whether a name is expired for a block at `height`. `updated` has the height of its last update, as its claim has. */
+export const isExpired = (updated: { readonly height: Height }, height: Height, params: ConsensusParams): boolean =>
+  updated.height + expirationDepth(height, params) <= height
 
 /**
  * The update heights, both included, of the names whose coins are removed with the block at `height`: names that are
@@ -34,9 +35,9 @@ export const isExpired = (updateHeight: number, height: number, params: Consensu
  * `ExpireNames`.
  */
 export const expiringUpdateHeights = (
-  height: number,
+  height: Height,
   params: ConsensusParams
-): { readonly from: number; readonly to: number } | undefined => {
+): { readonly from: Height; readonly to: Height } | undefined => {
   const next = height + 1
   const to = next - expirationDepth(next, params)
   const from = next - expirationDepth(height, params)

@@ -1,3 +1,4 @@
+import type { Height } from "../protocol/keys.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
@@ -67,7 +68,7 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
  * The flags of a block at a height (reference/protocol.md 5.1). No rule applies to blocks before its activation. Unlike
  * Bitcoin, there are no exceptions for single blocks. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
  */
-export const blockFlags = (height: number, { activation }: ConsensusParams): number => {
+export const blockFlags = (height: Height, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS
   if (height >= activation.bip16) flags |= Flag.P2SH
   if (height >= activation.bip66) flags |= Flag.DERSIG

@@ -1,5 +1,6 @@
 import type { BlockHeader } from "../protocol/block.ts"
 import { baseVersion, chainId, type Header, isLegacyVersion } from "../protocol/header.ts"
+import type { Height } from "../protocol/keys.ts"
 import { checkAuxpow } from "./auxpow.ts"
 import { type Ancestor, type HeaderPoint, meetsTarget, nextBits } from "./difficulty.ts"
 import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "./params.ts"
@@ -37,7 +38,7 @@ export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: Consen
   if (!meetsTarget(auxpow.parent.hash, bits, powLimit)) {
     return badProof("CheckProofOfWork : AUX proof of work failed")
   }
-  const broken = checkAuxpow(auxpow, header.hash, chain, params)
+  const broken = checkAuxpow(auxpow, { hash: header.hash, chain }, params)
   return broken === undefined ? undefined : badProof(broken)
 }
 
@@ -54,14 +55,14 @@ export interface HeaderContext {
 }
 
 /** The minimum base version of a block at a height. */
-const leastBaseVersion = (height: number, { activation }: ConsensusParams): number => {
+const leastBaseVersion = (height: Height, { activation }: ConsensusParams): number => {
   if (height >= activation.bip65) return 4
   if (height >= activation.bip66) return 3
   return height >= activation.bip34 ? 2 : -Infinity
 }
 
 /** Rule 10 of reference/protocol.md 3.5. */
-const checkVersion = (version: number, height: number, params: ConsensusParams): Reject | undefined => {
+const checkVersion = (version: number, height: Height, params: ConsensusParams): Reject | undefined => {
   if (baseVersion(version) >= leastBaseVersion(height, params)) return undefined
   const shown = `0x${(version >>> 0).toString(16).padStart(8, "0")}`
   return rejectAs("header", `bad-version(${shown})`, `rejected nVersion=${shown} block`)
@@ -78,7 +79,7 @@ export const checkHeaderContext = (context: HeaderContext): Reject | undefined =
   if (isLegacyVersion(header.version) && height >= params.legacyBlocksBefore) {
     return rejectAs("header", "late-legacy-block", "legacy block after auxpow start")
   }
-  if (header.bits !== nextBits(params, prev, header.time, ancestor)) {
+  if (header.bits !== nextBits(params, { prev, newTime: header.time, ancestor })) {
     return rejectAs("header", "bad-diffbits", "incorrect proof of work")
   }
   if (header.time <= medianTimePast) return rejectAs("header", "time-too-old", "block's timestamp is too early")

@@ -1,4 +1,5 @@
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 
 /**
  * Transactions of the main network that broke the name rules and are in the chain nevertheless (reference/protocol.md
@@ -14,11 +15,11 @@ import { type Bytes, displayHash } from "../protocol/bytes.ts"
 export type HistoricBug = "ignore" | "apply" | "utxo"
 
 /** Exceptions by height, then by displayed txid. */
-export type HistoricBugs = ReadonlyMap<number, ReadonlyMap<string, HistoricBug>>
+export type HistoricBugs = ReadonlyMap<Height, ReadonlyMap<string, HistoricBug>>
 
 /** Builds exceptions from rows of height, displayed txid, and effect. */
-export const historicBugsOf = (rows: ReadonlyArray<readonly [number, string, HistoricBug]>): HistoricBugs => {
-  const bugs = new Map<number, Map<string, HistoricBug>>()
+export const historicBugsOf = (rows: ReadonlyArray<readonly [Height, string, HistoricBug]>): HistoricBugs => {
+  const bugs = new Map<Height, Map<string, HistoricBug>>()
   for (const [height, txid, bug] of rows) {
     const known = bugs.get(height) ?? new Map<string, HistoricBug>()
     bugs.set(height, known.set(txid, bug))
@@ -53,7 +54,7 @@ export const noHistoricBugs: HistoricBugs = new Map()
 
 /** The exception for a transaction (its txid in wire order) in the block at a height, if any. */
 export const historicBug = (
-  height: number,
+  height: Height,
   txid: Bytes,
   { historicBugs }: { readonly historicBugs: HistoricBugs }
 ): HistoricBug | undefined => historicBugs.get(height)?.get(displayHash(txid))

@@ -1,4 +1,5 @@
 import { formatMoney, isMoney } from "../protocol/amount.ts"
+import type { Height } from "../protocol/keys.ts"
 import { checkNameTransaction, type NameCheck } from "./names.ts"
 import { COINBASE_MATURITY } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
@@ -8,7 +9,7 @@ import type { Coin } from "./view.ts"
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
 
 /** The sum of the coins, if all of them may be spent in a block at `height`. */
-const spendable = (coins: ReadonlyArray<Coin>, height: number): number | Reject => {
+const spendable = (coins: ReadonlyArray<Coin>, height: Height): number | Reject => {
   let total = 0
   for (const coin of coins) {
     const depth = height - coin.height

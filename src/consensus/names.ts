@@ -1,5 +1,6 @@
 import type { Block } from "../protocol/block.ts"
-import { binaryString, type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
+import { type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import {
   NAME_NEW_HASH_SIZE,
   NAME_TX_VERSION,
@@ -64,11 +65,11 @@ export interface NameCheck {
   readonly coins: ReadonlyArray<Coin | undefined>
   readonly scripts: NameScripts
   /** Height of the block that is to contain the transaction. */
-  readonly height: number
+  readonly height: Height
   readonly params: ConsensusParams
   readonly flags: number
-  /** The current claim of a name (`binaryString` of its bytes), expired or not. */
-  readonly claim: (name: string) => NameClaim | undefined
+  /** The current claim of a name (`nameKey`), expired or not. */
+  readonly claim: (name: NameKey) => NameClaim | undefined
 }
 
 const MISSING_INPUTS = reject("bad-txns-inputs-missingorspent", "Failed to fetch name input coin")
@@ -108,9 +109,9 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   }
   const made = coins[input]?.height ?? height
   if ((flags & Flag.NAMES_MEMPOOL) !== 0 && made >= height) return undefined
-  const claim = check.claim(binaryString(operation.name))
+  const claim = check.claim(nameKey(operation.name))
   if (claim === undefined) return reject("tx-nameupdate-nonexistant", "NAME_UPDATE name does not exist")
-  if (isExpired(claim.height, height, params)) {
+  if (isExpired(claim, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
   // Only a coinbase can cause this; the reference node does not handle it: a coin that the name's record lacks.
@@ -145,8 +146,8 @@ const checkFirstUpdate = (check: NameCheck, operation: NameFirstUpdate, input: n
   if (!equal(nameCommitment(operation.rand, operation.name), previous.commitment)) {
     return reject("tx-firstupdate-hash-mismatch", "NAME_FIRSTUPDATE mismatch in hash / rand value")
   }
-  const claim = check.claim(binaryString(operation.name))
-  return claim === undefined || isExpired(claim.height, height, params)
+  const claim = check.claim(nameKey(operation.name))
+  return claim === undefined || isExpired(claim, height, params)
     ? undefined
     : reject("tx-firstupdate-existing-name", "NAME_FIRSTUPDATE on existing name")
 }
@@ -172,7 +173,7 @@ const checkNew = (commitment: Bytes, input: number): Reject | undefined => {
 }
 
 /** The smallest amount of a name output in a block at a height, in smallest units (rule N6b). */
-export const minNameAmount = (height: number, { minNameAmountSince }: ConsensusParams): number =>
+export const minNameAmount = (height: Height, { minNameAmountSince }: ConsensusParams): number =>
   height < minNameAmountSince ? 0 : MIN_NAME_AMOUNT
 
 /**
@@ -204,19 +205,23 @@ export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
 }
 
 /** Whether a transaction's NAME_FIRSTUPDATE and NAME_UPDATE outputs do not become coins (rule F1). */
-export const ignoresNameOutputs = (transaction: Transaction, height: number, params: ConsensusParams): boolean =>
+export const ignoresNameOutputs = (transaction: Transaction, height: Height, params: ConsensusParams): boolean =>
   historicBug(height, transaction.txid, params) === "ignore"
 
+/** A transaction of the block at `height`, and its name scripts. */
+export interface MadeNames {
+  readonly transaction: Transaction
+  readonly made: ReadonlyArray<NameScript | undefined>
+  readonly height: Height
+  readonly params: ConsensusParams
+}
+
 /**
- * Adds the effects of a transaction on names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. `made` are its
- * name scripts. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
+ * Adds the effects of a transaction on names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
  */
 export const addNameEffects = (
   effects: Array<NameEffect>,
-  transaction: Transaction,
-  made: ReadonlyArray<NameScript | undefined>,
-  height: number,
-  params: ConsensusParams
+  { height, made, params, transaction }: MadeNames
 ): void => {
   if (transaction.version !== NAME_TX_VERSION) return
   const bug = historicBug(height, transaction.txid, params)
@@ -231,11 +236,11 @@ export const addNameEffects = (
 }
 
 /** The effects of a block on names, in its order. Needs only the block. */
-export const nameEffects = (block: Block, height: number, params: ConsensusParams): ReadonlyArray<NameEffect> => {
+export const nameEffects = (block: Block, height: Height, params: ConsensusParams): ReadonlyArray<NameEffect> => {
   const effects: Array<NameEffect> = []
   for (const transaction of block.transactions) {
     if (transaction.version !== NAME_TX_VERSION) continue
-    addNameEffects(effects, transaction, madeNameScripts(transaction), height, params)
+    addNameEffects(effects, { transaction, made: madeNameScripts(transaction), height, params })
   }
   return effects
 }

@@ -1,4 +1,5 @@
 import { parseDisplayHash } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
 
@@ -30,7 +31,7 @@ export interface ConsensusParams {
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
   readonly halvingInterval: number
-  readonly auxpowStartHeight: number
+  readonly auxpowStartHeight: Height
   readonly auxpowChainId: number
   readonly strictChainId: boolean
   /** Blocks of exactly version 1 are allowed below this height: 0 for none, `Infinity` for all heights. */

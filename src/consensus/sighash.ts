@@ -110,22 +110,24 @@ export class SighashContext {
    * script code is the running script after the last executed OP_CODESEPARATOR, without the signature itself. Source:
    * upstream `script/interpreter.cpp`, `SignatureHash`.
    */
-  legacy(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
+  legacy(index: number, scriptCode: Bytes, hashType: number): Uint8Array {
     const covered = coverage(hashType)
     if (covered === Sighash.SINGLE && index >= this.transaction.outputs.length) return ONE
-    if (this.isLast(index, hashType, scriptCode, false)) return this.last.hash
+    const wanted = { index, hashType, scriptCode, witness: false }
+    if (this.isLast(wanted)) return this.last.hash
     const script = withoutCodeSeparators(scriptCode)
     const partial = covered === Sighash.NONE || covered === Sighash.SINGLE || anyoneCanPay(hashType)
-    if (partial) this.writePartial(index, hashType, script)
+    if (partial) this.writePartial(index, script, hashType)
     else this.writeWhole(index, script)
     const hash = hash256(preimage.i32(hashType).written())
-    this.last = { index, hashType, scriptCode, witness: false, hash }
+    this.last = { ...wanted, hash }
     return hash
   }
 
   /** The hash that an ECDSA signature in a witness of version 0 signs (BIP 143). */
-  witnessV0(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
-    if (this.isLast(index, hashType, scriptCode, true)) return this.last.hash
+  witnessV0(index: number, scriptCode: Bytes, hashType: number): Uint8Array {
+    const wanted = { index, hashType, scriptCode, witness: true }
+    if (this.isLast(wanted)) return this.last.hash
     const { shared, transaction } = this
     const input = this.input(index)
     const alone = anyoneCanPay(hashType)
@@ -139,7 +141,7 @@ export class SighashContext {
     if (all) preimage.bytes(shared.outputsTwice)
     else preimage.bytes(single && index < transaction.outputs.length ? sha256(shared.output(index)) : ZERO_HASH)
     const hash = hash256(preimage.u32(transaction.lockTime).i32(hashType).written())
-    this.last = { index, hashType, scriptCode, witness: true, hash }
+    this.last = { ...wanted, hash }
     return hash
   }
 
@@ -147,7 +149,7 @@ export class SighashContext {
    * The hash that a Schnorr signature signs (BIP 341, BIP 342). `undefined` for an undefined hash type, and for SINGLE
    * without a matching output. The spent scripts are whole, name prefixes included (reference/protocol.md 5.2).
    */
-  taproot(index: number, hashType: number, spend: TaprootSpend): Uint8Array | undefined {
+  taproot(index: number, spend: TaprootSpend, hashType: number): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined
     const { shared, transaction } = this
     const covered = hashType & 0x03
@@ -170,7 +172,7 @@ export class SighashContext {
     return taggedHash("TapSighash", preimage.written())
   }
 
-  private isLast(index: number, hashType: number, scriptCode: Bytes, witness: boolean): boolean {
+  private isLast({ hashType, index, scriptCode, witness }: Omit<LastHash, "hash">): boolean {
     const { last } = this
     return index === last.index && hashType === last.hashType && witness === last.witness &&
       equal(scriptCode, last.scriptCode)
@@ -203,7 +205,7 @@ export class SighashContext {
   }
 
   /** Builds the hash input of hash types other than ALL. */
-  private writePartial(index: number, hashType: number, script: Bytes): void {
+  private writePartial(index: number, script: Bytes, hashType: number): void {
     const { inputs, lockTime, outputs, version } = this.transaction
     const covered = coverage(hashType)
     preimage.clear().u32(version)

@@ -2,7 +2,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import { tapTweak } from "../protocol/taproot.ts"
 import { isScalar, normalizeS, parseDerLax } from "./der.ts"
 import { loadNativeCurve, nativeChecks } from "./signatureNative.ts"
-import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
+import { nobleChecks, type SignatureChecks, type TweakedKey } from "./signatureNoble.ts"
 
 /**
  * Signature checks on secp256k1: with libsecp256k1 if a native build can be loaded, else with @noble/curves. Tests
@@ -26,7 +26,7 @@ const hasKeyForm = (pubkey: Bytes): boolean => {
 const compact = new Uint8Array(64)
 
 /** Checks an ECDSA signature like `verifyEcdsa`, with a given implementation. */
-export const verifyEcdsaBy = (by: SignatureChecks, signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
+export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
   if (!hasKeyForm(pubkey) || !parseDerLax(signature, compact)) return false
   if (!isScalar(compact, 0) || !isScalar(compact, 32)) return false
   normalizeS(compact)
@@ -38,8 +38,7 @@ export const verifyEcdsaBy = (by: SignatureChecks, signature: Bytes, hash: Bytes
  * encoding that `parseDerLax` reads, and a high s. Strict rules are checked before. Source: upstream `pubkey.cpp`,
  * `CPubKey::Verify`.
  */
-export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
-  verifyEcdsaBy(checks, signature, hash, pubkey)
+export const verifyEcdsa = verifyEcdsaBy(checks)
 
 /** Whether a 64-byte Schnorr signature over a 32-byte message is valid for the key with this 32-byte x (BIP 340). */
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
@@ -49,5 +48,6 @@ export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): 
  * Whether a taproot output commits to a tree of scripts: 32 bytes of x for the output and the internal key, the
  * root of the tree, and whether the y of the output is odd (BIP 341).
  */
-export const checkTapTweak = (output: Bytes, odd: boolean, internal: Bytes, merkleRoot: Bytes): boolean =>
-  checks.tweak(output, odd, internal, tapTweak({ internalKey: internal, merkleRoot }))
+export const checkTapTweak = (
+  { internal, merkleRoot, odd, output }: Omit<TweakedKey, "tweak"> & { readonly merkleRoot: Bytes }
+): boolean => checks.tweak({ output, odd, internal, tweak: tapTweak({ internalKey: internal, merkleRoot }) })

@@ -7,6 +7,7 @@ import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 /** The used functions of libsecp256k1, as bound by the package `secp256k1` 5. Each throws if bytes cannot be parsed. */
 export interface NativeCurve {
   readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
+  // positional: the package sets the parameters
   readonly ecdsaRecover: (
     compact: Uint8Array,
     recoveryId: number,
@@ -14,6 +15,7 @@ export interface NativeCurve {
     compressed: boolean,
     output: Uint8Array
   ) => Uint8Array
+  // positional: the package sets the parameters
   readonly publicKeyTweakAdd: (
     pubkey: Uint8Array,
     tweak: Uint8Array,
@@ -114,7 +116,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       return point[0] === 0x02 && hasX(point, nonce)
     },
 
-    tweak: (output, odd, internal, tweak) => {
+    tweak: ({ internal, odd, output, tweak }) => {
       try {
         curve.publicKeyTweakAdd(evenKey(internal), tweak, true, point)
       } catch {

@@ -2,6 +2,15 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { evenKey } from "../protocol/taproot.ts"
 
+/** An output key and the key that it comes from by a tweak, 32 bytes each. */
+export interface TweakedKey {
+  readonly output: Bytes
+  /** Whether the y of the output is odd. */
+  readonly odd: boolean
+  readonly internal: Bytes
+  readonly tweak: Bytes
+}
+
 /**
  * The operations of an implementation of the curve. They do not throw: malformed input is invalid. The callers have
  * checked the lengths.
@@ -13,9 +22,9 @@ export interface SignatureChecks {
   readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
   /**
    * Whether the even point with the x of `internal`, plus `tweak` times the generator, has the x of `output` and a y of
-   * this parity. 32 bytes each.
+   * this parity.
    */
-  readonly tweak: (output: Bytes, odd: boolean, internal: Bytes, tweak: Bytes) => boolean
+  readonly tweak: (key: TweakedKey) => boolean
 }
 
 const { Point } = secp256k1
@@ -40,7 +49,7 @@ export const nobleChecks: SignatureChecks = {
 
   schnorr: (signature, message, pubkey) => schnorr.verify(signature, message, pubkey),
 
-  tweak: (output, odd, internal, tweak) => {
+  tweak: ({ internal, odd, output, tweak }) => {
     try {
       const scalar = Point.Fn.fromBytes(tweak)
       const sum = Point.fromBytes(evenKey(internal)).add(Point.BASE.multiplyUnsafe(scalar))

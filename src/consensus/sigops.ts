@@ -68,15 +68,19 @@ const programSigops = (address: Bytes, witness: ReadonlyArray<Bytes>): number =>
   return size === WITNESS_SCRIPT_HASH_SIZE && script !== undefined ? countSigops(script, true) : 0
 }
 
+export interface SpendingInput {
+  readonly scriptSig: Bytes
+  /** The spent script without a name prefix. */
+  readonly address: Bytes
+  readonly witness: ReadonlyArray<Bytes>
+  readonly flags: number
+}
+
 /**
- * The cost of the signature operations of an input beyond those of the transaction's own scripts. `address` is the
- * spent script without a name prefix. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
+ * The cost of the signature operations of an input beyond those of the transaction's own scripts. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
  */
 export const inputSigopCost = (
-  scriptSig: Bytes,
-  address: Bytes,
-  witness: ReadonlyArray<Bytes>,
-  flags: number
+  { address, flags, scriptSig, witness }: SpendingInput
 ): number => {
   if (!isPayToScriptHash(address)) return (flags & Flag.WITNESS) === 0 ? 0 : programSigops(address, witness)
   if ((flags & (Flag.P2SH | Flag.WITNESS)) === 0) return 0
@@ -86,16 +90,21 @@ export const inputSigopCost = (
   return (flags & Flag.WITNESS) === 0 ? cost : cost + programSigops(addressScript(redeemScript), witness)
 }
 
+export interface SigopInputs {
+  /** In the order of the inputs; none for a coinbase. */
+  readonly coins: ReadonlyArray<Coin>
+  readonly flags: number
+  /** The name scripts of the coins, if the caller has them. */
+  readonly spent?: ReadonlyArray<NameScript | undefined>
+}
+
 /**
- * The cost of all signature operations of a transaction, given the coins of its inputs in their order (none for a
- * coinbase). `spent` are the name scripts of the coins, if the caller has them. Source: upstream
- * `consensus/tx_verify.cpp`, `GetTransactionSigOpCost`.
+ * The cost of all signature operations of a transaction. Source: upstream `consensus/tx_verify.cpp`,
+ * `GetTransactionSigOpCost`.
  */
 export const transactionSigopCost = (
   transaction: Transaction,
-  coins: ReadonlyArray<Coin>,
-  flags: number,
-  spent?: ReadonlyArray<NameScript | undefined>
+  { coins, flags, spent }: SigopInputs
 ): number => {
   let cost = WITNESS_SCALE_FACTOR * legacySigops(transaction)
   if ((flags & (Flag.P2SH | Flag.WITNESS)) === 0) return cost
@@ -105,7 +114,7 @@ export const transactionSigopCost = (
     const coin = coins[i]
     if (input === undefined || coin === undefined) continue
     const address = spent === undefined ? addressScript(coin.script) : spent[i]?.address ?? coin.script
-    cost += inputSigopCost(input.scriptSig, address, input.witness, flags)
+    cost += inputSigopCost({ scriptSig: input.scriptSig, address, witness: input.witness, flags })
   }
   return cost
 }

@@ -1,5 +1,6 @@
 import { isMoney, MAX_MONEY } from "../protocol/amount.ts"
 import { compare } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import {
   isNullPrevout,
   LOCKTIME_THRESHOLD,
@@ -73,7 +74,7 @@ export const valueOut = ({ outputs }: Transaction): number => {
  * the median time past of the previous block if CSV is active, otherwise the block's own time (BIP 113). Source:
  * upstream `consensus/tx_verify.cpp`, `IsFinalTx`.
  */
-export const isFinal = ({ inputs, lockTime }: Transaction, height: number, cutoff: number): boolean => {
+export const isFinal = ({ inputs, lockTime }: Transaction, height: Height, cutoff: number): boolean => {
   if (lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : cutoff)) return true
   for (const { sequence } of inputs) if (sequence !== SEQUENCE_FINAL) return false
   return true
@@ -81,7 +82,7 @@ export const isFinal = ({ inputs, lockTime }: Transaction, height: number, cutof
 
 /** The last height and the last median time past (seconds) at which relative locks still apply; -1 for no lock. */
 export interface SequenceLocks {
-  readonly height: number
+  readonly height: Height
   readonly time: number
 }
 
@@ -104,7 +105,7 @@ const GRANULARITY = 9
 export const sequenceLocks = (
   { inputs, version }: Transaction,
   coins: ReadonlyArray<Pick<Coin, "height">>,
-  medianTimePastAt: (height: number) => number
+  medianTimePastAt: (height: Height) => number
 ): SequenceLocks => {
   if (version < 2) return NO_LOCKS
   let height = -1
@@ -121,5 +122,5 @@ export const sequenceLocks = (
 }
 
 /** Whether relative locks allow a transaction in the block at `height`, whose predecessor has this median time past. */
-export const meetsLocks = (locks: SequenceLocks, height: number, medianTimePast: number): boolean =>
+export const meetsLocks = (locks: SequenceLocks, height: Height, medianTimePast: number): boolean =>
   locks.height < height && locks.time < medianTimePast

@@ -25,13 +25,15 @@ const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefi
   const stack = [...witness]
   if (program.length === KEY_HASH_SIZE) {
     if (stack.length !== 2) return "WITNESS_PROGRAM_MISMATCH"
-    return executeWitness(new Machine(check, concat(PKH_HEAD, program, PKH_TAIL), stack, "witness-v0"))
+    return executeWitness(
+      new Machine(check, { script: concat(PKH_HEAD, program, PKH_TAIL), stack, version: "witness-v0" })
+    )
   }
   if (program.length !== SCRIPT_HASH_SIZE) return "WITNESS_PROGRAM_WRONG_LENGTH"
   const script = stack.pop()
   if (script === undefined) return "WITNESS_PROGRAM_WITNESS_EMPTY"
   if (!equal(sha256(script), program)) return "WITNESS_PROGRAM_MISMATCH"
-  return executeWitness(new Machine(check, script, stack, "witness-v0"))
+  return executeWitness(new Machine(check, { script, stack, version: "witness-v0" }))
 }
 
 /** Pay to anchor: a program that can be spent without a witness or key. */
@@ -44,9 +46,7 @@ const isAnchor = (version: number, program: Bytes): boolean =>
  */
 const verifyWitnessProgram = (
   check: InputCheck,
-  version: number,
-  program: Bytes,
-  inP2sh: boolean
+  { inP2sh, program, version }: { readonly version: number; readonly program: Bytes; readonly inP2sh: boolean }
 ): ScriptError | undefined => {
   if (version === 0) return verifyVersion0(check, program)
   if (version === 1 && program.length === TAPROOT_SIZE && !inP2sh) return verifyTaproot(check, program)
@@ -57,7 +57,7 @@ const verifyWitnessProgram = (
 
 /** Runs a script outside of witnesses on the given stack. */
 const run = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined =>
-  evaluate(new Machine(check, script, stack, "base"))
+  evaluate(new Machine(check, { script, stack, version: "base" }))
 
 /** Runs a script that has to leave a true element on top. */
 const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
@@ -88,7 +88,7 @@ const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>):
   if (version < 0) return finish(check, stack)
   // With any other push, a third party could change the transaction's id.
   if (!equal(scriptSig, pushData(redeem))) return "WITNESS_MALLEATED_P2SH"
-  return verifyWitnessProgram(check, version, program.subarray(2), true)
+  return verifyWitnessProgram(check, { version, program: program.subarray(2), inP2sh: true })
 }
 
 /**
@@ -113,7 +113,7 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   if (version >= 0) {
     // A third party could change the scriptSig, and with it the transaction's id.
     if (scriptSig.length > 0) return "WITNESS_MALLEATED"
-    return verifyWitnessProgram(check, version, address.subarray(2), false)
+    return verifyWitnessProgram(check, { version, program: address.subarray(2), inP2sh: false })
   }
   return isP2sh ? verifyRedeem(check, scriptSig, pushed) : finish(check, stack)
 }

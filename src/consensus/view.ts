@@ -1,4 +1,5 @@
 import type { Bytes } from "../protocol/bytes.ts"
+import type { Height, NameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
@@ -8,14 +9,14 @@ export interface Coin {
   /** The whole scriptPubKey, a name prefix included. A copy, not a view of a block. */
   readonly script: Bytes
   /** Height of the block that created it. */
-  readonly height: number
+  readonly height: Height
   readonly coinbase: boolean
 }
 
 /** The current output and height of a name, for the rules. Changes together with the coins. */
 export interface NameClaim {
   /** Height of the last NAME_FIRSTUPDATE or NAME_UPDATE. */
-  readonly height: number
+  readonly height: Height
   /** Key of the outpoint that holds the name (`outpointKey`). */
   readonly outpoint: string
 }
@@ -23,19 +24,19 @@ export interface NameClaim {
 /** The state before a block. Reads are synchronous. Errors of the storage pass through the rules. */
 export interface ChainView {
   readonly coin: (outpoint: string) => Coin | undefined
-  /** The current claim of a name (`binaryString` of its bytes), expired or not. */
-  readonly claim: (name: string) => NameClaim | undefined
+  /** The current claim of a name (`nameKey`), expired or not. */
+  readonly claim: (name: NameKey) => NameClaim | undefined
   /** Announces the claims that are read next, if there are many: a view of a disk reads them at once. */
-  readonly expectClaims?: (names: ReadonlyArray<string>) => void
+  readonly expectClaims?: (names: ReadonlyArray<NameKey>) => void
   /** The current claims that were created in the heights `from` to `to`, both included, by name key, in any order. */
-  readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>
+  readonly claimsBetween: (from: Height, to: Height) => ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>
 }
 
 /** A NAME_FIRSTUPDATE or NAME_UPDATE that takes effect: it sets the record of its name (reference/protocol.md 4.6). */
 export interface NameEffect {
   readonly name: Bytes
   readonly operation: NameSetting
-  readonly height: number
+  readonly height: Height
   readonly transaction: Transaction
   readonly vout: number
   /** Smallest units in the name output. */
@@ -61,9 +62,9 @@ export interface BlockDelta {
   /** Coins from before the block that it removed or replaced: spent, expired, ignored or overwritten. */
   readonly removed: ReadonlyMap<string, Coin>
   /** Claims after the block by name key, of names that it touched. */
-  readonly claims: ReadonlyMap<string, NameClaim>
+  readonly claims: ReadonlyMap<NameKey, NameClaim>
   /** Claims before the block of the same names; `undefined` for a new name. */
-  readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
+  readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
   readonly effects: ReadonlyArray<NameEffect>
   /** Smallest units. */
   readonly fees: number

@@ -121,7 +121,7 @@ const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions
 
     return Recipients.of({
       forwardingOf: (text) => {
-        const name = nameOf(namespace, text)
+        const name = nameOf({ namespace, text })
         if (name === undefined) return new NoSuchRecipient({ label: text, why: "invalid-label" })
         // In a fiber of its own: a sender that disconnects must not end the lookup that other senders wait for.
         return Effect.forkIn(current(name.slice(namespace.length)), scope).pipe(Effect.flatMap(Fiber.join))

@@ -16,7 +16,7 @@ import { type DeliveryRecord, type Queued, unreported } from "./relay/deliverySt
 import { Inbound } from "./relay/Inbound.ts"
 import { mailTable } from "./relay/mailMetrics.ts"
 import { type OpenedSpool, openSpool } from "./relay/openSpool.ts"
-import { Patience } from "./relay/Patience.ts"
+import { type MessageAge, Patience } from "./relay/Patience.ts"
 import type { RelayConfig } from "./relay/RelayConfig.ts"
 import type { RelayStats } from "./relay/RelayStats.ts"
 import type { Spool } from "./relay/Spool.ts"
@@ -50,7 +50,7 @@ const makeRelay = (
     const deliveries = yield* FiberSet.make<void>()
     const runDelivery = yield* FiberSet.runtime(deliveries)<never>()
     const patience = new Patience(Duration.toMillis(config.retry.giveUpAfter))
-    const isOver = (arrivedAt: number, now: number): boolean => patience.isOver(arrivedAt, now)
+    const isOver = (age: MessageAge): boolean => patience.isOver(age)
     const queue: DeliveryQueue = new DeliveryQueue({
       atOnce: config.limits.upstreamConnections * MESSAGES_A_CONNECTION,
       longestPause: longestPause(config),
@@ -77,7 +77,7 @@ const makeRelay = (
     const lookups = yield* FiberSet.make<unknown, unknown>()
     const run = yield* FiberSet.runtime(lookups)<never>()
     const spoolFailed = (failure: unknown): void => {
-      const unavailable = storageUnavailable(config.spoolDirectory, "writing to", failure)
+      const unavailable = storageUnavailable({ file: config.spoolDirectory, doing: "writing to" }, failure)
       run(Effect.zipRight(
         Effect.logError("a message cannot be stored", { reason: unavailable.message }),
         isPassing(failure) ? Effect.void : Deferred.fail(failed, unavailable)
@@ -146,7 +146,10 @@ const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, Storage
 
 const load = (spool: Spool, id: string): Effect.Effect<Queued | undefined, StorageUnavailable> => {
   const path = spool.path(id, "msg")
-  return Effect.tryPromise({ try: () => spool.load(id), catch: (error) => storageUnavailable(path, "reading", error) })
+  return Effect.tryPromise({
+    try: () => spool.load(id),
+    catch: (error) => storageUnavailable({ file: path, doing: "reading" }, error)
+  })
 }
 
 const noteReported = (spool: Spool, original: Queued, recipients: ReadonlyArray<number>) => {
@@ -154,7 +157,7 @@ const noteReported = (spool: Spool, original: Queued, recipients: ReadonlyArray<
   const path = spool.path(original.envelope.id, "log")
   return Effect.tryPromise({
     try: () => spool.record(original.envelope.id, record),
-    catch: (error) => storageUnavailable(path, "writing", error)
+    catch: (error) => storageUnavailable({ file: path, doing: "writing" }, error)
   })
 }
 

@@ -28,21 +28,23 @@ export const parseNamespace = (text: string): Either.Either<string, string> => {
 }
 
 /** Whether the namespace's own rules, if it has any, allow such a label. */
-const fits = (namespace: string, label: string): boolean => {
+const fits = ({ label, namespace }: { readonly namespace: string; readonly label: string }): boolean => {
   const found = classify(new TextEncoder().encode(namespace + label))
   return found !== "nonstandard" || (namespace !== "id/" && namespace !== "d/")
 }
 
 /** Returns the name of a label, whose case does not count; `undefined` for a text that is no label. */
-export const nameOf = (namespace: string, text: string): string | undefined => {
+export const nameOf = (
+  { namespace, text }: { readonly namespace: string; readonly text: string }
+): string | undefined => {
   // `toLowerCase` converts some characters beyond ASCII to ASCII, such as the Kelvin sign.
   if (text.length > MAX_LABEL || !/^[ -~]*$/.test(text)) return undefined
   const label = text.toLowerCase()
-  return LABEL.test(label) && fits(namespace, label) ? namespace + label : undefined
+  return LABEL.test(label) && fits({ namespace, label }) ? namespace + label : undefined
 }
 
 /** Returns why a text is no label of the namespace. */
-export const labelProblem = (namespace: string, text: string): string =>
+export const labelProblem = ({ namespace, text }: { readonly namespace: string; readonly text: string }): string =>
   text.length > MAX_LABEL
     ? `${quoted(text)} is too long for a label: ${MAX_LABEL} characters fit before the @ of an address`
     : `${quoted(text)} is not a label: it has to be what stands behind ${namespace} in the name, ` +

@@ -155,7 +155,7 @@ const weigh = (
     const witness = checkStandardWitness(transaction, coins)
     if (witness !== undefined) return refuse(transaction, "witness", witness)
   }
-  const sigopCost = transactionSigopCost(transaction, coins, flags, scripts.spent)
+  const sigopCost = transactionSigopCost(transaction, { coins, flags, spent: scripts.spent })
   const weight = policyWeight(transaction, sigopCost)
   const vout = scripts.made.findIndex((script) => script !== undefined)
   const script = scripts.made[vout]

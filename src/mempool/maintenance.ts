@@ -53,7 +53,7 @@ interface NextRules {
 /** Whether the name is expired or unregistered for the next block. */
 const isFree = (name: NameKey, { params, state: { claim, tip } }: NextRules): boolean => {
   const current = claim(name)
-  return current === undefined || isExpired(current.height, tip.height + 1, params)
+  return current === undefined || isExpired(current, tip.height + 1, params)
 }
 
 /** Removes updates of names that expired, whose coin is gone with them (rule M5). */

@@ -65,7 +65,7 @@ export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): 
 
 const count = (reader: Reader, what: string, smallest: number): number => {
   const entries = reader.u32(what)
-  if (entries * smallest > reader.remaining) reader.fail(what, `${entries} entries do not fit`)
+  if (entries * smallest > reader.remaining) reader.fail({ field: what, reason: `${entries} entries do not fit` })
   return entries
 }
 
@@ -75,10 +75,14 @@ const many = <A>(length: number, read: () => A): Array<A> => Array.from({ length
 export const decodePool = (bytes: Bytes): PoolContent => {
   const content = bytes.subarray(0, Math.max(0, bytes.length - HASH_SIZE))
   const reader = new Reader(content)
-  if (!equal(reader.bytes(MAGIC.length, "magic"), MAGIC)) reader.fail("magic", "the file is something else")
+  if (!equal(reader.bytes(MAGIC.length, "magic"), MAGIC)) {
+    reader.fail({ field: "magic", reason: "the file is something else" })
+  }
   const version = reader.u32("version")
-  if (version !== VERSION) reader.fail("version", `${version} is unknown here`)
-  if (!equal(hash256(content), bytes.subarray(content.length))) reader.fail("checksum", "it does not match the content")
+  if (version !== VERSION) reader.fail({ field: "version", reason: `${version} is unknown here` })
+  if (!equal(hash256(content), bytes.subarray(content.length))) {
+    reader.fail({ field: "checksum", reason: "it does not match the content" })
+  }
   const txid = (): TxidKey => txidKey(reader.bytes(HASH_SIZE, "txid"))
   const transactions = many(count(reader, "transactions", 8 + 10), (): KeptTransaction => {
     const time = reader.i64("time")
@@ -92,7 +96,7 @@ export const decodePool = (bytes: Bytes): PoolContent => {
 
 /** Replaces the file atomically. Throws `StorageFailure`. */
 const writePool = (file: string, content: PoolContent): void =>
-  guarded(file, "writing", REMEDY, () => replaceFileNow(file, encodePool(content)))
+  guarded({ file, doing: "writing", remedy: REMEDY }, () => replaceFileNow(file, encodePool(content)))
 
 /** The result of reading the file. */
 type FoundPool =
@@ -103,7 +107,7 @@ type FoundPool =
 
 /** Reads the file. Throws `StorageFailure` for an error of the file system. */
 const readPool = (file: string): FoundPool =>
-  guarded(file, "reading", REMEDY, () => {
+  guarded({ file, doing: "reading", remedy: REMEDY }, () => {
     if (!existsSync(file)) return { type: "none" }
     try {
       return { type: "kept", content: decodePool(readFileSync(file)) }

@@ -7,7 +7,7 @@ import { type RejectionKind, TransactionRejected } from "./errors.ts"
 export const refuse = (
   { txid }: Transaction,
   kind: RejectionKind,
-  { detail, reason }: Pick<Reject, "reason" | "detail">
+  { detail, reason }: Pick<TransactionRejected, "detail" | "reason">
 ): TransactionRejected =>
   new TransactionRejected({ txid: displayHash(txid), kind, reason, ...(detail === undefined ? {} : { detail }) })
 

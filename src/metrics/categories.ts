@@ -1,4 +1,4 @@
-import type { Facts } from "./families.ts"
+import type { Facts, MetricName } from "./families.ts"
 
 /** The headings of docs/metrics.md. */
 const CATEGORIES = [
@@ -15,4 +15,4 @@ const CATEGORIES = [
 
 type Category = typeof CATEGORIES[number]
 
-export const facts = (category: Category, name: string, help: string): Facts => ({ category, name, help })
+export const facts = (category: Category, name: MetricName, help: string): Facts => ({ category, name, help })

@@ -59,8 +59,11 @@ export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
 }
 
+/** The name of a metric, in words with underscores. */
+export type MetricName = `${string}_${string}`
+
 export interface Facts {
-  readonly name: string
+  readonly name: MetricName
   readonly category: string
   readonly help: string
 }
@@ -107,18 +110,20 @@ const histogramOf = ({ help, name }: Facts, buckets: ReadonlyArray<number>): Mak
   }
 }
 
+interface Family<Series> {
+  readonly kind: MetricKind
+  readonly make: MakeSeries<Series>
+  readonly buckets?: ReadonlyArray<number>
+}
+
 const single = <Series>(
   facts: Facts,
-  kind: MetricKind,
-  make: MakeSeries<Series>,
-  buckets?: ReadonlyArray<number>
+  { buckets, kind, make }: Family<Series>
 ): Single<Series> => ({ ...facts, kind, label: undefined, values: undefined, buckets, ...make([]) })
 
 const labelled = <Value extends string, Series>(
   { label, values, ...facts }: Facts & LabelFacts<Value>,
-  kind: MetricKind,
-  make: MakeSeries<Series>,
-  buckets?: ReadonlyArray<number>
+  { buckets, kind, make }: Family<Series>
 ): Labelled<Value, Series> => {
   const series = new Map<Value, ReturnType<MakeSeries<Series>>>()
   const of = (value: Value) => {
@@ -132,19 +137,19 @@ const labelled = <Value extends string, Series>(
   return { ...facts, kind, label, values, buckets, of, register }
 }
 
-export const counter = (facts: Facts): Single<Counter> => single(facts, "counter", counterOf(facts))
+export const counter = (facts: Facts): Single<Counter> => single(facts, { kind: "counter", make: counterOf(facts) })
 
 export const counterBy = <Value extends string>(facts: Facts & LabelFacts<Value>): Labelled<Value, Counter> =>
-  labelled(facts, "counter", counterOf(facts))
+  labelled(facts, { kind: "counter", make: counterOf(facts) })
 
-export const gauge = (facts: Facts): Single<Gauge> => single(facts, "gauge", gaugeOf(facts))
+export const gauge = (facts: Facts): Single<Gauge> => single(facts, { kind: "gauge", make: gaugeOf(facts) })
 
 export const gaugeBy = <Value extends string>(facts: Facts & LabelFacts<Value>): Labelled<Value, Gauge> =>
-  labelled(facts, "gauge", gaugeOf(facts))
+  labelled(facts, { kind: "gauge", make: gaugeOf(facts) })
 
 export const histogram = ({ buckets, ...facts }: Facts & { readonly buckets: ReadonlyArray<number> }) =>
-  single<Histogram>(facts, "histogram", histogramOf(facts, buckets), buckets)
+  single<Histogram>(facts, { kind: "histogram", make: histogramOf(facts, buckets), buckets })
 
 export const histogramBy = <Value extends string>(
   { buckets, ...facts }: Facts & LabelFacts<Value> & { readonly buckets: ReadonlyArray<number> }
-): Labelled<Value, Histogram> => labelled(facts, "histogram", histogramOf(facts, buckets), buckets)
+): Labelled<Value, Histogram> => labelled(facts, { kind: "histogram", make: histogramOf(facts, buckets), buckets })

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { NameClaim } from "../consensus/view.ts"
-import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameOfKey } from "../protocol/keys.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { firstOperationAt, plain } from "./NameEntry.ts"
@@ -19,7 +20,7 @@ export interface ClaimCheck {
    * Compares claims with the current records: each name once, in any order and in any number of lists. Throws nothing;
    * a file that cannot be read fails the result.
    */
-  readonly add: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+  readonly add: (claims: ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>) => void
   /** Ends the comparison. Also finds names without a claim, and histories that do not match. Run once. */
   readonly result: Effect.Effect<CheckResult, StorageFailure>
 }
@@ -65,7 +66,7 @@ interface Totals {
   readonly names: number
   /** The largest id of a name. */
   readonly last: number
-  readonly height: number
+  readonly height: Height
 }
 
 const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>
@@ -97,7 +98,7 @@ export const makeClaimCheck = (file: NamesFile): ClaimCheck => {
       if (reading !== Effect.void) return
       try {
         for (const [key, claim] of claims) {
-          const name = fromBinaryString(key)
+          const name = nameOfKey(key)
           const fault = contradiction(name, claim, file.points.claim(name))
           if (fault !== undefined && faults.length < MAX_FAULTS) faults.push(fault)
         }

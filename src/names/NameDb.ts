@@ -13,6 +13,7 @@ import type { Cursor, Follower } from "../chain/write/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
 import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -74,7 +75,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
    * expire comes first. The heights may lie in the past or in the future.
    */
   readonly expiringBetween: (
-    range: { readonly from: number; readonly to: number },
+    range: { readonly from: Height; readonly to: Height },
     params: ConsensusParams
   ) => Stream.Stream<NameEntry, StorageFailure>
   /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
@@ -91,7 +92,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
 
 export interface RecentRecord {
   readonly record: NameEntry
-  readonly tipHeight: number
+  readonly tipHeight: Height
 }
 
 export interface NameDbOptions extends NamesFile.NamesFileOptions {
@@ -120,7 +121,7 @@ const TIP = ""
 /** Fails for a record that is expired at the clock's tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const ensureActive =
   ({ params, tipHeight }: NameClock) => (record: NameEntry): Effect.Effect<NameEntry, NameExpired> =>
-    isExpired(record.height, tipHeight, params)
+    isExpired(record, tipHeight, params)
       ? Effect.fail(new NameExpired({ requested: printable(record.name), updateHeight: record.height }))
       : Effect.succeed(record)
 
@@ -129,9 +130,9 @@ const isSmall = ({ address, name, value }: NameEntry): boolean =>
 
 /** The update heights of names that were alive below the first height of a range and are expired at its last. */
 const updateHeightsOf = (
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to }: { readonly from: Height; readonly to: Height },
   params: ConsensusParams
-): { readonly from: number; readonly to: number } => ({
+): { readonly from: Height; readonly to: Height } => ({
   from: Math.max(0, from - expirationDepth(from - 1, params)),
   to: to - expirationDepth(to, params)
 })
@@ -141,12 +142,12 @@ const make = (
 ): Effect.Effect<Context.Tag.Service<NameDb>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const file = yield* NamesFile.open(options)
-    const cache = new RecordCache<Exit.Exit<NameEntry>>(options.cacheEntries ?? CACHE_ENTRIES)
+    const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES)
     const position = new RecordCache<Cursor>(2)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
     /** Reads and caches a record without a wait: a batch in between would leave an old record in the cache. */
-    const readRecord = (name: Bytes, key: string): Exit.Exit<NameEntry> | undefined => {
+    const readRecord = (name: Bytes, key: NameKey): Exit.Exit<NameEntry> | undefined => {
       const record = file.points.record(name)
       if (record === undefined) return undefined
       const found = Exit.succeed(record)
@@ -154,7 +155,7 @@ const make = (
       return found
     }
 
-    const lookUp = (name: Bytes, key: string): Effect.Effect<NameEntry, NameNotFound | StorageFailure> =>
+    const lookUp = (name: Bytes, key: NameKey): Effect.Effect<NameEntry, NameNotFound | StorageFailure> =>
       Effect.flatMap(
         file.point(() => readRecord(name, key)),
         (found) => found ?? neverExisted(name)
@@ -164,7 +165,7 @@ const make = (
     const resolve = (name: Bytes): Effect.Effect<NameEntry, NameNotFound | StorageFailure> =>
       Effect.suspend(() => {
         if (name.length > LONGEST) return neverExisted(name)
-        const key = binaryString(name)
+        const key = nameKey(name)
         return cache.get(key) ?? lookUp(name, key)
       })
 
@@ -181,7 +182,7 @@ const make = (
 
     const recent = (name: Bytes): RecentRecord | undefined => {
       const tip = position.get(TIP)
-      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(binaryString(name))
+      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(nameKey(name))
       return tip === undefined || found === undefined || Exit.isFailure(found)
         ? undefined
         : { record: found.value, tipHeight: tip.height }

@@ -1,12 +1,13 @@
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 
 /** The current record of a name: the last operation that set it. The name may be expired, depending on its height. */
 export interface NameEntry {
   readonly name: Bytes
   readonly value: Bytes
-  readonly height: number
+  readonly height: Height
   /** Wire order. */
   readonly txid: Bytes
   readonly vout: number
@@ -24,7 +25,7 @@ export interface NameHistoryEntry extends NameEntry {
 
 /** The tip and the rules that decide whether a name is expired. */
 export interface NameClock {
-  readonly tipHeight: number
+  readonly tipHeight: Height
   readonly params: ConsensusParams
 }
 
@@ -35,7 +36,7 @@ export interface NameClock {
  */
 export const OPERATIONS_PER_BLOCK = 0x100000
 
-export const firstOperationAt = (height: number): number => height * OPERATIONS_PER_BLOCK
+export const firstOperationAt = (height: Height): number => height * OPERATIONS_PER_BLOCK
 
 export const heightOfOperation = (id: number): number => Math.floor(id / OPERATIONS_PER_BLOCK)
 

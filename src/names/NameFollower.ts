@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
+import type { NameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
 import { batchOf } from "./nameChanges.ts"
@@ -27,7 +28,7 @@ export interface NameFollowerParts {
   readonly file: NamesFile
   readonly cursor: Follower["cursor"]
   /** Caches of the file: records by name, and the last block, which changes with each write. */
-  readonly records: RecordCache<unknown>
+  readonly records: RecordCache<unknown, NameKey>
   readonly position: RecordCache<unknown>
   /** Receives the committed changes; keeps the last `backlog` events for a slow listener. */
   readonly events: PubSub.PubSub<NameEvent>
@@ -42,7 +43,7 @@ const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect
 export const makeNameFollower = ({ backlog, cursor, events, file, position, records }: NameFollowerParts): Follower => {
   /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
   const changing = (
-    touched: Iterable<string> | "all",
+    touched: Iterable<NameKey> | "all",
     write: Effect.Effect<void, StorageFailure>
   ): Effect.Effect<void, StorageFailure> =>
     Effect.acquireUseRelease(

@@ -3,8 +3,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
-import { binaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import { type Height, nameKey } from "../protocol/keys.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
@@ -45,16 +45,21 @@ const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string 
   return text
 }
 
-/** Runs a statement over all rows, and passes the returned rows to `use`. */
+interface RowWrites<A, Row> {
+  readonly statement: MultiRow<A>
+  readonly rows: ReadonlyArray<A>
+  /** Receives the rows that the statement returns. */
+  readonly use?: (returned: Row) => void
+}
+
+/** Runs a statement over all rows. */
 const runRows = <A, Row>(
   connection: Connection,
-  statement: MultiRow<A>,
-  rows: ReadonlyArray<A>,
-  use: (returned: Row) => void
+  { rows, statement, use }: RowWrites<A, Row>
 ): Effect.Effect<void, SqlError> =>
   Effect.forEach(chunksOf(rows), (chunk) => {
     const returned = query<Row>(connection, textOf(statement, chunk.length), chunk.flatMap(statement.params))
-    const used = Effect.map(returned, (rows) => rows.forEach(use))
+    const used = Effect.map(returned, (rows) => use === undefined ? undefined : rows.forEach(use))
     return chunk.length === CHUNK_SIZES[0] ? Effect.zipLeft(used, turnOfEventLoop) : used
   }, { discard: true })
 
@@ -81,10 +86,8 @@ const INSERT_OPERATIONS: MultiRow<OperationOfName> = {
   }
 }
 
-const ignore = (): void => {}
-
 interface CursorRow {
-  readonly height: number
+  readonly height: Height
   readonly hash: Buffer
 }
 
@@ -124,16 +127,16 @@ export const applyBatch = (
     const ids = new Map<number, number>()
     const remember = ({ id, operation }: { readonly id: number; readonly operation: number }) =>
       void ids.set(operation, id)
-    yield* runRows(connection, UPSERT_NAMES, [...latest.values()], remember)
+    yield* runRows(connection, { statement: UPSERT_NAMES, rows: [...latest.values()], use: remember })
     const rows = operations.map(({ effect, id }) => {
       // The last operation on a name needs no lookup by name.
-      const nameId = ids.get(id) ?? ids.get(latest.get(binaryString(effect.name))?.id ?? -1)
+      const nameId = ids.get(id) ?? ids.get(latest.get(nameKey(effect.name))?.id ?? -1)
       if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
       return { effect, id, nameId }
     })
-    yield* runRows(connection, INSERT_OPERATIONS, rows, ignore)
+    yield* runRows(connection, { statement: INSERT_OPERATIONS, rows })
     const to = blocks[blocks.length - 1] ?? blocks[0]
-    yield* runRows(connection, INSERT_BLOCKS, blocks.slice(-KEPT_BLOCKS), ignore)
+    yield* runRows(connection, { statement: INSERT_BLOCKS, rows: blocks.slice(-KEPT_BLOCKS) })
     yield* query(connection, "DELETE FROM blocks WHERE height <= ?", [to.height - KEPT_BLOCKS])
     yield* writeCursor(connection, to)
   })
@@ -164,6 +167,6 @@ export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void
       yield* turnOfEventLoop
     }
     yield* query(connection, "DELETE FROM blocks WHERE height > ?", [to.height])
-    yield* runRows(connection, INSERT_BLOCKS, [to], ignore)
+    yield* runRows(connection, { statement: INSERT_BLOCKS, rows: [to] })
     yield* writeCursor(connection, to)
   })

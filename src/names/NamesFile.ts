@@ -80,7 +80,7 @@ const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Eff
     }
     return root instanceof WrongRow
       ? new StorageCorrupted({ file: filename, found: root.message, remedy: REMEDY })
-      : Effect.fail(storageFailure(filename, doing, REMEDY)(root))
+      : Effect.fail(storageFailure({ file: filename, doing, remedy: REMEDY })(root))
   })
 
 const timed = <A, E>(latency: Histogram, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -137,16 +137,22 @@ const connect = (
 /** Runs the migrations that the file has not had yet. Refuses a file with unknown migrations. */
 const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const unknown = (found: string, remedy: string) => new StorageCorrupted({ file: filename, found, remedy })
+    const unknown = (fault: { readonly found: string; readonly remedy: string }) =>
+      new StorageCorrupted({ file: filename, ...fault })
     const tables = yield* client<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
     if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATIONS_TABLE)) {
-      return yield* unknown("it is a database of another program", REMEDY)
+      return yield* unknown({ found: "it is a database of another program", remedy: REMEDY })
     }
     yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: MIGRATIONS_TABLE })
     const [done] = yield* client<{ readonly latest: number }>`
       SELECT max(migration_id) AS latest FROM ${client(MIGRATIONS_TABLE)}`
     const latest = done?.latest ?? 0
-    if (latest > LATEST_MIGRATION) return yield* unknown(newerFormat(latest, LATEST_MIGRATION), newerRemedy(REMEDY))
+    if (latest > LATEST_MIGRATION) {
+      return yield* unknown({
+        found: newerFormat({ version: latest, known: LATEST_MIGRATION }),
+        remedy: newerRemedy(REMEDY)
+      })
+    }
   }).pipe(
     Effect.provideService(SqlClient.SqlClient, client),
     Effect.catchTags({
@@ -165,7 +171,7 @@ const newerMigrations = (database: SQLite.Database): string | undefined => {
     `SELECT max(migration_id) AS latest, count(*) AS steps FROM ${MIGRATIONS_TABLE}`
   ).get()
   return done !== undefined && done.latest > LATEST_MIGRATION && done.steps === done.latest
-    ? newerFormat(done.latest, LATEST_MIGRATION)
+    ? newerFormat({ version: done.latest, known: LATEST_MIGRATION })
     : undefined
 }
 
@@ -187,7 +193,7 @@ interface Connections {
 const driver = (filename: string, options: SQLite.Options) =>
   Effect.try({
     try: () => new SQLite(filename, options),
-    catch: storageFailure(filename, "opening", REMEDY)
+    catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
   })
 
 const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, StorageFailure, Scope.Scope> =>
@@ -198,7 +204,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
         requireWritable(filename)
         keepPrivate(filename)
       },
-      catch: storageFailure(filename, "opening", REMEDY)
+      catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
     // The guard's connection closes last: it has copied the log, so SQLite has nothing left to copy.
     const keeper = yield* driver(filename, { timeout: 0 })
@@ -213,7 +219,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
             throw cause
           }
         },
-        catch: storageFailure(filename, "opening", REMEDY)
+        catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
       }),
       (guard) => Effect.sync(() => guard.close())
     )
@@ -228,7 +234,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
     yield* Effect.annotateLogs(Effect.logDebug("database opened", { file: filename }), "subsystem", "storage")
     const reads = yield* Effect.try({
       try: () => new PointReads(points),
-      catch: storageFailure(filename, "opening", REMEDY)
+      catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
     return { writer, reader, points: reads, guard }
   })
@@ -253,7 +259,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
     const repair = yield* makeRepair(
       inspected,
       Effect.suspend(() => current.close).pipe(
-        Effect.zipRight(attempt(() => guarded(filename, "removing", REMEDY, () => removeDatabase(filename)))),
+        Effect.zipRight(
+          attempt(() => guarded({ file: filename, doing: "removing", remedy: REMEDY }, () => removeDatabase(filename)))
+        ),
         Effect.zipRight(opening),
         Effect.map((opened) => void (current = opened)),
         Effect.uninterruptible
@@ -265,7 +273,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
     const noticing = <A>(use: Effect.Effect<A, StorageFailure>): Effect.Effect<A, StorageFailure> =>
       Effect.tapError(use, repair.noticed)
     const failed = (cause: unknown) => noticing(failing(filename, "reading")(cause))
-    const committed = attempt(() => guarded(filename, "writing", REMEDY, () => current.guard.committed()))
+    const committed = attempt(() =>
+      guarded({ file: filename, doing: "writing", remedy: REMEDY }, () => current.guard.committed())
+    )
     return {
       get reader() {
         return current.reader

@@ -2,6 +2,7 @@ import type { Cursor } from "../chain/write/Follower.ts"
 import type { NameClaim } from "../consensus/view.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import type { Height } from "../protocol/keys.ts"
 import { outpoint, outpointKey } from "../protocol/transaction.ts"
 import type { Database, Statement } from "../storage/Database.ts"
 import {
@@ -29,7 +30,7 @@ export class PointReads {
   private readonly byHash: Statement<[Bytes], OperationRow & { readonly name: Buffer }>
   private readonly byTxid: Statement<[{ readonly txid: Bytes }], { readonly id: number | null }>
   private readonly claimByName: Statement<[Bytes], ClaimRow>
-  private readonly position: Statement<[], { readonly height: number; readonly hash: Buffer }>
+  private readonly position: Statement<[], { readonly height: Height; readonly hash: Buffer }>
 
   constructor(database: Database) {
     const current = "FROM names n JOIN operations o ON o.id = n.operation"

@@ -6,9 +6,9 @@
  * During a write the cache adds no value, and the values that the write touches are removed. A reader then reads the
  * store, which changes in one step at the commit. So no answer mixes the states before and after the write.
  */
-export class RecordCache<A> {
-  private young = new Map<string, A>()
-  private old = new Map<string, A>()
+export class RecordCache<A, Key extends string = string> {
+  private young = new Map<Key, A>()
+  private old = new Map<Key, A>()
   private readonly half: number
   private frozen = false
 
@@ -21,7 +21,7 @@ export class RecordCache<A> {
     return this.young.size + this.old.size
   }
 
-  get(key: string): A | undefined {
+  get(key: Key): A | undefined {
     const found = this.young.get(key)
     if (found !== undefined) return found
     const aged = this.old.get(key)
@@ -31,13 +31,13 @@ export class RecordCache<A> {
     return aged
   }
 
-  put(key: string, value: A): void {
+  put(key: Key, value: A): void {
     if (this.frozen || this.half === 0) return
     this.old.delete(key)
     this.insert(key, value)
   }
 
-  private insert(key: string, value: A): void {
+  private insert(key: Key, value: A): void {
     if (this.young.size >= this.half) {
       this.old = this.young
       this.young = new Map()
@@ -46,7 +46,7 @@ export class RecordCache<A> {
   }
 
   /** Starts a write that touches these keys, or all keys. */
-  freeze(keys: Iterable<string> | "all"): void {
+  freeze(keys: Iterable<Key> | "all"): void {
     this.frozen = true
     if (keys === "all") {
       this.young.clear()

@@ -80,7 +80,7 @@ export const completeNames = (
         const record = yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
         if (record === undefined) return { type: "unknown" } as const
         const { height } = yield* chain.tip
-        return isExpired(record.height, height, chain.params)
+        return isExpired(record, height, chain.params)
           ? { type: "expired" } as const
           : { type: "active", record } as const
       })

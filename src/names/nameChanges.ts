@@ -1,6 +1,7 @@
 import type { ConnectedBlock } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
-import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import { type Bytes } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
 import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameEntry.ts"
 
 export interface NumberedEffect {
@@ -12,13 +13,13 @@ export interface NameBatch {
   /** Every operation, in chain order. */
   readonly operations: ReadonlyArray<NumberedEffect>
   /** The last operation on each name, by `binaryString` of the name, in the order in which names are first touched. */
-  readonly latest: ReadonlyMap<string, NumberedEffect>
+  readonly latest: ReadonlyMap<NameKey, NumberedEffect>
 }
 
 /** Numbers the operations of consecutive blocks. Throws `RangeError` if the blocks are not consecutive. */
 export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
   const operations: Array<NumberedEffect> = []
-  const latest = new Map<string, NumberedEffect>()
+  const latest = new Map<NameKey, NumberedEffect>()
   let expected = blocks[0]?.height
   for (const { effects, height } of blocks) {
     if (height !== expected) throw new RangeError(`block ${height} comes where block ${expected} should`)
@@ -30,7 +31,7 @@ export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
       if (effect === undefined) continue
       const numbered = { id: first + i, effect }
       operations.push(numbered)
-      latest.set(binaryString(effect.name), numbered)
+      latest.set(nameKey(effect.name), numbered)
     }
   }
   return { operations, latest }

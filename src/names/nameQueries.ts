@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
 import {
@@ -105,8 +106,8 @@ const listed = (
 /** Names whose last operation is in the heights `from` to `to`, both included, in the order of those operations. */
 export const updatedBetween = (
   file: NamesFile,
-  from: number,
-  to: number
+  from: Height,
+  to: Height
 ): Stream.Stream<NameEntry, StorageFailure> => {
   const { reader, reading } = file
   return paged(firstOperationAt(from), (first) => {

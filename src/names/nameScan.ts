@@ -3,6 +3,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
 import { firstOperationAt, type NameEntry, plain, RECORD_COLUMNS } from "./NameEntry.ts"
@@ -18,8 +19,8 @@ import { type NamesFile, query } from "./NamesFile.ts"
 export interface ScanOptions extends ListOptions {
   readonly prefix?: Bytes | undefined
   /** Heights of the last operation, both included. */
-  readonly minHeight?: number | undefined
-  readonly maxHeight?: number | undefined
+  readonly minHeight?: Height | undefined
+  readonly maxHeight?: Height | undefined
   /** Whether a name is wanted, for example by a regular expression. It is called for many names: it has to be fast. */
   readonly matches?: ((name: Bytes) => boolean) | undefined
 }

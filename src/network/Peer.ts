@@ -132,7 +132,7 @@ export interface PeerHandler {
   /** Runs before any message. Must not wait for anything that needs the peer. */
   readonly connected: (peer: Peer) => Effect.Effect<void>
   /** Whether to decode a `block` or `cmpctblock`, by the bytes in front of its transactions. False drops it. */
-  readonly screened?: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
+  readonly screened?: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
   /** Runs last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>
 }

@@ -71,7 +71,14 @@ const nonceFrom = (random: Random) => (): bigint => {
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
 }
 
-const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Random, now: () => number) => {
+const accepting = (
+  net: Net,
+  { handlers, now, random }: {
+    readonly handlers: typeof PeerHandlers.Service
+    readonly random: Random
+    readonly now: () => number
+  }
+) => {
   const inbound = {
     connections: net.connections,
     limits: net.limits,
@@ -207,12 +214,12 @@ const make = (
     }
 
     if (options.maxPeers > 0) {
-      for (const target of options.addPeers) addNode(net, formatHostPort(target), target)
+      for (const target of options.addPeers) addNode(net, { name: formatHostPort(target), target })
       if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
     }
     const bound = options.listen === undefined || limits.inbound === 0
       ? undefined
-      : yield* listen(options.listen, accepting(net, handlers, random, now))
+      : yield* listen(options.listen, accepting(net, { handlers, random, now }))
     if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatHostPort(bound) })
     return service(net, handlers, {
       bound,

@@ -133,7 +133,12 @@ const make = (config: DecodedConfig, settings: Settings) =>
     yield* openWallet(config.embedded)
     const complete = yield* nameKnowledge(settings)
     const names = yield* EmbeddedNames.make(complete)
-    const operations = yield* EmbeddedOperations.make(config.embedded, complete, lifespan, scope)
+    const operations = yield* EmbeddedOperations.make({
+      config: config.embedded,
+      names: complete,
+      lifespan,
+      scope
+    })
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",

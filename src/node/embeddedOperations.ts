@@ -72,7 +72,14 @@ const shown = ({ firstUpdateTxid, newTxid, note, step }: Registration): WalletRe
   note
 })
 
-export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lifespan, scope: Scope.Scope) =>
+export interface EmbeddedOperationsParts {
+  readonly config: EmbeddedConfig
+  readonly names: CompleteNames
+  readonly lifespan: Lifespan
+  readonly scope: Scope.Scope
+}
+
+export const make = ({ config, lifespan, names, scope }: EmbeddedOperationsParts) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const db = yield* NameDb
@@ -129,6 +136,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
           : registrationState(shown(entry), (txHash) => confirmed(wallet, txHash))
       })
 
+    // positional: public API, as in NameClient
     const registerName = (
       name: string,
       value: string,
@@ -150,6 +158,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
         lifespan.during
       )
 
+    // positional: public API, as in NameClient
     const updateName = (
       name: string,
       value: string,

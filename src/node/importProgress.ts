@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportProgress } from "../chain/import/ImportRun.ts"
+import type { Height } from "../protocol/keys.ts"
 
 export interface ProgressTerminal {
   readonly columns: number
@@ -9,7 +10,7 @@ export interface ProgressTerminal {
 }
 
 export interface Summary {
-  readonly height: number
+  readonly height: Height
   readonly blocks: number
   readonly of: number
   readonly blocksPerSecond: number

@@ -51,13 +51,16 @@ export interface PromiseClient extends AsyncDisposable {
   readonly mode: "daemon" | "embedded"
   /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
-  /** Registers a name: both steps, for as long as the client is open. By default it resolves after the first step. */
+  /**
+   * Registers a name: both steps, for as long as the client is open. By default it resolves after the first step.
+   * positional: public API
+   */
   readonly registerName: (
     name: string,
     value: string,
     options?: (RegisterOptions & CallOptions) | null
   ) => Promise<OperationResult>
-  /** Changes the value of a name of the wallet. The empty value clears it. */
+  /** Changes the value of a name of the wallet. The empty value clears it. positional: public API */
   readonly updateName: (
     name: string,
     value: string,

@@ -38,14 +38,14 @@ export class Reader {
     return this.source.length - this.offset
   }
 
-  fail(field: string, reason: string): never {
+  fail({ field, reason }: { readonly field: string; readonly reason: string }): never {
     throw new DecodeError(field, this.offset, reason)
   }
 
   private take(size: number, field: string): number {
     const at = this.offset
     if (size > this.source.length - at) {
-      this.fail(field, `needs ${size} bytes, ${this.source.length - at} are left`)
+      this.fail({ field, reason: `needs ${size} bytes, ${this.source.length - at} are left` })
     }
     this.offset = at + size
     return at
@@ -92,7 +92,7 @@ export class Reader {
   compactSize(field: string, limit = MAX_SIZE): number {
     const first = this.u8(field)
     if (first < 0xfd) {
-      if (first > limit) this.fail(field, `${first} is above the limit of ${limit}`)
+      if (first > limit) this.fail({ field, reason: `${first} is above the limit of ${limit}` })
       return first
     }
     const [value, least] = first === 0xfd
@@ -100,8 +100,8 @@ export class Reader {
       : first === 0xfe
       ? [this.u32(field), 0x10000]
       : [Number(this.u64(field)), 0x100000000]
-    if (value < least) this.fail(field, "the size is not written in its shortest form")
-    if (value > limit) this.fail(field, `${value} is above the limit of ${limit}`)
+    if (value < least) this.fail({ field, reason: "the size is not written in its shortest form" })
+    if (value > limit) this.fail({ field, reason: `${value} is above the limit of ${limit}` })
     return value
   }
 
@@ -109,7 +109,7 @@ export class Reader {
   count(field: string, smallest: number): number {
     const count = this.compactSize(field)
     if (count * smallest > this.remaining) {
-      this.fail(field, `${count} entries do not fit into the ${this.remaining} bytes left`)
+      this.fail({ field, reason: `${count} entries do not fit into the ${this.remaining} bytes left` })
     }
     return count
   }
@@ -121,6 +121,6 @@ export class Reader {
 
   /** Throws `DecodeError` if unread bytes are left. */
   end(field: string): void {
-    if (this.remaining > 0) this.fail(field, `${this.remaining} bytes follow that do not belong here`)
+    if (this.remaining > 0) this.fail({ field, reason: `${this.remaining} bytes follow that do not belong here` })
   }
 }

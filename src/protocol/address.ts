@@ -50,7 +50,7 @@ const witnessOf = (script: Bytes): Destination | undefined => {
   if (opcode !== 0 && (opcode < OP_1 || opcode > OP_16)) return undefined
   const version = opcode === 0 ? 0 : opcode - OP_1 + 1
   const length = script.length - 2
-  if (script[1] !== length || !isProgramLength(version, length)) return undefined
+  if (script[1] !== length || !isProgramLength({ version, length })) return undefined
   return { kind: "witness", version, program: script.subarray(2) }
 }
 

@@ -59,12 +59,12 @@ export const decodeBech32 = (text: string): Bech32 | undefined => {
 }
 
 /** Whether a witness program of this version may have this many bytes. BIP 141. */
-export const isProgramLength = (version: number, length: number): boolean =>
+export const isProgramLength = ({ length, version }: { readonly version: number; readonly length: number }): boolean =>
   version === 0 ? length === 20 || length === 32 : version <= 16 && length >= 2 && length <= 40
 
 /** Throws `RangeError` for a version or length outside BIP 141, which is a mistake of the caller. */
 export const encodeSegwit = (hrp: string, version: number, program: Bytes): string => {
-  if (!Number.isInteger(version) || version < 0 || !isProgramLength(version, program.length)) {
+  if (!Number.isInteger(version) || version < 0 || !isProgramLength({ version, length: program.length })) {
     throw new RangeError(`no witness program: version ${version}, ${program.length} bytes`)
   }
   return encodeBech32(version === 0 ? "bech32" : "bech32m", hrp, [version, ...bech32.toWords(program)])
@@ -79,7 +79,7 @@ export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly 
   const program = bech32.fromWordsUnsafe(values.slice(1))
   if (program === undefined) return { error: "Invalid padding in Bech32 data section" }
   if (version > 16) return { error: "Invalid Bech32 address witness version" }
-  if (!isProgramLength(version, program.length)) {
+  if (!isProgramLength({ version, length: program.length })) {
     const size = `program size (${program.length} ${program.length === 1 ? "byte" : "bytes"})`
     return { error: version === 0 ? `Invalid Bech32 v0 address ${size}, per BIP141` : `Invalid Bech32 address ${size}` }
   }

@@ -22,6 +22,11 @@ export const readBlockHeader = (reader: Reader): BlockHeader => {
 export const encodeBlockHeader = ({ auxpow, header }: BlockHeader): Uint8Array =>
   auxpow === undefined ? header.bytes : concat(header.bytes, normalizeAuxpow(auxpow).bytes)
 
+export interface BlockParts extends BlockHeader {
+  readonly bytes: Bytes
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
 /** A block as a view of its bytes, made by `readBlock` or `makeBlock`. */
 export class Block implements BlockHeader {
   /** The serialization with witnesses and proof. Fields of the proof that no rule checks are zero. */
@@ -32,7 +37,7 @@ export class Block implements BlockHeader {
   private knownMerkle: MerkleRoot | undefined
   private knownStrippedSize: number | undefined
 
-  constructor(bytes: Bytes, header: Header, auxpow: Auxpow | undefined, transactions: ReadonlyArray<Transaction>) {
+  constructor({ auxpow, bytes, header, transactions }: BlockParts) {
     this.bytes = bytes
     this.header = header
     this.auxpow = auxpow
@@ -107,12 +112,12 @@ export class BlockReading {
   private finish(): Block {
     const { bodyStart, head: { auxpow, header }, reader, start, transactions } = this
     const received = reader.source.subarray(start, reader.offset)
-    if (auxpow === undefined) return new Block(received, header, undefined, transactions)
+    if (auxpow === undefined) return new Block({ bytes: received, header, auxpow: undefined, transactions })
     const normal = normalizeAuxpow(auxpow)
     const bytes = normal === auxpow
       ? received
       : concat(header.bytes, normal.bytes, reader.source.subarray(bodyStart, reader.offset))
-    return new Block(bytes, header, normal, transactions)
+    return new Block({ bytes, header, auxpow: normal, transactions })
   }
 }
 
@@ -134,5 +139,10 @@ export const makeBlock = (
 ): Block => {
   const proof = auxpow === undefined ? undefined : normalizeAuxpow(auxpow)
   const parts = [header.bytes, proof?.bytes ?? new Uint8Array(0), writeCount(transactions.length)]
-  return new Block(concat(...parts, ...transactions.map(({ bytes }) => bytes)), header, proof, transactions)
+  return new Block({
+    bytes: concat(...parts, ...transactions.map(({ bytes }) => bytes)),
+    header,
+    auxpow: proof,
+    transactions
+  })
 }

@@ -40,8 +40,10 @@ const WORDS_PER_BLOCK = 16
 /** "expand 32-byte k" (RFC 8439, 2.3). */
 const CONSTANTS = Uint32Array.of(0x61707865, 0x3320646e, 0x79622d32, 0x6b206574)
 
+// positional: runs per word of each hash
 const rotate = (word: number, by: number): number => (word << by) | (word >>> (32 - by))
 
+// positional: runs 80 times per hash
 const quarterRound = (state: Uint32Array, a: number, b: number, c: number, d: number): void => {
   let [wa, wb, wc, wd] = [state[a] ?? 0, state[b] ?? 0, state[c] ?? 0, state[d] ?? 0]
   wa = (wa + wb) | 0

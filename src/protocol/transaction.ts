@@ -229,9 +229,9 @@ export const readTransaction = (reader: Reader, witness = true): Transaction => 
       empty = false
       inputs[i] = input
     }
-    if (empty) reader.fail("witness", "superfluous: no input has one")
+    if (empty) reader.fail({ field: "witness", reason: "superfluous: no input has one" })
   }
-  if ((flags & ~1) !== 0) reader.fail("flag", `unknown optional data (${flags})`)
+  if ((flags & ~1) !== 0) reader.fail({ field: "flag", reason: `unknown optional data (${flags})` })
   const witnessSize = reader.offset - witnessStart
   const lockTime = reader.u32("lock time")
   const bytes = reader.source.subarray(start, reader.offset)

@@ -78,10 +78,11 @@ export class BlockFiles {
 
   numbers(family: FileFamily): ReadonlyArray<number> {
     const pattern = new RegExp(`^${family}(\\d{5})\\.dat$`)
-    return guarded(this.directory, "reading", REMEDY, () => readdirSync(this.directory)).flatMap((name) => {
-      const digits = pattern.exec(name)?.[1]
-      return digits === undefined ? [] : [Number(digits)]
-    }).sort((a, b) => a - b)
+    return guarded({ file: this.directory, doing: "reading", remedy: REMEDY }, () => readdirSync(this.directory))
+      .flatMap((name) => {
+        const digits = pattern.exec(name)?.[1]
+        return digits === undefined ? [] : [Number(digits)]
+      }).sort((a, b) => a - b)
   }
 
   private lastNumber(family: FileFamily): number {
@@ -92,7 +93,7 @@ export class BlockFiles {
     const path = this.path(family, number)
     const known = this.open.get(path)
     if (known !== undefined) return known
-    return guarded(path, "opening", REMEDY, () => {
+    return guarded({ file: path, doing: "opening", remedy: REMEDY }, () => {
       const isNew = !existsSync(path)
       const descriptor = openSync(path, isNew ? "w+" : "r+", 0o600)
       this.newFiles ||= isNew
@@ -125,7 +126,10 @@ export class BlockFiles {
     frame.writeUInt32LE(content.length, 4)
     frame.set(content, FRAME_SIZE)
     const place = { file: number, offset: file.size + FRAME_SIZE, size: content.length }
-    guarded(this.path(family, number), "writing", REMEDY, () => writeAll(file.descriptor, frame, file.size))
+    guarded(
+      { file: this.path(family, number), doing: "writing", remedy: REMEDY },
+      () => writeAll(file.descriptor, frame, file.size)
+    )
     file.size += frame.length
     file.written = true
     this.total += frame.length
@@ -140,7 +144,10 @@ export class BlockFiles {
     }
     const content = new Uint8Array(size)
     const { descriptor } = this.file(family, file)
-    const got = guarded(path, "reading", REMEDY, () => readSync(descriptor, content, 0, size, offset))
+    const got = guarded(
+      { file: path, doing: "reading", remedy: REMEDY },
+      () => readSync(descriptor, content, 0, size, offset)
+    )
     if (got === size) return content
     throw new StorageCorrupted({
       file: path,
@@ -166,11 +173,11 @@ export class BlockFiles {
   sync(): void {
     for (const [path, file] of this.open) {
       if (!file.written) continue
-      guarded(path, "writing", REMEDY, () => fsyncSync(file.descriptor))
+      guarded({ file: path, doing: "writing", remedy: REMEDY }, () => fsyncSync(file.descriptor))
       file.written = false
     }
     if (!this.newFiles) return
-    guarded(this.directory, "writing", REMEDY, () => syncDirectoryNow(this.directory))
+    guarded({ file: this.directory, doing: "writing", remedy: REMEDY }, () => syncDirectoryNow(this.directory))
     this.newFiles = false
   }
 
@@ -183,7 +190,7 @@ export class BlockFiles {
       if (!file.written) continue
       const { size } = file
       await fsyncAside(file.descriptor).catch((cause: unknown) => {
-        throw storageFailure(path, "writing", REMEDY)(cause)
+        throw storageFailure({ file: path, doing: "writing", remedy: REMEDY })(cause)
       })
       if (file.size === size) file.written = false
     }
@@ -193,11 +200,11 @@ export class BlockFiles {
    * Truncates a file to `end`: removes records without a reference, or a record that was written in part. Returns the
    * number of bytes removed.
    */
-  cut(family: FileFamily, number: number, end: number): number {
+  cut(family: FileFamily, number: number, { end }: { readonly end: number }): number {
     const surplus = this.sizeOf(family, number) - end
     if (surplus <= 0) return 0
     const file = this.file(family, number)
-    guarded(this.path(family, number), "repairing", REMEDY, () => {
+    guarded({ file: this.path(family, number), doing: "repairing", remedy: REMEDY }, () => {
       ftruncateSync(file.descriptor, end)
       fsyncSync(file.descriptor)
     })

@@ -20,8 +20,15 @@ const FULL = new Set(["SQLITE_FULL", "ENOSPC"])
 export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
 
+/** Work on a file, for the message if it fails. */
+export interface FileWork {
+  readonly file: string
+  readonly doing: string
+  readonly remedy: string
+}
+
 /** Converts an error of the driver or the file system to a `StorageFailure`. Rethrows any other error. */
-export const storageFailure = (file: string, doing: string, remedy: string) => (cause: unknown): StorageFailure => {
+export const storageFailure = ({ doing, file, remedy }: FileWork) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
   if (isDamage(cause) || cause instanceof PageDamaged) {
     return new StorageCorrupted({ file, found: cause.message, remedy })
@@ -36,11 +43,12 @@ export const storageFailure = (file: string, doing: string, remedy: string) => (
   return new StorageUnavailable({ file, doing, reason: `${words} (${cause.code})` })
 }
 
-export const guarded = <A>(file: string, doing: string, remedy: string, work: () => A): A => {
+/** Runs work on a file. Throws its errors as `storageFailure` converts them. */
+export const guarded = <A>(on: FileWork, work: () => A): A => {
   try {
     return work()
   } catch (cause) {
-    throw storageFailure(file, doing, remedy)(cause)
+    throw storageFailure(on)(cause)
   }
 }
 
@@ -74,13 +82,13 @@ export interface OpenDatabase {
  * database with the guard. Throws `StorageFailure`, also for a file of a newer version: that file is not changed.
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
-  guarded(filename, "opening", remedy, () => {
+  guarded({ file: filename, doing: "opening", remedy }, () => {
     requireWritable(filename)
     keepPrivate(filename)
     const database = new SQLite(filename)
     let guard: PageGuard | undefined
     try {
-      refuseNewer(database, filename, migrations, remedy)
+      refuseNewer(database, { filename, migrations, remedy })
       for (const pragma of pragmas(pageSize)) database.pragma(pragma)
       guard = new PageGuard(filename, database)
       migrate(database, migrations)
@@ -105,7 +113,7 @@ export const pragmas = (pageSize: number): ReadonlyArray<string> => [
 ]
 
 /** The error text for a file of a newer version. */
-export const newerFormat = (version: number, known: number): string =>
+export const newerFormat = ({ known, version }: { readonly version: number; readonly known: number }): string =>
   `its format is ${version}, this version of svcd knows formats up to ${known}`
 
 export const newerRemedy = (remedy: string): string => `Use the version of svcd that made it, or: ${remedy}`
@@ -113,10 +121,17 @@ export const newerRemedy = (remedy: string): string => `Use the version of svcd 
 const versionOf = (database: Database): number => Number(database.pragma("user_version", { simple: true }))
 
 /** Runs before anything is written. */
-const refuseNewer = (database: Database, file: string, migrations: ReadonlyArray<string>, remedy: string): void => {
+const refuseNewer = (
+  database: Database,
+  { filename: file, migrations, remedy }: Omit<OpenOptions, "pageSize">
+): void => {
   const version = versionOf(database)
   if (version <= migrations.length) return
-  throw new StorageCorrupted({ file, found: newerFormat(version, migrations.length), remedy: newerRemedy(remedy) })
+  throw new StorageCorrupted({
+    file,
+    found: newerFormat({ version, known: migrations.length }),
+    remedy: newerRemedy(remedy)
+  })
 }
 
 const migrate = (database: Database, migrations: ReadonlyArray<string>): void => {

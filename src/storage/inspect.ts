@@ -35,8 +35,7 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 const firstChanged = async (
   file: string,
   { pageSize, sums }: PageSums,
-  signal: AbortSignal,
-  tell: (checked: number) => void
+  { signal, tell }: { readonly signal: AbortSignal; readonly tell: (checked: number) => void }
 ): Promise<number | undefined> => {
   const log = readWal(file)
   const handle = await open(file, "r")
@@ -73,7 +72,13 @@ const integrity = (file: string): string | undefined => {
   }
 }
 
-const look = async (file: string, signal: AbortSignal, tell: (checked: number, total: number) => void) => {
+/** The progress of a check, in pages. */
+interface Told {
+  readonly checked: number
+  readonly total: number
+}
+
+const look = async (file: string, signal: AbortSignal, tell: (told: Told) => void) => {
   requireWritable(file)
   if (sizeOf(file) === 0) return { type: "absent" } as const
   const sums = readSums(file)
@@ -81,7 +86,10 @@ const look = async (file: string, signal: AbortSignal, tell: (checked: number, t
     const found = integrity(file)
     return found === undefined ? { type: "unsealed", reason: sums } as const : { type: "damaged", found } as const
   }
-  const changed = await firstChanged(file, sums, signal, (checked) => tell(checked, sums.sums.length))
+  const changed = await firstChanged(file, sums, {
+    signal,
+    tell: (checked) => tell({ checked, total: sums.sums.length })
+  })
   return changed === undefined
     ? { type: "sound" } as const
     : { type: "damaged", found: `page ${changed} does not match its checksum` } as const
@@ -90,15 +98,17 @@ const look = async (file: string, signal: AbortSignal, tell: (checked: number, t
 /** Checks a database that is not open: its pages against their sums, or with SQLite's own check if it has no sums. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
-    const told = { checked: 0, total: 0 }
+    let told: Told = { checked: 0, total: 0 }
     const report = Effect.suspend(() =>
       Effect.logInfo(`checking database ${what}`, { pages: told.total, checked: Math.min(told.checked, told.total) })
     )
     const looking = Effect.tryPromise({
-      try: (signal) => look(filename, signal, (checked, total) => void Object.assign(told, { checked, total })),
+      try: (signal) => look(filename, signal, (now) => void (told = now)),
       catch: (cause) => cause
     }).pipe(
-      Effect.catchAll((cause) => Effect.suspend(() => Effect.fail(storageFailure(filename, "opening", remedy)(cause))))
+      Effect.catchAll((cause) =>
+        Effect.suspend(() => Effect.fail(storageFailure({ file: filename, doing: "opening", remedy })(cause)))
+      )
     )
     // Interruptible also in an uninterruptible caller: otherwise the end of the check would wait for this fiber.
     const reports = Effect.interruptible(Effect.forever(Effect.zipRight(Effect.sleep(REPORT_MS), report)))
@@ -144,7 +154,7 @@ export const newerThan = (known: number, filename: string): Inspected["newer"] =
     page.writeUInt32BE(known, USER_VERSION_OFFSET)
     if (sumOf(page) === sums.sums[0]) return undefined
   }
-  return newerFormat(version, known)
+  return newerFormat({ version, known })
 }
 
 /** Removes a database and the files beside it. After a crash in between, the next start finds it damaged again. */
@@ -196,5 +206,8 @@ export const removeDamaged = (
     const found = yield* findDamage(inspected)
     if (found === undefined) return
     yield* Effect.logError(`database corrupted: ${filename} is damaged (${found}) and is removed: ${instead}`)
-    yield* Effect.try({ try: () => removeDatabase(filename), catch: storageFailure(filename, "removing", remedy) })
+    yield* Effect.try({
+      try: () => removeDatabase(filename),
+      catch: storageFailure({ file: filename, doing: "removing", remedy })
+    })
   }).pipe(Effect.annotateLogs("subsystem", "storage"))

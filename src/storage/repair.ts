@@ -64,7 +64,7 @@ export const pagesOf = (
   check: (from) =>
     Effect.suspend(() => {
       try {
-        return Effect.succeed(guarded(filename, "reading", remedy, () => guard().check(from)))
+        return Effect.succeed(guarded({ file: filename, doing: "reading", remedy }, () => guard().check(from)))
       } catch (failure) {
         if (failure instanceof StorageCorrupted) return Effect.as(noticed(failure), undefined)
         return failure instanceof StorageUnavailable ? Effect.fail(failure) : Effect.die(failure)

@@ -29,6 +29,8 @@ export interface Wallet {
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
   /** To be registered with the chain. */
   readonly follower: Follower
+  /** Waits until the wallet has offered again and continued what the blocks so far call for. */
+  readonly settled: Effect.Effect<void>
   /** Its events from now on. A slow subscriber misses the oldest. */
   readonly changes: Stream.Stream<WalletEvent>
 }

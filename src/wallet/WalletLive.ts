@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
@@ -72,6 +73,9 @@ const EVENT_BACKLOG = 1_024
 
 /** Interval of the maintenance without new blocks: it sees when an offer is due. */
 const LOOK_INTERVAL = "1 minute"
+
+/** A caller waits this long at most for the wallet's own work. */
+const SETTLE_LIMIT = "5 seconds"
 
 /** Interval of checking at the start whether the mempool has loaded. */
 const LOADED_INTERVAL = "200 millis"
@@ -146,13 +150,41 @@ const surviving = (work: Effect.Effect<void>): Effect.Effect<void> =>
       ? Effect.failCause(cause)
       : Effect.logError("wallet maintenance failed unexpectedly", cause))
 
+/** Requests for maintenance. A pending request stands for all. */
+interface Calls {
+  readonly queue: Queue.Queue<void>
+  /** Closed from a request until its work is done; at first the start is the request. */
+  readonly idle: Effect.Latch
+  busy: boolean
+}
+
+const makeCalls: Effect.Effect<Calls> = Effect.gen(function*() {
+  return { queue: yield* Queue.sliding<void>(1), idle: yield* Effect.makeLatch(), busy: true }
+})
+
+const callOf = (calls: Calls): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    calls.busy = true
+    calls.idle.unsafeClose()
+    return Effect.asVoid(Queue.offer(calls.queue, undefined))
+  })
+
+/** Whether the node has loaded, so that the wallet can offer transactions. */
+const isReady = ({ mempool, status }: WalletParts): Effect.Effect<boolean> =>
+  Effect.map(status.loading, (loading) => !loading && mempool.info().loaded)
+
+/** Waits for the work that is asked for, unless the node still loads. */
+const settledOf = (parts: WalletParts, { busy, idle }: Calls): Effect.Effect<void> =>
+  busy ? Effect.whenEffect(Effect.timeoutOption(idle.await, SETTLE_LIMIT), isReady(parts)) : Effect.void
+
 /** Runs the work of a wallet that no caller asks for, in fibers of the scope: at the start and whenever it is called. */
 const maintain = (
-  { index, mempool, status }: WalletParts,
-  calls: Queue.Queue<void>,
+  parts: WalletParts,
+  calls: Calls,
   steps: { readonly offers: Effect.Effect<void, StorageFailure>; readonly names: Effect.Effect<void> }
 ): Effect.Effect<void, never, Scheduler | Scope.Scope> =>
   Effect.gen(function*() {
+    const { index, status } = parts
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("wallet changes cannot be saved", { reason: failure.message })
     )
@@ -161,17 +193,23 @@ const maintain = (
       yield* surviving(said(steps.offers))
       yield* surviving(steps.names)
     })
-    const ready = Effect.map(status.loading, (loading) => !loading && mempool.info().loaded)
+    const ready = isReady(parts)
     const untilReady = Effect.repeat(ready, { until: (is) => is, schedule: Schedule.spaced(LOADED_INTERVAL) })
     // Forked fibers inherit interruptibility, and these have to end with the scope.
+    const attend = Effect.gen(function*() {
+      yield* lookAfter
+      if (Option.getOrElse(calls.queue.unsafeSize(), () => 0) > 0) return
+      calls.busy = false
+      calls.idle.unsafeOpen()
+    })
     yield* untilReady.pipe(
-      Effect.zipRight(lookAfter),
-      Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls), lookAfter))),
+      Effect.zipRight(attend),
+      Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls.queue), attend))),
       Effect.interruptible,
       Effect.forkScoped
     )
     const scheduler = yield* Scheduler
-    yield* Effect.interruptible(scheduler.repeat(Queue.offer(calls, undefined), () => LOOK_INTERVAL))
+    yield* Effect.interruptible(scheduler.repeat(Queue.offer(calls.queue, undefined), () => LOOK_INTERVAL))
     yield* scanMissing(index).pipe(
       Effect.catchAll((failure) => Effect.logError("wallet rescan failed", { reason: failure.message })),
       Effect.interruptible,
@@ -188,9 +226,8 @@ export const make = (
     const events = yield* PubSub.sliding<WalletEvent>(EVENT_BACKLOG)
     const publish = (event: WalletEvent): Effect.Effect<void> =>
       Effect.zipRight(PubSub.publish(events, event), noteEvent(name, event))
-    /** Requests for maintenance; a pending request stands for all. */
-    const calls = yield* Queue.sliding<void>(1)
-    const call = Effect.asVoid(Queue.offer(calls, undefined))
+    const calls = yield* makeCalls
+    const call = callOf(calls)
 
     const parts = yield* makeParts(options, call, publish)
     yield* watchPool(parts)
@@ -215,6 +252,7 @@ export const make = (
       },
       backup: makeBackup(parts),
       follower: parts.index.follower,
+      settled: Effect.suspend(() => settledOf(parts, calls)),
       changes: Stream.fromPubSub(events)
     }
     return wallet

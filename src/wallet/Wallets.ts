@@ -47,9 +47,7 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     loadOnStart: boolean | undefined
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   readonly restore: (
-    name: string,
-    file: string,
-    loadOnStart: boolean | undefined
+    from: { readonly name: string; readonly file: string; readonly loadOnStart: boolean | undefined }
   ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
 }>() {}
 
@@ -90,7 +88,10 @@ const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
 }
 
 /** Named wallets are in a folder of their own. */
-const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
+const io = <A>(
+  { doing, file }: { readonly file: string; readonly doing: string },
+  work: () => Promise<A>
+): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({
     try: work,
     catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
@@ -178,7 +179,9 @@ const makeEnabled = (
       })
 
     const onDisk: Context.Tag.Service<Wallets>["onDisk"] = Effect.gen(function*() {
-      const named = (yield* WalletFile.isThere(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
+      const named = (yield* WalletFile.isThere(folder))
+        ? yield* io({ file: folder, doing: "reading" }, () => readdir(folder))
+        : []
       const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) => file.slice(0, -FILE_SUFFIX.length))
       const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
       return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
@@ -194,7 +197,7 @@ const makeEnabled = (
 
     const make = (name: string, document: WalletDocument, fresh: boolean) =>
       Effect.gen(function*() {
-        if (name !== "") yield* io(folder, "making", () => makeDirectoryDurably(folder))
+        if (name !== "") yield* io({ file: folder, doing: "making" }, () => makeDirectoryDurably(folder))
         const file = yield* WalletFile.create(pathOf(name), document)
         return yield* start(name, file, fresh)
       })
@@ -279,7 +282,7 @@ const makeEnabled = (
           }).pipe(Effect.uninterruptible)
         ).pipe(Effect.withSpan("svcd.wallet.load")),
       unload,
-      restore: (name, source, loadOnStart) =>
+      restore: ({ file: source, loadOnStart, name }) =>
         oneAtATime(
           Effect.gen(function*() {
             yield* checkName(name)

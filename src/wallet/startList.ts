@@ -21,7 +21,10 @@ const EMPTY: StartList = { version: 1, load: [], withoutDefault: false }
 
 const decode = Schema.decodeUnknownOption(Schema.parseJson(StartList))
 
-const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
+const io = <A>(
+  { doing, file }: { readonly file: string; readonly doing: string },
+  work: () => Promise<A>
+): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({
     try: work,
     catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
@@ -41,7 +44,7 @@ export const readStartList = (
   onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
 ): Effect.Effect<StartList, StorageFailure> =>
   Effect.gen(function*() {
-    const text = yield* io(path, "reading", () => readFile(path, "utf8")).pipe(
+    const text = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
       Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined))
     )
     if (text === undefined) return EMPTY
@@ -49,7 +52,7 @@ export const readStartList = (
     if (list !== undefined) return list
     const load = (yield* onDisk).filter((name) => name !== "")
     const all: StartList = { ...EMPTY, load }
-    yield* io(path, "putting aside", () => rename(path, `${path}.damaged`))
+    yield* io({ file: path, doing: "putting aside" }, () => rename(path, `${path}.damaged`))
     yield* writeStartList(path, all)
     yield* Effect.logWarning(
       "wallets.json is damaged: renamed to wallets.json.damaged, all wallets are loaded",
@@ -62,7 +65,10 @@ export const readStartList = (
 
 /** Replaces the file atomically. */
 export const writeStartList = (path: string, list: StartList): Effect.Effect<void, StorageFailure> =>
-  io(path, "writing", () => replaceFile(path, [checksummed(`${JSON.stringify(list, undefined, 2)}\n`)])).pipe(
+  io(
+    { file: path, doing: "writing" },
+    () => replaceFile(path, [checksummed(`${JSON.stringify(list, undefined, 2)}\n`)])
+  ).pipe(
     Effect.uninterruptible
   )
 

@@ -4,6 +4,7 @@ import type { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import type { Block } from "../protocol/block.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameSetting, parseNameScript } from "../protocol/nameOperation.ts"
 
 /** An operation that set the record of a name. */
@@ -85,7 +86,7 @@ export class BlockSummaries {
   }
 
   /** The blocks of the best chain from a height downwards: the requested number, or fewer at the genesis block. */
-  readonly newest = (from: number, count: number): Effect.Effect<ReadonlyArray<BlockSummary>> =>
+  readonly newest = (from: Height, count: number): Effect.Effect<ReadonlyArray<BlockSummary>> =>
     Effect.gen(this, function*() {
       const found: Array<BlockSummary> = []
       for (let height = from; height >= 0 && found.length < count; height--) {

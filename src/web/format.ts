@@ -80,7 +80,7 @@ export const day = (seconds: number): string =>
   })
 
 /** A moment as its distance from now, with the date on request. Seconds since 1970. */
-export const ago = (seconds: number, now: number): Html =>
+export const ago = (seconds: number, { now }: { readonly now: number }): Html =>
   html`<time datetime="${isoOf(seconds)}" title="${moment(seconds)}">${distance(seconds - now)}</time>`
 
 /** The start of a hash or a txid, expandable; a selection copies all of it. */

@@ -190,7 +190,7 @@ ${row("Owner", ownerOf(found.params.network, record.address))}
 ${
     row(
       record.op === "name_firstupdate" ? "Registered" : "Last update",
-      html`block ${count(record.height)}${time !== undefined && html`, ${ago(time, found.now)}`}`
+      html`block ${count(record.height)}${time !== undefined && html`, ${ago(time, { now: found.now })}`}`
     )
   }
 ${row("Transaction", html`<code class="break">${displayHash(record.txid)}</code>, output ${record.vout}`)}
@@ -203,7 +203,7 @@ ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 const WAITING = { name_firstupdate: "Registration", name_update: "Update" } as const
 
 const pendingRow = (now: number) => ({ op, time, txid, value }: PendingOperation, at: number): Html =>
-  html`<li><span><span class="badge busy">pending</span> ${WAITING[op]}, seen ${ago(time, now)}, ${
+  html`<li><span><span class="badge busy">pending</span> ${WAITING[op]}, seen ${ago(time, { now })}, ${
     shortHash(displayHash(txid))
   }</span>${listedValue(value, `pending-${at}`)}</li>`
 
@@ -225,7 +225,7 @@ const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): 
   const { entry, time } = each
   return html`<tr>
 <th scope="row">${count(entry.height)}</th>
-<td data-label="Time">${time === undefined ? "–" : ago(time, now)}</td>
+<td data-label="Time">${time === undefined ? "–" : ago(time, { now })}</td>
 <td data-label="">${deed(each)}</td>
 <td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
 <td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>

@@ -30,7 +30,7 @@ ${
     fact(
       "Height",
       count(tip.height),
-      headers > tip.height ? `of ${counted(headers, "header")}` : html`last block ${ago(tip.header.time, now)}`
+      headers > tip.height ? `of ${counted(headers, "header")}` : html`last block ${ago(tip.header.time, { now })}`
     )
   }
 ${fact("Peers", count(inbound + outbound), `${count(outbound)} out, ${count(inbound)} in`)}
@@ -52,7 +52,7 @@ ${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`
 const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
   html`<tr>
 <th scope="row">${count(info.height)}</th>
-<td>${ago(info.header.time, now)}</td>
+<td>${ago(info.header.time, { now })}</td>
 <td class="number">${count(info.transactions)}</td>
 <td class="number">${content === undefined ? "–" : count(content.operations)}</td>
 <td class="number wide">${content === undefined ? "–" : size(content.size)}</td>
@@ -72,14 +72,14 @@ const VERBS = { name_firstupdate: "registered", name_update: "updated" } as cons
 
 const change = (now: number, { height, name, op, time }: ConfirmedChange): Html =>
   html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${VERBS[op]} ${
-    ago(time, now)
+    ago(time, { now })
   }, block ${count(height)}</span></li>`
 
 const pendingChange = (now: number, { name, op, time }: PendingChange): Html =>
   html`<li><a href="${nameLink(name)}">${
     listedName(name)
   }</a><span class="what"><span class="badge busy">pending</span> to be ${VERBS[op]}, seen ${
-    ago(time, now)
+    ago(time, { now })
   }</span></li>`
 
 const changes = ({ changes, now, pending }: Overview): Html => {
@@ -109,7 +109,7 @@ const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
     sync.syncedBlocks >= 0 ? count(sync.syncedBlocks) : count(Math.max(0, peer.hello.startHeight))
   }</td>
 <td data-label="Ping" class="number">${milliseconds(peer.latency.last)}</td>
-<td data-label="Since">${ago(peer.connectedAt, now)}</td>
+<td data-label="Since">${ago(peer.connectedAt, { now })}</td>
 <td data-label="Received" class="number">${size(peer.traffic.bytesReceived)}</td>
 <td data-label="Sent" class="number">${size(peer.traffic.bytesSent)}</td>
 </tr>`

@@ -47,7 +47,10 @@ export const makeStatusPage = (
 
     const framed = (content: Omit<PageContent, "network">): PageAnswer => page({ ...content, network })
 
-    const simple = (status: number, title: string, text: string): Effect.Effect<PageAnswer> =>
+    const simple = (
+      status: number,
+      { text, title }: { readonly title: string; readonly text: string }
+    ): Effect.Effect<PageAnswer> =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         framed({
           status,
@@ -77,7 +80,9 @@ export const makeStatusPage = (
 
     const namePage = (name: Bytes, number: number, full: boolean): Effect.Effect<PageAnswer, StorageFailure> =>
       Effect.flatMap(reader.name(name, number), (found) => {
-        if (found === undefined) return simple(404, "No such page", "The history of this name has fewer pages.")
+        if (found === undefined) {
+          return simple(404, { title: "No such page", text: "The history of this name has fewer pages." })
+        }
         const isThere = "record" in found
         return Effect.succeed(framed({
           status: isThere ? 200 : 404,
@@ -110,18 +115,21 @@ export const makeStatusPage = (
         case "Name":
           return few.withPermits(1)(namePage(asked.name, asked.page, asked.full))
         case "Wrong":
-          return simple(400, "Not understood", asked.reason)
+          return simple(400, { title: "Not understood", text: asked.reason })
       }
     }
 
-    const failed = simple(500, "Something went wrong", "The node could not make this page; its log says why.")
+    const failed = simple(500, {
+      title: "Something went wrong",
+      text: "The node could not make this page; its log says why."
+    })
 
     return {
       serves: isStatusRequest,
       authenticated: true,
       answer: ({ query }) =>
         answer(query).pipe(
-          Effect.catchAll((failure) => simple(500, "A file cannot be read", failure.message)),
+          Effect.catchAll((failure) => simple(500, { title: "A file cannot be read", text: failure.message })),
           Effect.catchAllDefect((defect) =>
             Effect.zipRight(
               Effect.annotateLogs(Effect.logError("status page failed", defect), "subsystem", "rpc"),

@@ -47,14 +47,14 @@ const SILENT_BLOCKS = 20
 export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: SyncFacts): number =>
   onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)
 
-const percent = (value: number, max: number): string =>
+const percent = ({ max, value }: { readonly value: number; readonly max: number }): string =>
   `${max <= 0 ? "0.0" : (Math.floor(1000 * Math.min(value / max, 1)) / 10).toFixed(1)} %`
 
 const importWords = ({ done, phase, total }: NonNullable<SyncFacts["importing"]>): SyncWords => ({
   tone: "busy",
   title: phase === "headers" ? "Reading block files" : "Importing blocks",
   detail: total > 0
-    ? `${count(done)} of ${counted(total, "block")} read, ${percent(done, total)}.`
+    ? `${count(done)} of ${counted(total, "block")} read, ${percent({ value: done, max: total })}.`
     : `${counted(done, "block")} found so far.`,
   progress: total > 0 ? { value: Math.min(done, total), max: total } : undefined
 })
@@ -69,7 +69,7 @@ const syncWords = (facts: SyncFacts): SyncWords => {
   const { headers, height, now, tipTime } = facts
   const target = expectedHeight(facts)
   const reached = `Block ${count(height)} of ${target > headers ? "about " : ""}${count(target)}, ${
-    percent(height, target)
+    percent({ value: height, max: target })
   }`
   const progress = { value: Math.min(height, target), max: Math.max(1, target) }
   if (target > headers && headers - height < 2_000) {

@@ -6,6 +6,7 @@ import { connectBlock } from "../../src/consensus/connectBlock.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { Coin } from "../../src/consensus/view.ts"
 import { EMPTY } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION } from "../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
 import { ANYONE, buildBlock, emptyChain, makeCoinbase, nameOutput, text } from "../support/regtest.ts"
@@ -27,7 +28,7 @@ const counted = (directory: string) => {
 
 const names = Array.from(
   { length: NAMES },
-  (_, i) => nameOutput({ op: "name_update", name: text(`d/${i}`), value: EMPTY }, 0)
+  (_, i) => nameOutput({ op: "name_update", name: text(nameKey(text(`d/${i}`))), value: EMPTY }, 0)
 )
 
 describe("a coinbase that sets many names", () => {
@@ -64,7 +65,7 @@ describe("a coinbase that sets many names", () => {
       const txid = new Uint8Array(32).fill(7)
       const key = (index: number): string => outpointKey(outpoint(txid, index))
       const coin: Coin = { value: 1, script: ANYONE, height: 1, coinbase: true }
-      const held = Array.from({ length: NAMES }, (_, i) => `d/${i}`)
+      const held = Array.from({ length: NAMES }, (_, i) => nameKey(text(`d/${i}`)))
       const claim = { height: 1, outpoint: key(9) }
       database.commit({
         pages: [],

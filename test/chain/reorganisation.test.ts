@@ -7,6 +7,7 @@ import { blockSubsidy } from "../../src/consensus/subsidy.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { binaryString, displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { outpoint, prevoutIndex, prevoutTxid, type Transaction } from "../../src/protocol/transaction.ts"
@@ -97,7 +98,7 @@ const someTransactions = ({ chain, commitments }: Trunk, known: Known, next: Ran
   const made: Array<Transaction> = []
   for (const [i, { name, rand }] of NAMES.entries()) {
     if (next(2) === 0) continue
-    const claim = chain.claims.get(binaryString(name))
+    const claim = chain.claims.get(nameKey(name))
     const value = text(`value ${next(1000)}`)
     if (claim !== undefined && chain.coins.has(claim.outpoint)) {
       made.push(nameTransaction({ op: "name_update", name, value }, [outpointOf(known, claim.outpoint)]))

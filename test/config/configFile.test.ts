@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from "vitest"
 import { fromFile, readConfigFile } from "../../src/config/configFile.ts"
 import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 
-const read = (text: string) => fromFile(text, "/d/svcd.conf")
+const read = (text: string) => fromFile({ text, file: "/d/svcd.conf" })
 
 const problems = (text: string) => Either.match(read(text), { onLeft: (found) => found, onRight: () => [] })
 

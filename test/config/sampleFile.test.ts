@@ -11,7 +11,8 @@ const sample = readFileSync(fileURLToPath(new URL("../../docs/svcd.conf.sample",
 /** The sample with every key in force. */
 const inForce = sample.replace(/^# (?=[a-z]+ = )/gm, "")
 
-const sourceOf = (text: string) => Either.getOrThrowWith(fromFile(text, "svcd.conf"), (problems) => problems.join("\n"))
+const sourceOf = (text: string) =>
+  Either.getOrThrowWith(fromFile({ text, file: "svcd.conf" }), (problems) => problems.join("\n"))
 
 describe("docs/svcd.conf.sample", () => {
   it("sets nothing as shipped", () => assert.strictEqual(sourceOf(sample).size, 0))

@@ -2,16 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { BlockOverlay } from "../../src/consensus/BlockOverlay.ts"
 import type { ChainView, Coin, NameClaim } from "../../src/consensus/view.ts"
+import { type NameKey, nameKey } from "../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
-import { ANYONE } from "../support/regtest.ts"
+import { ANYONE, text } from "../support/regtest.ts"
 
 const coin = (value: number, coinbase = false): Coin => ({ value, script: ANYONE, height: 1, coinbase })
 
-const viewOf = (coins: ReadonlyMap<string, Coin>, claims: ReadonlyMap<string, NameClaim> = new Map()): ChainView => ({
+const viewOf = (coins: ReadonlyMap<string, Coin>, claims: ReadonlyMap<NameKey, NameClaim> = new Map()): ChainView => ({
   coin: (key) => coins.get(key),
   claim: (name) => claims.get(name),
   claimsBetween: (from, to) => [...claims].filter(([, { height }]) => height >= from && height <= to)
 })
+
+const [N, M] = [nameKey(text("n")), nameKey(text("m"))]
 
 describe("BlockOverlay", () => {
   it("a coin created and spent within the block leaves no trace", () => {
@@ -45,20 +48,20 @@ describe("BlockOverlay", () => {
 
   it("the overlay remembers the first claim that the block replaced", () => {
     const before = { height: 1, outpoint: "a" }
-    const overlay = new BlockOverlay(viewOf(new Map(), new Map([["n", before]])))
-    overlay.setClaim("n", { height: 9, outpoint: "b" })
-    overlay.setClaim("n", { height: 9, outpoint: "c" })
-    overlay.setClaim("m", { height: 9, outpoint: "d" })
-    assert.deepStrictEqual(overlay.claim("n"), { height: 9, outpoint: "c" })
-    assert.deepStrictEqual([...overlay.claimsBefore], [["n", before], ["m", undefined]])
+    const overlay = new BlockOverlay(viewOf(new Map(), new Map([[N, before]])))
+    overlay.setClaim(N, { height: 9, outpoint: "b" })
+    overlay.setClaim(N, { height: 9, outpoint: "c" })
+    overlay.setClaim(M, { height: 9, outpoint: "d" })
+    assert.deepStrictEqual(overlay.claim(N), { height: 9, outpoint: "c" })
+    assert.deepStrictEqual([...overlay.claimsBefore], [[N, before], [M, undefined]])
   })
 
   it("claimsBetween omits the names that the block renewed", () => {
-    const claims = new Map(["a", "b", "c"].map((name, height) => [name, { height, outpoint: name }]))
+    const claims = new Map(["a", "b", "c"].map((name, height) => [nameKey(text(name)), { height, outpoint: name }]))
     const overlay = new BlockOverlay(viewOf(new Map(), claims))
     const named = () => overlay.claimsBetween(0, 1).map(([name]) => name)
     assert.deepStrictEqual(named(), ["a", "b"])
-    overlay.setClaim("a", { height: 9, outpoint: "z" })
+    overlay.setClaim(nameKey(text("a")), { height: 9, outpoint: "z" })
     assert.deepStrictEqual(named(), ["b"])
   })
 

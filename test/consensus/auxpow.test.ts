@@ -34,7 +34,7 @@ describe("expectedIndex", () => {
     [3505, 1, 10, 132],
     [7, 42, 3, 7]
   ])("2.5 nonce %i, chain %i, height %i: %i", (nonce, chain, height, index) => {
-    assert.strictEqual(expectedIndex(nonce, chain, height), index)
+    assert.strictEqual(expectedIndex({ nonce, chain, height }), index)
   })
 
   it.prop("2.5 expectedIndex agrees with unsigned 64-bit arithmetic", {
@@ -45,7 +45,7 @@ describe("expectedIndex", () => {
     const wide = (value: bigint): bigint => BigInt.asUintN(64, value)
     const leaves = 1n << BigInt(height)
     const step = (value: bigint): bigint => wide(wide(value) * 1103515245n + 12345n) % leaves
-    assert.strictEqual(BigInt(expectedIndex(nonce, chain, height)), step(step(BigInt(nonce)) + BigInt(chain)))
+    assert.strictEqual(BigInt(expectedIndex({ nonce, chain, height })), step(step(BigInt(nonce)) + BigInt(chain)))
   })
 })
 
@@ -72,7 +72,7 @@ interface Differences {
 
 const proof = (differences: Differences = {}): Auxpow => {
   const { chain = 1, chainBranch = [], coinbaseBranch = [], nonce = 7, parentVersion = 1 } = differences
-  const chainIndex = differences.chainIndex ?? expectedIndex(nonce, chain, Math.min(chainBranch.length, 30))
+  const chainIndex = differences.chainIndex ?? expectedIndex({ nonce, chain, height: Math.min(chainBranch.length, 30) })
   const root = reversed(merkleBranchRoot(HASH, chainBranch, chainIndex))
   const slot = new Writer(8).u32(differences.size ?? 2 ** chainBranch.length).u32(nonce).toBytes()
   const script = differences.script ?? ((hash, rest) => concat(MARKER, hash, rest))
@@ -83,7 +83,8 @@ const proof = (differences: Differences = {}): Auxpow => {
   return makeAuxpow({ coinbase, coinbaseBranch, chainBranch, chainIndex, parent })
 }
 
-const check = (auxpow: Auxpow, chain = 1): string | undefined => checkAuxpow(auxpow, HASH, chain, regtestParams)
+const check = (auxpow: Auxpow, chain = 1): string | undefined =>
+  checkAuxpow(auxpow, { hash: HASH, chain }, regtestParams)
 
 const padding = (length: number): Uint8Array => new Uint8Array(length).fill(0x11)
 
@@ -150,7 +151,7 @@ describe("checkAuxpow", () => {
   })
 
   it("A3: a proof commits only to our hash", () => {
-    assert.strictEqual(checkAuxpow(proof(), OTHER, 1, regtestParams), NO_ROOT)
+    assert.strictEqual(checkAuxpow(proof(), { hash: OTHER, chain: 1 }, regtestParams), NO_ROOT)
   })
 
   it("A5: the parent coinbase needs an input", () => {
@@ -162,9 +163,9 @@ describe("checkAuxpow", () => {
 
   it("A1, A12: a network that is not strict accepts any chain id, and the slot depends on it", () => {
     const own = proof({ chain: 42, chainBranch, parentVersion: 42 << 16 })
-    assert.isUndefined(checkAuxpow(own, HASH, 42, testnetParams))
-    assert.strictEqual(checkAuxpow(own, HASH, 1, testnetParams), "Aux POW wrong index")
-    assert.strictEqual(checkAuxpow(own, HASH, 42, mainnetParams), "Aux POW parent has our chain ID")
+    assert.isUndefined(checkAuxpow(own, { hash: HASH, chain: 42 }, testnetParams))
+    assert.strictEqual(checkAuxpow(own, { hash: HASH, chain: 1 }, testnetParams), "Aux POW wrong index")
+    assert.strictEqual(checkAuxpow(own, { hash: HASH, chain: 42 }, mainnetParams), "Aux POW parent has our chain ID")
   })
 })
 
@@ -196,21 +197,21 @@ describeShared("real proofs", () => {
     const { auxpow, header } = headerOf(headers[network][height] ?? "")
     assert.isDefined(auxpow)
     if (auxpow === undefined) return
-    assert.isUndefined(checkAuxpow(auxpow, header.hash, chainId(header.version), params))
+    assert.isUndefined(checkAuxpow(auxpow, { hash: header.hash, chain: chainId(header.version) }, params))
     if (parent !== undefined) assert.strictEqual(displayHash(auxpow.parent.hash), parent)
-    assert.strictEqual(checkAuxpow(auxpow, OTHER, chainId(header.version), params), NO_ROOT)
+    assert.strictEqual(checkAuxpow(auxpow, { hash: OTHER, chain: chainId(header.version) }, params), NO_ROOT)
   })
 
   it("A.2: block 37,174 is in the slot of its nonce", () => {
     const { auxpow } = headerOf(headers.mainnet["37174"] ?? "")
     assert.strictEqual(auxpow?.chainIndex, 11)
-    assert.strictEqual(expectedIndex(0, 1, 4), 11)
+    assert.strictEqual(expectedIndex({ nonce: 0, chain: 1, height: 4 }), 11)
   })
 
   it("A.4: only the proof of block 19,414 matches its header", () => {
     const alone = readAuxpow(new Reader(fixtureBytes("namecoin-mainnet/headers/auxpow_19414.bin")))
     const { header } = headerOf(headers.mainnet["19414"] ?? "")
-    assert.isUndefined(checkAuxpow(alone, header.hash, 1, mainnetParams))
+    assert.isUndefined(checkAuxpow(alone, { hash: header.hash, chain: 1 }, mainnetParams))
   })
 
   it.each([371337, 748634, 894863])(
@@ -221,8 +222,10 @@ describeShared("real proofs", () => {
       assert.isDefined(auxpow)
       if (auxpow === undefined) return
       assert.strictEqual(chainId(header.version), 98)
-      assert.isUndefined(checkAuxpow(auxpow, header.hash, 98, mainnetParams))
-      if (auxpow.chainBranch.length > 0) assert.isDefined(checkAuxpow(auxpow, header.hash, 1, mainnetParams))
+      assert.isUndefined(checkAuxpow(auxpow, { hash: header.hash, chain: 98 }, mainnetParams))
+      if (auxpow.chainBranch.length > 0) {
+        assert.isDefined(checkAuxpow(auxpow, { hash: header.hash, chain: 1 }, mainnetParams))
+      }
     }
   )
 })

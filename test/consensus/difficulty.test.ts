@@ -134,7 +134,7 @@ describe("retarget", () => {
     { bits: 0x1b02c9a4, span: 0, next: 0x1b00b269, why: "mainnet at height 22,176" },
     { bits: 0x1b02c9a4, span: -5, next: 0x1b00b269, why: "a period that ended before it began" }
   ])("3.3 $bits after $span s: $next ($why)", ({ bits, next, span }) => {
-    assert.strictEqual(retarget(bits, span, mainnetParams), next)
+    assert.strictEqual(retarget(mainnetParams, { bits, span }), next)
   })
 })
 
@@ -149,7 +149,7 @@ describe("nextBits", () => {
   it("D1: the bits stay between retargets", () => {
     const ancestor = points(1, 0x1b00b269)
     for (const height of [0, 1, INTERVAL - 2, INTERVAL, 20_158]) {
-      assert.strictEqual(nextBits(mainnetParams, ancestor(height), 0, ancestor), 0x1b00b269)
+      assert.strictEqual(nextBits(mainnetParams, { prev: ancestor(height), newTime: 0, ancestor }), 0x1b00b269)
     }
   })
 
@@ -165,10 +165,10 @@ describe("nextBits", () => {
   ])("3.3 mainnet: the block after $height looks back to $first ($why)", ({ first, height }) => {
     const ordinary = points(600, 0x1b00b269)
     const prev = ordinary(height)
-    const long = nextBits(mainnetParams, prev, 0, withFirst(first, prev.time - 2_419_200))
-    assert.strictEqual(long, retarget(0x1b00b269, 2_419_200, mainnetParams))
-    const beside = nextBits(mainnetParams, prev, 0, withFirst(first + 1, prev.time - 2_419_200))
-    assert.strictEqual(beside, retarget(0x1b00b269, prev.time - ordinary(first).time, mainnetParams))
+    const long = nextBits(mainnetParams, { prev, newTime: 0, ancestor: withFirst(first, prev.time - 2_419_200) })
+    assert.strictEqual(long, retarget(mainnetParams, { bits: 0x1b00b269, span: 2_419_200 }))
+    const beside = nextBits(mainnetParams, { prev, newTime: 0, ancestor: withFirst(first + 1, prev.time - 2_419_200) })
+    assert.strictEqual(beside, retarget(mainnetParams, { bits: 0x1b00b269, span: prev.time - ordinary(first).time }))
     assert.notStrictEqual(long, beside)
   })
 
@@ -178,13 +178,19 @@ describe("nextBits", () => {
   ])("3.3 testnet: the block after $height looks back to $first ($why)", ({ first, height }) => {
     const prev = points(600, 0x1c0fffff)(height)
     const ancestor = points(600, 0x1c0fffff, (at) => at === first ? { time: prev.time - 2_419_200 } : {})
-    assert.strictEqual(nextBits(testnetParams, prev, 0, ancestor), retarget(0x1c0fffff, 2_419_200, testnetParams))
+    assert.strictEqual(
+      nextBits(testnetParams, { prev, newTime: 0, ancestor }),
+      retarget(testnetParams, { bits: 0x1c0fffff, span: 2_419_200 })
+    )
   })
 
   it("3.3 regtest never retargets", () => {
     const ancestor = points(1, 0x207fffff)
-    assert.strictEqual(nextBits(regtestParams, ancestor(143), 0, ancestor), 0x207fffff)
-    assert.strictEqual(nextBits(regtestParams, { ...ancestor(143), bits: 0x1f00ffff }, 0, ancestor), 0x1f00ffff)
+    assert.strictEqual(nextBits(regtestParams, { prev: ancestor(143), newTime: 0, ancestor }), 0x207fffff)
+    assert.strictEqual(
+      nextBits(regtestParams, { prev: { ...ancestor(143), bits: 0x1f00ffff }, newTime: 0, ancestor }),
+      0x1f00ffff
+    )
   })
 
   const SINCE = 1_394_838_000
@@ -202,35 +208,41 @@ describe("nextBits", () => {
     { time: SINCE, bits: HARD, why: "the rule begins after its time, not at it" },
     { time: SINCE + 1, bits: LIMIT, why: "the first second of the rule" }
   ])("D2 3.4 testnet block at time $time: $bits ($why)", ({ bits, time }) => {
-    assert.strictEqual(nextBits(testnetParams, prev, time, allHard), bits)
+    assert.strictEqual(nextBits(testnetParams, { prev, newTime: time, ancestor: allHard }), bits)
   })
 
   it("D2 3.4 the search goes back over minimum blocks to the last ordinary one", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height <= 4990 ? HARD : LIMIT })
-    assert.strictEqual(nextBits(testnetParams, chain(5000), prev.time + 600, chain), HARD)
+    assert.strictEqual(nextBits(testnetParams, { prev: chain(5000), newTime: prev.time + 600, ancestor: chain }), HARD)
   })
 
   it("D2 3.4 the search stops at the first block of the period", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height < 4032 ? HARD : LIMIT })
-    assert.strictEqual(nextBits(testnetParams, chain(5000), prev.time + 600, chain), LIMIT)
+    assert.strictEqual(nextBits(testnetParams, { prev: chain(5000), newTime: prev.time + 600, ancestor: chain }), LIMIT)
     const lower = (height: number): HeaderPoint => ({ ...prev, height, bits: height <= 4032 ? HARD : LIMIT })
-    assert.strictEqual(nextBits(testnetParams, lower(5000), prev.time + 600, lower), HARD)
+    assert.strictEqual(nextBits(testnetParams, { prev: lower(5000), newTime: prev.time + 600, ancestor: lower }), HARD)
   })
 
   it("D2 3.4 the search stops at the genesis block", () => {
     const chain = (height: number): HeaderPoint => ({ ...prev, height, bits: height === 0 ? 0x1d07fff8 : LIMIT })
-    assert.strictEqual(nextBits(testnetParams, chain(3), prev.time + 600, chain), 0x1d07fff8)
+    assert.strictEqual(
+      nextBits(testnetParams, { prev: chain(3), newTime: prev.time + 600, ancestor: chain }),
+      0x1d07fff8
+    )
   })
 
   it("D3 3.4 a retarget uses the predecessor's bits even if it was a minimum block", () => {
     const chain = points(600, HARD, (height) => height === 4031 ? { bits: LIMIT } : {})
-    const next = nextBits(testnetParams, chain(4031), SINCE + 1_000_000, chain)
-    assert.strictEqual(next, retarget(LIMIT, 600 * INTERVAL, testnetParams))
+    const next = nextBits(testnetParams, { prev: chain(4031), newTime: SINCE + 1_000_000, ancestor: chain })
+    assert.strictEqual(next, retarget(testnetParams, { bits: LIMIT, span: 600 * INTERVAL }))
   })
 
   it("D1 mainnet has no minimum blocks", () => {
     const chain = points(600, HARD)
-    assert.strictEqual(nextBits(mainnetParams, chain(5000), chain(5000).time + 100_000, chain), HARD)
+    assert.strictEqual(
+      nextBits(mainnetParams, { prev: chain(5000), newTime: chain(5000).time + 100_000, ancestor: chain }),
+      HARD
+    )
   })
 })
 
@@ -246,17 +258,17 @@ describe("permittedTransition", () => {
     { height: 2016, bits: 0x1a2c9a40, allowed: true },
     { height: 2016, bits: 0x1a2c9a3f, allowed: false }
   ])("3.5 mainnet at $height to $bits: $allowed", ({ allowed, bits, height }) => {
-    assert.strictEqual(permittedTransition(mainnetParams, height, OLD, bits), allowed)
+    assert.strictEqual(permittedTransition(mainnetParams, { height, oldBits: OLD, newBits: bits }), allowed)
   })
 
   it("3.5 the transition is limited by the largest target", () => {
-    assert.isTrue(permittedTransition(mainnetParams, 2016, 0x1d00ffff, 0x1d00ffff))
-    assert.isFalse(permittedTransition(mainnetParams, 2016, 0x1d00ffff, 0x1d010000))
+    assert.isTrue(permittedTransition(mainnetParams, { height: 2016, oldBits: 0x1d00ffff, newBits: 0x1d00ffff }))
+    assert.isFalse(permittedTransition(mainnetParams, { height: 2016, oldBits: 0x1d00ffff, newBits: 0x1d010000 }))
   })
 
   it("3.5 every transition is permitted if minimum blocks are allowed", () => {
-    assert.isTrue(permittedTransition(testnetParams, 5, 0x1c0fffff, 0x1d0fffff))
-    assert.isTrue(permittedTransition(regtestParams, 5, 0x207fffff, 0x1d00ffff))
+    assert.isTrue(permittedTransition(testnetParams, { height: 5, oldBits: 0x1c0fffff, newBits: 0x1d0fffff }))
+    assert.isTrue(permittedTransition(regtestParams, { height: 5, oldBits: 0x207fffff, newBits: 0x1d00ffff }))
   })
 
   it.prop("every retarget is a permitted transition", {
@@ -265,7 +277,13 @@ describe("permittedTransition", () => {
     span: FastCheck.integer({ min: -1_000_000, max: 10_000_000 })
   }, ({ mantissa, size, span }) => {
     const bits = ((size << 24) | mantissa) >>> 0
-    assert.isTrue(permittedTransition(mainnetParams, 2016, bits, retarget(bits, span, mainnetParams)))
+    assert.isTrue(
+      permittedTransition(mainnetParams, {
+        height: 2016,
+        oldBits: bits,
+        newBits: retarget(mainnetParams, { bits, span })
+      })
+    )
   })
 })
 
@@ -279,7 +297,10 @@ describeShared("electrum_nmc_checkpoints.json", () => {
     const bits = checkpoints.map(([, target]) => encodeCompact(BigInt(target)))
     for (let i = 1; i < bits.length; i++) {
       const [before = 0, after = 0] = [bits[i - 1], bits[i]]
-      assert.isTrue(permittedTransition(mainnetParams, 2016 * (i + 1), before, after), `period ${i + 1}`)
+      assert.isTrue(
+        permittedTransition(mainnetParams, { height: 2016 * (i + 1), oldBits: before, newBits: after }),
+        `period ${i + 1}`
+      )
     }
     assert.strictEqual(bits.length, 191)
   })

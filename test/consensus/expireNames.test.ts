@@ -5,6 +5,7 @@ import { mainnetParams, regtestParams, testnetParams } from "../../src/consensus
 import type { ChainView, Coin, NameClaim } from "../../src/consensus/view.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
+import { type NameKey, nameKey } from "../../src/protocol/keys.ts"
 import { type NameOperation, nameScript } from "../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
 import { ANYONE, nameNew, saltOf, text } from "../support/regtest.ts"
@@ -25,7 +26,9 @@ const keyOf = (name: string): string => outpointKey(outpoint(sha256(text(name)),
 /** A state with these claims, each on a separate output, and these coins on the outputs of names. */
 const view = (claims: Readonly<Record<string, number>>, coins: Readonly<Record<string, Coin>>): ChainView => {
   const known = new Map(
-    Object.entries(claims).map(([name, height]): [string, NameClaim] => [name, { height, outpoint: keyOf(name) }])
+    Object.entries(claims).map((
+      [name, height]
+    ): [NameKey, NameClaim] => [nameKey(text(name)), { height, outpoint: keyOf(name) }])
   )
   const byKey = new Map(Object.entries(coins).map(([name, coin]) => [keyOf(name), coin]))
   return {
@@ -68,7 +71,7 @@ describe("expireNames", () => {
 
   it("4.7: expireNames keeps the coins of names that the block renewed", () => {
     const overlay = new BlockOverlay(view({ a: 100 }, { a: nameCoin("a", 100) }))
-    overlay.setClaim("a", { height: 129, outpoint: keyOf("b") })
+    overlay.setClaim(nameKey(text("a")), { height: 129, outpoint: keyOf("b") })
     expireNames(overlay, 129, regtestParams)
     assert.strictEqual(overlay.removed.size, 0)
   })
@@ -102,7 +105,7 @@ describe("expireNames", () => {
     assert.isUndefined(refusal(state, 128))
     assert.isUndefined(refusal(state, 130))
     const overlay = new BlockOverlay(state)
-    overlay.setClaim("a", { height: 129, outpoint: keyOf("b") })
+    overlay.setClaim(nameKey(text("a")), { height: 129, outpoint: keyOf("b") })
     assert.isUndefined(expireNames(overlay, 129, regtestParams))
   })
 

@@ -39,8 +39,8 @@ const holds = (height: number, updated: number, params: ConsensusParams): boolea
 
 describe("isExpired and expiringUpdateHeights", () => {
   it.each(EXAMPLES)("A.7 %#: updated at %2$i", (params, updated, last, first) => {
-    assert.isFalse(isExpired(updated, last, params))
-    assert.isTrue(isExpired(updated, first, params))
+    assert.isFalse(isExpired({ height: updated }, last, params))
+    assert.isTrue(isExpired({ height: updated }, first, params))
     assert.isTrue(holds(last, updated, params), "the coin goes with the last block that may update")
     assert.isFalse(holds(last - 1, updated, params))
     assert.isFalse(holds(last + 1, updated, params))
@@ -67,7 +67,8 @@ describe("isExpired and expiringUpdateHeights", () => {
   }, ({ age, height, params }) => {
     const updated = height - age
     if (updated < 0) return
-    const expires = isExpired(updated, height + 1, params) && !isExpired(updated, height, params)
+    const expires = isExpired({ height: updated }, height + 1, params) &&
+      !isExpired({ height: updated }, height, params)
     assert.strictEqual(holds(height, updated, params), expires)
   })
 
@@ -75,7 +76,7 @@ describe("isExpired and expiringUpdateHeights", () => {
     for (const updated of [0, 11_999, 12_000, 12_001, 30_000]) {
       let expired = false
       for (let height = updated; height < updated + 60_000; height++) {
-        const now = isExpired(updated, height, mainnetParams)
+        const now = isExpired({ height: updated }, height, mainnetParams)
         if (expired) assert.isTrue(now)
         expired = now
       }

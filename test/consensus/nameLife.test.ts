@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { binaryString, toHex } from "../../src/protocol/bytes.ts"
+import { toHex } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION } from "../../src/protocol/nameOperation.ts"
 import { commit, copy, first, keyOf, mineEmpty, NAME, reasonFor, register, update } from "../support/connecting.ts"
 import { buildBlock, emptyChain, makeCoinbase, mine, nameOutput, rewardOf, text } from "../support/regtest.ts"
 
 const OTHER = text("d/other")
-const KEY = binaryString(NAME)
+const KEY = nameKey(NAME)
 
 describe("the life of a name", () => {
   it("4.7: commitment, registration after 12 blocks, update, expiry, and a new life", () => {
@@ -76,7 +77,7 @@ describe("the life of a name", () => {
       "34",
       toHex(text("{}"))
     ])
-    assert.deepStrictEqual([...delta.claimsBefore], [[KEY, undefined], [binaryString(OTHER), undefined]])
+    assert.deepStrictEqual([...delta.claimsBefore], [[KEY, undefined], [nameKey(OTHER), undefined]])
     assert.strictEqual(delta.claims.size, 2)
   })
 

@@ -101,7 +101,7 @@ describe("the legacy hash", () => {
     code: scriptCodes
   }, ({ code, hashType, spending }) => {
     const kept = code.filter((instruction) => instruction[0] !== Op.OP_CODESEPARATOR)
-    const actual = contextOf(spending).legacy(spending.index, hashType, concat(...code))
+    const actual = contextOf(spending).legacy(spending.index, concat(...code), hashType)
     assert.strictEqual(toHex(actual), toHex(plainLegacy(spending, hashType, concat(...kept))))
   }, { fastCheck: { numRuns: 500 } })
 
@@ -114,7 +114,7 @@ describe("the legacy hash", () => {
     })
     const spending = { transaction, coins: [coinOf(EMPTY)], index: 0 }
     const script = Uint8Array.of(0x02, 0xab, 0xab, 0xac)
-    assert.deepStrictEqual(contextOf(spending).legacy(0, 1, script), plainLegacy(spending, 1, script))
+    assert.deepStrictEqual(contextOf(spending).legacy(0, script, 1), plainLegacy(spending, 1, script))
   })
 })
 
@@ -125,7 +125,7 @@ describe("the hash of BIP 143", () => {
     (given) => {
       const { hashType, spending } = given
       const code = concat(...given.code)
-      const actual = contextOf(spending).witnessV0(spending.index, hashType, code)
+      const actual = contextOf(spending).witnessV0(spending.index, code, hashType)
       assert.strictEqual(toHex(actual), toHex(plainWitnessV0(spending, hashType, code)))
     },
     { fastCheck: { numRuns: 500 } }
@@ -141,7 +141,7 @@ describe("the hash of BIP 143", () => {
     const context = new SighashContext(transaction, [coinOf(EMPTY, 625_000_000), coinOf(EMPTY, 600_000_000)])
     const code = bytes("76a9141d0f172a0ecb48aee1be1f2687d2963ae33f71a188ac")
     assert.strictEqual(
-      toHex(context.witnessV0(1, Sighash.ALL, code)),
+      toHex(context.witnessV0(1, code, Sighash.ALL)),
       "c37af31116d1b27caf68aae9e3ac82f1477929014d5b917657d0eb49478cb670"
     )
   })
@@ -164,7 +164,7 @@ describe("a context", () => {
     for (const { code, hashType, index, witness } of questions) {
       const at = index % spending.coins.length
       const plain = witness ? plainWitnessV0 : plainLegacy
-      const actual = witness ? context.witnessV0(at, hashType, code) : context.legacy(at, hashType, code)
+      const actual = witness ? context.witnessV0(at, code, hashType) : context.legacy(at, code, hashType)
       assert.isTrue(equal(actual, plain({ ...spending, index: at }, hashType, code)))
     }
   })
@@ -227,7 +227,7 @@ describe("the hash of BIP 341", () => {
       for (let hashType = 0; hashType <= 0xff; hashType++) {
         const exists = hashType <= 3 || (hashType >= 0x81 && hashType <= 0x83)
         const matches = (hashType & 3) !== Sighash.SINGLE || spending.index < spending.transaction.outputs.length
-        const actual = context.taproot(spending.index, hashType, spend)
+        const actual = context.taproot(spending.index, spend, hashType)
         if (exists && matches) {
           assert.strictEqual(toHex(actual ?? EMPTY), toHex(plainTaproot(spending, hashType, spend)), `${hashType}`)
         } else assert.isUndefined(actual, `${hashType}`)
@@ -246,7 +246,7 @@ describe.skipIf(!hasShared)("core/unit/sighash.json", () => {
       const [tx, script, index, hashType, expected] = row
       const transaction = decodeTransaction(bytes(tx))
       const context = new SighashContext(transaction, transaction.inputs.map(() => coinOf(EMPTY)))
-      assert.strictEqual(displayHash(context.legacy(index, hashType, bytes(script))), expected)
+      assert.strictEqual(displayHash(context.legacy(index, bytes(script), hashType)), expected)
       count++
     }
     assert.strictEqual(count, 500)

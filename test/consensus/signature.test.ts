@@ -84,7 +84,7 @@ describe("loadNativeCurve", () => {
 
 describe.each(implementations)("ECDSA by %s", (_, checks) => {
   const verify = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
-    verifyEcdsaBy(checks, signature, hash, pubkey)
+    verifyEcdsaBy(checks)(signature, hash, pubkey)
 
   it.prop("a valid signature is accepted, with every form of the key, and with the other s", {
     hash: hashes,
@@ -175,19 +175,23 @@ describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
     const sum = point.toBytes(true)
     const output = sum.subarray(1)
     const odd = sum[0] === 0x03
-    assert.isTrue(checks.tweak(output, odd, internal, tweak))
-    assert.isFalse(checks.tweak(output, !odd, internal, tweak))
-    assert.isFalse(checks.tweak(flip(output, bit), odd, internal, tweak))
-    assert.isFalse(checks.tweak(output, odd, internal, flip(tweak, bit)))
+    assert.isTrue(checks.tweak({ output, odd, internal, tweak }))
+    assert.isFalse(checks.tweak({ output, odd: !odd, internal, tweak }))
+    assert.isFalse(checks.tweak({ output: flip(output, bit), odd, internal, tweak }))
+    assert.isFalse(checks.tweak({ output, odd, internal, tweak: flip(tweak, bit) }))
   }, RUNS)
 
   it("a tweak of zero is accepted; a tweak from the order on, or a sum at infinity, is refused", () => {
     const one = bytes("01".padStart(64, "0"))
     const internal = xOf(one)
-    assert.isTrue(checks.tweak(internal, false, internal, new Uint8Array(32)))
-    assert.isFalse(checks.tweak(internal, false, internal, bytes(Point.Fn.ORDER.toString(16))))
-    assert.isFalse(checks.tweak(internal, false, internal, bytes((Point.Fn.ORDER - 1n).toString(16))))
-    assert.isFalse(checks.tweak(internal, true, internal, bytes((Point.Fn.ORDER - 1n).toString(16))))
+    assert.isTrue(checks.tweak({ output: internal, odd: false, internal, tweak: new Uint8Array(32) }))
+    assert.isFalse(checks.tweak({ output: internal, odd: false, internal, tweak: bytes(Point.Fn.ORDER.toString(16)) }))
+    assert.isFalse(
+      checks.tweak({ output: internal, odd: false, internal, tweak: bytes((Point.Fn.ORDER - 1n).toString(16)) })
+    )
+    assert.isFalse(
+      checks.tweak({ output: internal, odd: true, internal, tweak: bytes((Point.Fn.ORDER - 1n).toString(16)) })
+    )
   })
 })
 
@@ -202,8 +206,8 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     const pubkey = concat(Uint8Array.of(head), x)
     const signature = derOf(concat(r, s))
     assert.strictEqual(
-      verifyEcdsaBy(native, signature, hash, pubkey),
-      verifyEcdsaBy(nobleChecks, signature, hash, pubkey)
+      verifyEcdsaBy(native)(signature, hash, pubkey),
+      verifyEcdsaBy(nobleChecks)(signature, hash, pubkey)
     )
   }, RUNS)
 
@@ -217,8 +221,8 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     if (Point.Fp.fromBytes(xOf(nonce)) >= Point.Fn.ORDER) return
     const recoverable = concat(Uint8Array.of(0), compact)
     const pubkey = secp256k1.recoverPublicKey(recoverable, hash, { prehash: false })
-    assert.isTrue(verifyEcdsaBy(native, derOf(compact), hash, pubkey))
-    assert.isTrue(verifyEcdsaBy(nobleChecks, derOf(compact), hash, pubkey))
+    assert.isTrue(verifyEcdsaBy(native)(derOf(compact), hash, pubkey))
+    assert.isTrue(verifyEcdsaBy(nobleChecks)(derOf(compact), hash, pubkey))
   }, RUNS)
 
   it.prop("libsecp256k1 and noble agree on Schnorr with any numbers, keys and messages", {
@@ -238,8 +242,8 @@ describe.skipIf(curve === undefined)("libsecp256k1 and noble", () => {
     tweak: anything
   }, ({ internal, odd, output, tweak }) => {
     assert.strictEqual(
-      native.tweak(output, odd, internal, tweak),
-      nobleChecks.tweak(output, odd, internal, tweak)
+      native.tweak({ output, odd, internal, tweak }),
+      nobleChecks.tweak({ output, odd, internal, tweak })
     )
   }, RUNS)
 })
@@ -259,8 +263,8 @@ describe("the checks at work", () => {
     const internal = xOf(secret)
     const tweak = Point.Fn.fromBytes(tapTweak({ internalKey: internal, merkleRoot: hash }))
     const output = Point.fromBytes(concat(Uint8Array.of(2), internal)).add(Point.BASE.multiply(tweak)).toBytes(true)
-    assert.isTrue(checkTapTweak(output.subarray(1), output[0] === 3, internal, hash))
-    assert.isFalse(checkTapTweak(output.subarray(1), output[0] === 3, internal, secret))
+    assert.isTrue(checkTapTweak({ output: output.subarray(1), odd: output[0] === 3, internal, merkleRoot: hash }))
+    assert.isFalse(checkTapTweak({ output: output.subarray(1), odd: output[0] === 3, internal, merkleRoot: secret }))
   })
 
   it("a check does not influence the next one", () => {

@@ -75,7 +75,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     for (const { key, tests } of groups) {
       for (const { comment, msg, result, sig, tcId } of tests) {
         const der = bytes(sig)
-        const holds = verifyEcdsaBy(checks, der, sha256(bytes(msg)), bytes(key.uncompressed))
+        const holds = verifyEcdsaBy(checks)(der, sha256(bytes(msg)), bytes(key.uncompressed))
         const strict = isStrictDer(withHashType(der))
         assert.strictEqual(holds && strict, result === "valid", `${tcId}: ${comment}`)
         // The lax parser accepts a missing zero before a number.
@@ -88,7 +88,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
 
   it("secp256k1/noble/ecdsa.json: the valid signatures are accepted", () => {
     for (const { d, m, signature } of some(fixtureJson<NobleEcdsa>("secp256k1/noble/ecdsa.json").valid, name)) {
-      assert.isTrue(verifyEcdsaBy(checks, derOf(bytes(signature)), bytes(m), pubkeyOf(bytes(d))), m)
+      assert.isTrue(verifyEcdsaBy(checks)(derOf(bytes(signature)), bytes(m), pubkeyOf(bytes(d))), m)
     }
   })
 
@@ -96,7 +96,7 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     for (const row of fixtureJson<NobleEcdsa>("secp256k1/noble/ecdsa.json").invalid.verify) {
       const der = derOf(bytes(row.signature))
       const highS = row.strict === true
-      assert.strictEqual(verifyEcdsaBy(checks, der, bytes(row.m), bytes(row.Q)), highS, row.description)
+      assert.strictEqual(verifyEcdsaBy(checks)(der, bytes(row.m), bytes(row.Q)), highS, row.description)
       if (highS) assert.isFalse(isLowS(withHashType(der)), row.description)
     }
   })
@@ -107,7 +107,11 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     for (const { expected, P } of some(rows, name)) {
       const key = bytes(P)
       if (key.length !== 33 || (key[0] !== 2 && key[0] !== 3)) continue
-      assert.strictEqual(checks.tweak(key.subarray(1), false, key.subarray(1), zero), expected, P)
+      assert.strictEqual(
+        checks.tweak({ output: key.subarray(1), odd: false, internal: key.subarray(1), tweak: zero }),
+        expected,
+        P
+      )
     }
   })
 
@@ -117,10 +121,16 @@ describe.skipIf(!hasShared).each(implementations)("vectors by %s", (name, checks
     assert.isAbove(evens.length, 3)
     for (const { d, expected, P } of evens) {
       const sum = bytes(expected ?? assert.fail("a valid sum is given"))
-      assert.isTrue(checks.tweak(sum.subarray(1), sum[0] === 3, bytes(P).subarray(1), bytes(d)), `${P} + ${d}`)
+      assert.isTrue(
+        checks.tweak({ output: sum.subarray(1), odd: sum[0] === 3, internal: bytes(P).subarray(1), tweak: bytes(d) }),
+        `${P} + ${d}`
+      )
     }
     for (const { d, description, P } of invalid.pointAddScalar.filter((row) => /^02.{64}$/.test(row.P))) {
-      assert.isFalse(checks.tweak(bytes(P).subarray(1), false, bytes(P).subarray(1), bytes(d)), description)
+      assert.isFalse(
+        checks.tweak({ output: bytes(P).subarray(1), odd: false, internal: bytes(P).subarray(1), tweak: bytes(d) }),
+        description
+      )
     }
   })
 

@@ -158,7 +158,7 @@ describe("inputSigopCost", () => {
     },
     { name: "a bare script", scriptSig: EMPTY, address: REDEEM, witness: NO_WITNESS, flags: ALL, cost: 0 }
   ])("inputSigopCost returns $cost for $name", ({ address, cost, flags, scriptSig, witness }) => {
-    assert.strictEqual(inputSigopCost(scriptSig, address, witness, flags), cost)
+    assert.strictEqual(inputSigopCost({ scriptSig, address, witness, flags }), cost)
   })
 })
 
@@ -174,7 +174,7 @@ describe("transactionSigopCost", () => {
   it("signature operations in the scripts of inputs and outputs count four times", () => {
     const transaction = currency([spend(script(OP_CHECKSIG))], [{ value: 1, script: REDEEM }])
     assert.strictEqual(legacySigops(transaction), 21)
-    assert.strictEqual(transactionSigopCost(transaction, [coin(ANYTHING)], NO_FLAGS), 84)
+    assert.strictEqual(transactionSigopCost(transaction, { coins: [coin(ANYTHING)], flags: NO_FLAGS }), 84)
   })
 
   it.each([
@@ -184,14 +184,20 @@ describe("transactionSigopCost", () => {
   ])("5.2.4 the name prefix of $name is ignored", ({ address, cost, scriptSig, witness }) => {
     const transaction = currency([spend(scriptSig, witness)], [{ value: 1, script: ANYTHING }])
     for (const spent of [address, named(address)]) {
-      assert.strictEqual(transactionSigopCost(transaction, [coin(spent)], ALL), cost)
-      assert.strictEqual(transactionSigopCost(transaction, [coin(spent)], ALL, [parseNameScript(spent)]), cost)
+      assert.strictEqual(transactionSigopCost(transaction, { coins: [coin(spent)], flags: ALL }), cost)
+      assert.strictEqual(
+        transactionSigopCost(transaction, { coins: [coin(spent)], flags: ALL, spent: [parseNameScript(spent)] }),
+        cost
+      )
     }
   })
 
   it("5.2.4 the whole script of a name output is counted", () => {
     const output = { value: 1, script: named(script(OP_CHECKSIG)) }
-    assert.strictEqual(transactionSigopCost(currency([spend(EMPTY)], [output]), [coin(ANYTHING)], ALL), 4)
+    assert.strictEqual(
+      transactionSigopCost(currency([spend(EMPTY)], [output]), { coins: [coin(ANYTHING)], flags: ALL }),
+      4
+    )
   })
 
   it("the script of a coinbase is counted too", () => {
@@ -199,6 +205,6 @@ describe("transactionSigopCost", () => {
       value: 1,
       script: ANYTHING
     }])
-    assert.strictEqual(transactionSigopCost(transaction, [], ALL), 84)
+    assert.strictEqual(transactionSigopCost(transaction, { coins: [], flags: ALL }), 84)
   })
 })

@@ -66,9 +66,12 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
       const output = bytes(intermediary.tweakedPubkey)
       const made = tapOutput({ internalKey: internal, merkleRoot: root })
       assert.strictEqual(toHex(made.subarray(1)), intermediary.tweakedPubkey)
-      assert.isTrue(checkTapTweak(output, made[0] === 0x03, internal, root))
+      assert.isTrue(checkTapTweak({ output, odd: made[0] === 0x03, internal, merkleRoot: root }))
       // Only one parity of y is valid; the control blocks contain it.
-      assert.notStrictEqual(checkTapTweak(output, false, internal, root), checkTapTweak(output, true, internal, root))
+      assert.notStrictEqual(
+        checkTapTweak({ output, odd: false, internal, merkleRoot: root }),
+        checkTapTweak({ output, odd: true, internal, merkleRoot: root })
+      )
     }
   })
 
@@ -100,7 +103,7 @@ describe.skipIf(!hasShared)("core/unit/bip341_wallet_vectors.json", () => {
       const context = new SighashContext(decodeTransaction(bytes(given.rawUnsignedTx)), coins)
       for (const { given: { hashType, txinIndex }, intermediary } of inputSpending) {
         const spent = { annexHash: undefined, leafHash: undefined, codeSeparator: NO_CODE_SEPARATOR }
-        assert.strictEqual(toHex(context.taproot(txinIndex, hashType, spent) ?? EMPTY), intermediary.sigHash)
+        assert.strictEqual(toHex(context.taproot(txinIndex, spent, hashType) ?? EMPTY), intermediary.sigHash)
       }
       const transaction = decodeTransaction(bytes(auxiliary.fullySignedTx))
       assert.isUndefined(verifyTransaction({ transaction, coins }, TAPROOT))

@@ -3,6 +3,7 @@ import { FastCheck } from "effect"
 import { undoBlock } from "../../src/consensus/connectBlock.ts"
 import type { NameClaim } from "../../src/consensus/view.ts"
 import { equal } from "../../src/protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../src/protocol/keys.ts"
 import { nameCommitment, type NameOperation, parseNameScript } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import { commit, copy, first, keyOf, outputs, pay, reasonFor, register, update } from "../support/connecting.ts"
@@ -107,7 +108,7 @@ describe("undoBlock", () => {
     const chain = emptyChain(105)
     const parent = pay(rewardOf(chain, 1), COINS - 10, 5)
     const block = mine(chain, [parent, pay(first(parent), 1)])
-    const before: ReadonlyMap<string, NameClaim | undefined> = new Map([["n", undefined]])
+    const before: ReadonlyMap<NameKey, NameClaim | undefined> = new Map([[nameKey(text("n")), undefined]])
     const { claims, coins } = undoBlock(block, { removed: chain.undoAt(106).removed, claimsBefore: before })
     for (const transaction of block.transactions) {
       for (const made of outputs(transaction)) {

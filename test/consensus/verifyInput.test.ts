@@ -52,10 +52,10 @@ const prefixes: ReadonlyArray<readonly [string, (address: Bytes) => Bytes]> = [
 const verify = (script: Bytes, unlock: Unlock, flags = WITNESS) => spend(script, unlock, flags, VALUE)
 
 const signLegacy = (script: Bytes, code = script): Uint8Array =>
-  signEcdsa(spendingContext(script, {}, VALUE).legacy(0, 1, code), SECRET)
+  signEcdsa(spendingContext(script, {}, VALUE).legacy(0, code, 1), SECRET)
 
 const signWitness = (script: Bytes, code: Bytes): Uint8Array =>
-  signEcdsa(spendingContext(script, {}, VALUE).witnessV0(0, 1, code), SECRET)
+  signEcdsa(spendingContext(script, {}, VALUE).witnessV0(0, code, 1), SECRET)
 
 describe.each(prefixes)("an input that spends %s", (_, prefix) => {
   it("an input with P2PKH signs the whole script", () => {
@@ -257,8 +257,8 @@ describe("verifyTransaction", () => {
     const inputs = unsigned.inputs.map((input, i) => {
       const secret = wrong.includes(i) ? new Uint8Array(32).fill(9) : SECRET
       return i % 2 === 0
-        ? { ...input, scriptSig: pushes(signEcdsa(context.legacy(i, 1, payToPubkeyHash), secret), PUBKEY) }
-        : { ...input, witness: [signEcdsa(context.witnessV0(i, 1, payToPubkeyHash), secret), PUBKEY] }
+        ? { ...input, scriptSig: pushes(signEcdsa(context.legacy(i, payToPubkeyHash, 1), secret), PUBKEY) }
+        : { ...input, witness: [signEcdsa(context.witnessV0(i, payToPubkeyHash, 1), secret), PUBKEY] }
     })
     return makeTransaction({ version: 2, inputs, outputs, lockTime: 99 })
   }

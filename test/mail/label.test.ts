@@ -10,7 +10,7 @@ describe("the name of a label", () => {
     ["123", "id/123"],
     ["a".repeat(64), `id/${"a".repeat(64)}`]
   ])("of %s", (label, name) => {
-    assert.strictEqual(nameOf(DEFAULT_NAMESPACE, label), name)
+    assert.strictEqual(nameOf({ namespace: DEFAULT_NAMESPACE, text: label }), name)
   })
 
   it.each([
@@ -33,16 +33,16 @@ describe("the name of a label", () => {
     "\u212a",
     "a".repeat(65)
   ])("none of %j", (label) => {
-    assert.strictEqual(nameOf(DEFAULT_NAMESPACE, label), undefined)
-    assert.match(labelProblem(DEFAULT_NAMESPACE, label), /label/)
+    assert.strictEqual(nameOf({ namespace: DEFAULT_NAMESPACE, text: label }), undefined)
+    assert.match(labelProblem({ namespace: DEFAULT_NAMESPACE, text: label }), /label/)
   })
 
   it("follows the namespace", () => {
-    assert.strictEqual(nameOf("d/", "xn--bcher-kva"), "d/xn--bcher-kva")
-    assert.strictEqual(nameOf("d/", "example"), "d/example")
+    assert.strictEqual(nameOf({ namespace: "d/", text: "xn--bcher-kva" }), "d/xn--bcher-kva")
+    assert.strictEqual(nameOf({ namespace: "d/", text: "example" }), "d/example")
     // The namespace of domains allows other characters than digits here.
-    assert.strictEqual(nameOf("d/", "123"), undefined)
-    assert.strictEqual(nameOf("mail/", "123"), "mail/123")
+    assert.strictEqual(nameOf({ namespace: "d/", text: "123" }), undefined)
+    assert.strictEqual(nameOf({ namespace: "mail/", text: "123" }), "mail/123")
   })
 
   it("is in lower-case ASCII", () => {
@@ -52,7 +52,7 @@ describe("the name of a label", () => {
     )
     FastCheck.assert(FastCheck.property(FastCheck.array(unit, { maxLength: 4 }), (units) => {
       const label = units.join("")
-      const name = nameOf(DEFAULT_NAMESPACE, label)
+      const name = nameOf({ namespace: DEFAULT_NAMESPACE, text: label })
       if (name !== undefined) assert.match(name, /^id\/[a-z0-9-]+$/)
     }))
   })

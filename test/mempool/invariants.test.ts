@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { binaryString } from "../../src/protocol/bytes.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import { nameTx, output, pay, reward, type TestNode, withNode } from "../support/mempool.ts"
@@ -22,11 +22,11 @@ const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
       const height = tip.height + 1
       for (const { name } of entries) {
         if (name?.script.operation.op !== "name_firstupdate") continue
-        const key = binaryString(name.script.operation.name)
+        const key = nameKey(name.script.operation.name)
         assert.isFalse(registered.has(key), "two registrations of a name")
         registered.add(key)
         const current = claim(key)
-        assert.isTrue(current === undefined || isExpired(current.height, height, regtestParams), "a taken name")
+        assert.isTrue(current === undefined || isExpired(current, height, regtestParams), "a taken name")
       }
       for (const { name, transaction } of entries) {
         for (const { prevout } of transaction.inputs) {
@@ -37,9 +37,9 @@ const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
           assert.isDefined(pool.coin(key) ?? coin(key), "an input that is not there")
         }
         if (name?.script.operation.op !== "name_update") continue
-        const key = binaryString(name.script.operation.name)
+        const key = nameKey(name.script.operation.name)
         const current = claim(key)
-        const alive = current !== undefined && !isExpired(current.height, height, regtestParams)
+        const alive = current !== undefined && !isExpired(current, height, regtestParams)
         assert.isTrue(alive || registered.has(key), "an update of an unregistered name")
       }
       const info = pool.info()

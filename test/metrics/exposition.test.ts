@@ -14,7 +14,7 @@ describe("exposition", () => {
       yield* Metric.increment(Metric.counter("host_things_total"))
       const other = counter({ name: "other_things_total", category, help: "Of another table." })
       other.increase()
-      const table = ["test_b_total", "test_c_total", "test_a_total"].map((name) =>
+      const table = (["test_b_total", "test_c_total", "test_a_total"] as const).map((name) =>
         counter({ name, category, help: `Help of ${name}.` })
       )
       const families = yield* shown(table)
@@ -55,7 +55,7 @@ describe("exposition", () => {
 
   it.effect("stands in one order, however the series came about", () =>
     Effect.gen(function*() {
-      const facts = { name: "test_order", category, help: "Order.", label: "which" }
+      const facts = { name: "test_order", category, help: "Order.", label: "which" } as const
       const level = gaugeBy(facts)
       for (const which of ["m", "z", "a", "k"]) level.of(which).set(1)
       const [family] = yield* shown([level])
@@ -83,7 +83,7 @@ describe("exposition", () => {
 
   it.effect("escapes the labels and the help of what it shows", () =>
     Effect.gen(function*() {
-      const facts = { name: "test_escape_total", category, help: "A \\ and\nanother line.", label: "text" }
+      const facts = { name: "test_escape_total", category, help: "A \\ and\nanother line.", label: "text" } as const
       const count = counterBy(facts)
       count.of("a\"b\\c\nd").increase()
       assert.strictEqual(

@@ -4,12 +4,12 @@ import { Effect } from "effect"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import type { NameClaim } from "../../src/consensus/view.ts"
-import { binaryString } from "../../src/protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { applyAll, blockAt, text, withDb } from "./blocks.ts"
 
-type Claims = ReadonlyArray<readonly [name: string, claim: NameClaim]>
+type Claims = ReadonlyArray<readonly [name: NameKey, claim: NameClaim]>
 
 const blocks = [
   blockAt(0, [{ name: text("d/a") }, { name: text("d/b") }]),
@@ -21,7 +21,7 @@ const right: Claims = [
   ...new Map(
     blocks.flatMap(({ effects }) =>
       effects.map(({ height, name, transaction, vout }) =>
-        [binaryString(name), { height, outpoint: outpointKey(outpoint(transaction.txid, vout)) }] as const
+        [nameKey(name), { height, outpoint: outpointKey(outpoint(transaction.txid, vout)) }] as const
       )
     )
   )
@@ -62,7 +62,7 @@ describe("a comparison with the claims of the chain state", () => {
   const changed = (name: string, change: Partial<NameClaim>): Claims =>
     right.map(([key, claim]) => [key, key === name ? { ...claim, ...change } : claim])
 
-  const unregistered: Claims = [["\xfe", { height: 0, outpoint: "" }]]
+  const unregistered: Claims = [[nameKey(Uint8Array.of(0xfe)), { height: 0, outpoint: "" }]]
 
   it.scoped.each([
     {
@@ -118,7 +118,10 @@ describe("a comparison with the claims of the chain state", () => {
 
   it.scoped("a comparison reports only some of very many faults", () =>
     Effect.gen(function*() {
-      const wrong: Claims = Array.from({ length: 5_000 }, (_, i) => [`d/${i}`, { height: 0, outpoint: "" }])
+      const wrong: Claims = Array.from(
+        { length: 5_000 },
+        (_, i) => [nameKey(text(`d/${i}`)), { height: 0, outpoint: "" }]
+      )
       const { faults, names } = yield* faultsWith(wrong)
       assert.strictEqual(names, 5_000)
       assert.strictEqual(faults.length, 20)

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { LATEST_MIGRATION } from "../../src/names/migrations.ts"
+import { nameKey } from "../../src/protocol/keys.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { applyAll, batches, blockAt, crashBlock, dump, text, withDb } from "./blocks.ts"
 
@@ -197,7 +198,7 @@ describe("a file that is damaged", () => {
           corruptedBy(filename, yield* Effect.exit(db.follower.apply([crashBlock(60)])))
           corruptedBy(filename, yield* Effect.exit(db.follower.rewind({ height: 0, hash: new Uint8Array(32) })))
           const check = yield* db.check
-          check.add([["d/1", { height: 1, outpoint: "" }]])
+          check.add([[nameKey(text("d/1")), { height: 1, outpoint: "" }]])
           corruptedBy(filename, yield* Effect.exit(check.result))
         }))
     }))

@@ -153,10 +153,11 @@ describe("program lengths", () => {
     { version: 17, valid: [] }
   ])("the tried program lengths are valid for version $version: $valid", ({ valid, version }) => {
     const tried = [0, 1, 2, 3, 19, 20, 21, 31, 32, 33, 39, 40, 41]
-    assert.deepStrictEqual(tried.filter((length) => isProgramLength(version, length)), valid)
+    assert.deepStrictEqual(tried.filter((length) => isProgramLength({ version, length })), valid)
     for (const length of tried) {
-      if (isProgramLength(version, length)) assert.match(encodeSegwit("nc", version, new Uint8Array(length)), /^nc1/)
-      else assert.throws(() => encodeSegwit("nc", version, new Uint8Array(length)), RangeError)
+      if (isProgramLength({ version, length })) {
+        assert.match(encodeSegwit("nc", version, new Uint8Array(length)), /^nc1/)
+      } else assert.throws(() => encodeSegwit("nc", version, new Uint8Array(length)), RangeError)
     }
   })
 

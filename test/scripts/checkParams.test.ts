@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -16,9 +16,9 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-const makeTree = (sources: Readonly<Record<string, string>>, baseline: Readonly<Record<string, number>>): string => {
+const makeTree = (sources: Readonly<Record<string, string>>): string => {
   const tree = mkdtempSync(join(root, "tree-"))
-  for (const [path, text] of Object.entries({ "scripts/check-params.json": JSON.stringify(baseline), ...sources })) {
+  for (const [path, text] of Object.entries(sources)) {
     mkdirSync(dirname(join(tree, path)), { recursive: true })
     writeFileSync(join(tree, path), text)
   }
@@ -58,43 +58,19 @@ const map: { [key: string]: string } = {}
 
 describe("check-params", () => {
   it("passes functions with few and different parameters", () => {
-    const { problems, status, stdout } = check(makeTree({ "src/a/good.ts": GOOD }, {}))
+    const { problems, status, stdout } = check(makeTree({ "src/a/good.ts": GOOD }))
     assert.deepStrictEqual(problems, [])
-    assert.include(stdout, "1 files, 0 functions, 0 problems")
+    assert.include(stdout, "1 files, 0 problems")
     assert.strictEqual(status, 0)
   })
 
   it("prints each function that is new, with its line and the reason", () => {
     const sources = Object.fromEntries(FAULTS.map(([file, text]) => [`src/${file}`, text]))
-    const { problems, status } = check(makeTree(sources, {}))
+    const { problems, status } = check(makeTree(sources))
     assert.deepStrictEqual(
       problems,
-      FAULTS.flatMap(([file, , line, fault]) => [
-        `src/${file}:${line}: ${fault}: take one object`,
-        `src/${file}:1: 1 such functions, and the baseline is 0`
-      ])
+      FAULTS.map(([file, , line, fault]) => `src/${file}:${line}: ${fault}: take one object`)
     )
     assert.strictEqual(status, 1)
-  })
-
-  it("passes as many as the baseline has, and not one more", () => {
-    const one = "export const f = (k: string, v: string) => k\n"
-    assert.deepStrictEqual(check(makeTree({ "src/a.ts": one }, { "a.ts": 1 })).problems, [])
-    const { problems } = check(makeTree({ "src/a.ts": one + one.replace("f", "g") }, { "a.ts": 1 }))
-    assert.strictEqual(problems.at(-1), "src/a.ts:1: 2 such functions, and the baseline is 1")
-  })
-
-  it("refuses a baseline that is too high, and lowers it on request", () => {
-    const two = "export const f = (k: string, v: string, w: string) => (d: number, e: number) => d"
-    const tree = makeTree({ "src/a.ts": two, "src/new.ts": two }, { "a.ts": 3, "gone.ts": 1 })
-    const problems = check(tree).problems.filter((problem) => problem.includes("baseline"))
-    assert.deepStrictEqual(problems, [
-      "src/new.ts:1: 2 such functions, and the baseline is 0",
-      "src/a.ts:1: 2 such functions: lower the baseline of 3 (--lower)",
-      "src/gone.ts:1: 0 such functions: lower the baseline of 1 (--lower)"
-    ])
-    assert.strictEqual(check("--lower", tree).status, 1)
-    // A number that rose stays out.
-    assert.deepStrictEqual(JSON.parse(readFileSync(join(tree, "scripts/check-params.json"), "utf8")), { "a.ts": 2 })
   })
 })

@@ -158,7 +158,7 @@ describe("openDatabase", () => {
 
 describe("guarded", () => {
   it("guarded returns the result of the work", () => {
-    assert.strictEqual(guarded("f", "reading", REMEDY, () => 5), 5)
+    assert.strictEqual(guarded({ file: "f", doing: "reading", remedy: REMEDY }, () => 5), 5)
   })
 
   it("guarded reports a full disk", () => {
@@ -166,7 +166,7 @@ describe("guarded", () => {
       const database = openDatabase(optionsOf(file))
       database.pragma("max_page_count = 5")
       const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(100000))")
-      const error = failure(() => guarded(file, "writing", REMEDY, () => insert.run()))
+      const error = failure(() => guarded({ file, doing: "writing", remedy: REMEDY }, () => insert.run()))
       assert.instanceOf(error, StorageUnavailable)
       assert.match(error.message, /^writing .* failed: the disk is full \(SQLITE_FULL\)$/)
       assert.deepStrictEqual(database.prepare("SELECT count(*) FROM one").pluck().get(), 0)
@@ -184,22 +184,28 @@ describe("guarded", () => {
       bytes.fill(0xaa, 3 * 4096)
       writeFileSync(file, bytes)
       const damaged = openDatabase(optionsOf(file))
-      const error = failure(() => guarded(file, "reading", REMEDY, () => damaged.prepare("SELECT * FROM one").all()))
+      const error = failure(() =>
+        guarded({ file, doing: "reading", remedy: REMEDY }, () => damaged.prepare("SELECT * FROM one").all())
+      )
       assert.instanceOf(error, StorageCorrupted)
       damaged.close()
     })
   })
 
   it("guarded converts errors of the file system, and keeps storage failures", () => {
-    const error = failure(() => guarded("f", "reading", REMEDY, () => readFileSync("/does/not/exist")))
+    const error = failure(() =>
+      guarded({ file: "f", doing: "reading", remedy: REMEDY }, () => readFileSync("/does/not/exist"))
+    )
     assert.instanceOf(error, StorageUnavailable)
     assert.include(error.message, "ENOENT")
     const noSpace = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
-    assert.include(storageFailure("f", "writing", REMEDY)(noSpace), { reason: "the disk is full (ENOSPC)" })
+    assert.include(storageFailure({ file: "f", doing: "writing", remedy: REMEDY })(noSpace), {
+      reason: "the disk is full (ENOSPC)"
+    })
     const own = new StorageCorrupted({ file: "g", found: "x", remedy: "y" })
     assert.strictEqual(
       failure(() =>
-        guarded("f", "reading", REMEDY, () => {
+        guarded({ file: "f", doing: "reading", remedy: REMEDY }, () => {
           throw own
         })
       ),
@@ -211,7 +217,7 @@ describe("guarded", () => {
     for (const cause of [new TypeError("mistake"), "text", undefined]) {
       let thrown: unknown = "nothing"
       try {
-        guarded("f", "reading", REMEDY, () => {
+        guarded({ file: "f", doing: "reading", remedy: REMEDY }, () => {
           throw cause
         })
       } catch (error) {
@@ -228,7 +234,7 @@ describe("guarded", () => {
       const other = new SQLite(file)
       other.exec("BEGIN IMMEDIATE")
       const error = failure(() =>
-        guarded(file, "writing", REMEDY, () => database.exec("INSERT INTO one (a) VALUES (1)"))
+        guarded({ file, doing: "writing", remedy: REMEDY }, () => database.exec("INSERT INTO one (a) VALUES (1)"))
       )
       assert.instanceOf(error, StorageUnavailable)
       assert.include(error.message, "SQLITE_BUSY")

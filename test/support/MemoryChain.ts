@@ -9,6 +9,7 @@ import { verifyTransaction } from "../../src/consensus/verifyInput.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, ScriptCheck } from "../../src/consensus/view.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { binaryString } from "../../src/protocol/bytes.ts"
+import type { Height, NameKey } from "../../src/protocol/keys.ts"
 
 /** Returns what is wrong with the scripts of a transaction, in the reference node's words. */
 export type VerifyScripts = (check: ScriptCheck, flags: number) => string | undefined
@@ -46,12 +47,12 @@ const SOME_TIME = 1_900_000_000
 export class MemoryChain implements ChainView {
   readonly params: ConsensusParams
   readonly coins = new Map<string, Coin>()
-  readonly claims = new Map<string, NameClaim>()
+  readonly claims = new Map<NameKey, NameClaim>()
   private readonly verify: VerifyScripts
   private readonly linked: Array<Linked> = []
   private readonly heights = new Map<string, number>()
   private readonly failed = new Set<string>()
-  private readonly named = new Map<number, Set<string>>()
+  private readonly named = new Map<Height, Set<NameKey>>()
 
   constructor(params: ConsensusParams, verify: VerifyScripts = verifyScripts) {
     this.params = params
@@ -62,10 +63,10 @@ export class MemoryChain implements ChainView {
 
   readonly coin = (outpoint: string): Coin | undefined => this.coins.get(outpoint)
 
-  readonly claim = (name: string): NameClaim | undefined => this.claims.get(name)
+  readonly claim = (name: NameKey): NameClaim | undefined => this.claims.get(name)
 
-  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
-    const found: Array<readonly [name: string, claim: NameClaim]> = []
+  readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
+    const found: Array<readonly [name: NameKey, claim: NameClaim]> = []
     for (let height = from; height <= to; height++) {
       for (const name of this.named.get(height) ?? []) {
         const claim = this.claims.get(name)
@@ -192,7 +193,7 @@ export class MemoryChain implements ChainView {
 
   private apply(
     coins: ReadonlyMap<string, Coin | undefined>,
-    claims: ReadonlyMap<string, NameClaim | undefined>
+    claims: ReadonlyMap<NameKey, NameClaim | undefined>
   ): void {
     for (const [key, coin] of coins) {
       if (coin === undefined) this.coins.delete(key)
@@ -201,7 +202,7 @@ export class MemoryChain implements ChainView {
     for (const [name, claim] of claims) this.setClaim(name, claim)
   }
 
-  private setClaim(name: string, claim: NameClaim | undefined): void {
+  private setClaim(name: NameKey, claim: NameClaim | undefined): void {
     const before = this.claims.get(name)
     if (before !== undefined) this.named.get(before.height)?.delete(name)
     if (claim === undefined) {

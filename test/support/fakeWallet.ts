@@ -90,6 +90,7 @@ export const walletCoin = (
     trusted: true,
     locked: false,
     expired: false,
+    nameExpired: false,
     ...overrides
   }
 }
@@ -169,7 +170,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       descriptors: () => Effect.succeed([]),
       signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
       labels: () => labels,
-      setLabel: (address, label) =>
+      setLabel: ({ address, label }) =>
         Effect.sync(() => {
           const ours = scripts.some((own) => own.address === address)
           labels.set(address, { label, purpose: labels.get(address)?.purpose ?? (ours ? "receive" : "send") })
@@ -234,6 +235,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       apply: () => Effect.void,
       rewind: () => Effect.void
     },
+    settled: Effect.void,
     changes: Stream.empty,
     ...overrides
   }
@@ -268,7 +270,7 @@ export const fakeWallets = (
         const at = loaded.findIndex((wallet) => wallet.name === name)
         if (at >= 0) loaded.splice(at, 1)
       }),
-    restore: (name) =>
+    restore: ({ name }) =>
       Effect.sync(() => {
         const { wallet } = fakeWallet({ name })
         loaded.push(wallet)

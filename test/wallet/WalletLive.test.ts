@@ -171,7 +171,7 @@ describe("Wallet", () => {
     Effect.gen(function*() {
       const directory = yield* fundedDirectory
       const file = join(directory, "wallet.json")
-      yield* withWallets(directory, ({ minePool, mine, wallet }) =>
+      yield* withWallets(directory, ({ mine, minePool, wallet }) =>
         Effect.gen(function*() {
           yield* wallet.names.nameNew(text("d/salted"), {})
           yield* minePool
@@ -466,8 +466,9 @@ describe("Wallet", () => {
           yield* mine(1)
           assert.isUndefined(pool.get(transaction.txidKey))
           yield* mine(1)
-          yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
-          yield* eventually("out of the queue", () => wallet.payments.queue().length === 0)
+          yield* wallet.settled
+          assert.isDefined(pool.get(transaction.txidKey))
+          assert.strictEqual(wallet.payments.queue().length, 0)
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "pending")
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
           assert.isFalse(yield* wallet.payments.dequeue(transaction.txidKey))
@@ -565,7 +566,7 @@ describe("Wallet", () => {
         Effect.gen(function*() {
           const { address = "" } = yield* wallet.keys.newAddress({ type: "bech32", label: "shop" })
           const other = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
-          yield* wallet.keys.setLabel(other, "friend")
+          yield* wallet.keys.setLabel({ address: other, label: "friend" })
           return [address, other] as const
         }))
       yield* withWallets(directory, ({ wallet }) =>

@@ -116,7 +116,7 @@ describe("Wallets", () => {
           // Of another node's copy, which may be in progress.
           const draft = `${copy}.${"0".repeat(32)}.new`
           writeFileSync(draft, "another's")
-          yield* wallets.restore("again", copy, undefined)
+          yield* wallets.restore({ name: "again", file: copy, loadOnStart: undefined })
           assert.strictEqual(readFileSync(draft, "utf8"), "another's")
         }))
     }))
@@ -167,10 +167,13 @@ describe("Wallets", () => {
           const copy = join(directory, "copy.json")
           yield* wallet.backup(copy)
           assert.strictEqual((yield* Effect.flip(wallet.backup(copy)))._tag, "StorageUnavailable")
-          const restored = yield* wallets.restore("again", copy, undefined)
+          const restored = yield* wallets.restore({ name: "again", file: copy, loadOnStart: undefined })
           assert.strictEqual((yield* restored.ledger.balances).trusted, 50 * COIN)
           const none = join(directory, "none.json")
-          assert.deepInclude(yield* Effect.flip(wallets.restore("none", none, undefined)), { code: "missing" })
+          assert.deepInclude(
+            yield* Effect.flip(wallets.restore({ name: "none", file: none, loadOnStart: undefined })),
+            { code: "missing" }
+          )
         }))
     }))
 

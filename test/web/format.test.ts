@@ -55,7 +55,7 @@ describe("format", () => {
     assert.strictEqual(moment(1_700_000_000), "2023-11-14 22:13 UTC")
     assert.strictEqual(day(1_700_000_000), "14 Nov 2023")
     assert.strictEqual(
-      ago(1_700_000_000, 1_700_000_060).text,
+      ago(1_700_000_000, { now: 1_700_000_060 }).text,
       "<time datetime=\"2023-11-14T22:13:20.000Z\" title=\"2023-11-14 22:13 UTC\">1 min. ago</time>"
     )
     assert.strictEqual(moment(-1), "1970-01-01 00:00 UTC")

@@ -51,7 +51,7 @@ const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.da
 
 /** Throws `StorageUnavailable` if the disk cannot be read. */
 export const readFrom = (source: SourceFile, offset: number, length: number): Buffer =>
-  guarded(source.path, "reading", READ_REMEDY, () => source.read(offset, length))
+  guarded({ file: source.path, doing: "reading", remedy: READ_REMEDY }, () => source.read(offset, length))
 
 interface Located {
   readonly file: number

@@ -122,7 +122,7 @@ export const unpack = async (
   } catch (cause) {
     const isTarget = cause instanceof Error &&
       (("syscall" in cause && cause.syscall === "write") || ("path" in cause && cause.path === to))
-    throw isTarget ? storageFailure(to, "writing", "")(cause) : cause
+    throw isTarget ? storageFailure({ file: to, doing: "writing", remedy: "" })(cause) : cause
   }
 }
 

@@ -46,7 +46,7 @@ export class Decisions {
 
   constructor(blocksDirectory: string) {
     this.file = join(blocksDirectory, "decisions.json")
-    const list = guarded(this.file, "reading", "", () => this.read())
+    const list = guarded({ file: this.file, doing: "reading", remedy: "" }, () => this.read())
     for (const { block, invalid } of list) this.kept.set(block, invalid)
   }
 
@@ -83,7 +83,7 @@ export class Decisions {
   private write(): void {
     const decisions = [...this.kept].slice(-MOST_KEPT).map(([block, invalid]) => ({ block, invalid }))
     const text = checksummed(`${JSON.stringify({ version: 1, decisions }, undefined, 2)}\n`)
-    guarded(this.file, "writing", "", () => replaceFileNow(this.file, text))
+    guarded({ file: this.file, doing: "writing", remedy: "" }, () => replaceFileNow(this.file, text))
   }
 
   /**

@@ -95,7 +95,10 @@ export const openIndex = <S>(
     const health = yield* DataHealth
     yield* health.register(pagesOf(inspected, () => store.guard, repair.noticed))
     const run = <A>(doing: string, work: (store: Opened<S>) => A): Effect.Effect<A, StorageFailure> =>
-      Effect.tapError(attempt(() => guarded(filename, doing, REMEDY, () => work(store))), repair.noticed)
+      Effect.tapError(
+        attempt(() => guarded({ file: filename, doing, remedy: REMEDY }, () => work(store))),
+        repair.noticed
+      )
     const change = (to: Cursor | undefined, work: (statements: S) => void): Effect.Effect<void, StorageFailure> =>
       run("writing", ({ cursor, database, guard, statements }) => {
         database.transaction(() => {

@@ -1,15 +1,16 @@
 import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
+import type { Height, NameKey } from "../../protocol/keys.ts"
 
 type Changes = {
   readonly coins: ReadonlyMap<string, Coin | undefined>
-  readonly claims: ReadonlyMap<string, NameClaim | undefined>
+  readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 /** Coins and claims at an earlier block, in memory, on top of those of the tip, which do not change. */
 export class UndoneView implements ChainView {
   private readonly tip: ChainView
   private readonly coins = new Map<string, Coin | undefined>()
-  private readonly claims = new Map<string, NameClaim | undefined>()
+  private readonly claims = new Map<NameKey, NameClaim | undefined>()
 
   constructor(tip: ChainView) {
     this.tip = tip
@@ -22,10 +23,10 @@ export class UndoneView implements ChainView {
   readonly coin = (outpoint: string): Coin | undefined =>
     this.coins.has(outpoint) ? this.coins.get(outpoint) : this.tip.coin(outpoint)
 
-  readonly claim = (name: string): NameClaim | undefined =>
+  readonly claim = (name: NameKey): NameClaim | undefined =>
     this.claims.has(name) ? this.claims.get(name) : this.tip.claim(name)
 
-  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
+  readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
     const found = this.tip.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
     for (const [name, claim] of this.claims) {
       if (claim !== undefined && claim.height >= from && claim.height <= to) found.push([name, claim])

@@ -18,7 +18,7 @@ export interface RebuildRequest {
 /** Requests a rebuild at the next start. Throws `StorageUnavailable`. */
 export const requestRebuild = ({ chainstateDirectory, reason }: RebuildRequest): void => {
   const marker = markerOf(chainstateDirectory)
-  guarded(marker, "writing", "", () => replaceFileNow(marker, `${reason}\n`))
+  guarded({ file: marker, doing: "writing", remedy: "" }, () => replaceFileNow(marker, `${reason}\n`))
 }
 
 export const rebuildRequested = (chainstateDirectory: string): boolean => existsSync(markerOf(chainstateDirectory))
@@ -32,7 +32,7 @@ export const removeForRebuild = (
 ): string | undefined => {
   const marker = markerOf(chainstateDirectory)
   if (!rebuildRequested(chainstateDirectory)) return undefined
-  return guarded(marker, "rebuilding", "", () => {
+  return guarded({ file: marker, doing: "rebuilding", remedy: "" }, () => {
     const reason = readFileSync(marker, "utf8").trim()
     for (const name of readdirSync(chainstateDirectory)) {
       if (name.startsWith("chainstate.db")) rmSync(join(chainstateDirectory, name), { force: true })

@@ -36,7 +36,7 @@ const forget = (index: BlockIndex, files: BlockFiles, { family, file }: FileName
     to = Math.max(to, index.height(id))
   }
   // A remaining part of the last record is useless.
-  files.cut(family, file, endsOf(index, family).get(file) ?? 0)
+  files.cut(family, file, { end: endsOf(index, family).get(file) ?? 0 })
   const what = family === "blk" ? "blocks" : "undo data of blocks"
   return `repaired ${files.path(family, file)}: its end is missing, with the ${what} from height ${from} to ${to}; ` +
     "they are stored again when a peer sends them"
@@ -71,7 +71,7 @@ export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
       const end = ends.get(file) ?? 0
       const size = files.sizeOf(family, file)
       if (size < end) said.push(forget(index, files, { family, file }))
-      else if (family === "undo") files.cut(family, file, end)
+      else if (family === "undo") files.cut(family, file, { end })
       else if (size > end) tails.push({ file, from: end })
     }
   }
@@ -83,7 +83,7 @@ export const cutTails = (index: BlockIndex, files: BlockFiles, tails: ReadonlyAr
   if (tails.length === 0) return []
   const ends = endsOf(index, "blk")
   return tails.flatMap(({ file, from }) => {
-    const gone = files.cut("blk", file, Math.max(from, ends.get(file) ?? 0))
+    const gone = files.cut("blk", file, { end: Math.max(from, ends.get(file) ?? 0) })
     if (gone === 0) return []
     return [`repaired ${files.path("blk", file)}: cut off ${gone} bytes after the last complete block`]
   })

@@ -6,7 +6,7 @@ import { blockFlags } from "../../consensus/flags.ts"
 import type { BlockDelta, Coin, NameClaim, ScriptCheck } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import { displayHash, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, NameKey } from "../../protocol/keys.ts"
 import { prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
@@ -19,7 +19,7 @@ import { UndoneView } from "./UndoneView.ts"
 export const CheckLevel = {
   /** The stored block is unchanged. */
   READ: 0,
-  /** The block follows the rules that need no coins. */
+  /** The block follows the rules that need neither coins nor its height. */
   RULES: 1,
   /** The undo data are unchanged. */
   UNDO: 2,
@@ -70,7 +70,9 @@ const readBlock = (state: ChainState, id: HeaderId, level: number): Block | unde
   if (block === undefined || level < CheckLevel.RULES) return block
   const { index, params } = state
   const context = { height: index.height(id), medianTimePast: index.medianTimePast(index.parent(id)), params }
-  const broken = checkBlock(block, params) ?? checkBlockContext(block, context)
+  // As upstream (`CVerifyDB::VerifyDB`), rules that depend on the height are for the last level.
+  const broken = checkBlock(block, params) ??
+    (level < CheckLevel.SCRIPTS ? undefined : checkBlockContext(block, context))
   if (broken === undefined) return block
   state.stored.damagedBlock(id, broken.reason)
   return undefined
@@ -98,7 +100,7 @@ const outpointText = (key: string): string => {
 const difference = (
   made: BlockDelta,
   undo: Undo,
-  after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: string) => NameClaim | undefined }
+  after: { readonly coin: (key: string) => Coin | undefined; readonly claim: (name: NameKey) => NameClaim | undefined }
 ): string | undefined => {
   for (const [key, coin] of made.coins) {
     if (!sameCoin(coin, after.coin(key))) return `coin mismatch: ${outpointText(key)}`

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
-import type { Height } from "../../protocol/keys.ts"
+import { type Height, type NameKey, nameKey } from "../../protocol/keys.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
@@ -55,7 +55,7 @@ export interface Changes {
   readonly headerCount: number
   readonly bestHash: Bytes
   readonly coins: Iterable<readonly [outpoint: string, coin: Coin | undefined]>
-  readonly claims: Iterable<readonly [name: string, claim: NameClaim | undefined]>
+  readonly claims: Iterable<readonly [name: NameKey, claim: NameClaim | undefined]>
 }
 
 interface ClaimRow {
@@ -93,15 +93,15 @@ export interface CoinsFound {
 type CoinRow = readonly [key: Buffer, coin: Coin]
 
 /** Splits changes into deleted and stored rows, each list in the order of the keys. */
-const split = <A>(
-  changes: Iterable<readonly [text: string, value: A | undefined]>,
-  keyOf: (text: string) => Buffer
+const split = <Key extends string, A>(
+  changes: Iterable<readonly [key: Key, value: A | undefined]>,
+  keyOf: (key: Key) => Buffer
 ) => {
   const gone: Array<Buffer> = []
   const kept: Array<readonly [Buffer, A]> = []
-  for (const [text, value] of changes) {
-    if (value === undefined) gone.push(keyOf(text))
-    else kept.push([keyOf(text), value])
+  for (const [key, value] of changes) {
+    if (value === undefined) gone.push(keyOf(key))
+    else kept.push([keyOf(key), value])
   }
   return { gone: gone.sort(Buffer.compare), kept: kept.sort((a, b) => Buffer.compare(a[0], b[0])) }
 }
@@ -187,7 +187,7 @@ export class ChainDatabase {
 
   private guard<A>(doing: string, work: () => A): A {
     try {
-      return guarded(this.file, doing, REMEDY, () => {
+      return guarded({ file: this.file, doing, remedy: REMEDY }, () => {
         try {
           return work()
         } catch (cause) {
@@ -236,7 +236,7 @@ export class ChainDatabase {
     })
   }
 
-  claim(name: string): NameClaim | undefined {
+  claim(name: NameKey): NameClaim | undefined {
     return this.guard("reading", () => {
       const row = this.statements.claim.get(Buffer.from(name, "latin1"))
       return row === undefined ? undefined : toClaim(row)
@@ -244,13 +244,13 @@ export class ChainDatabase {
   }
 
   /** The stored claims of names. Each name is given once. */
-  claimsOf(names: ReadonlyArray<string>): ReadonlyMap<string, NameClaim> {
-    const found = new Map<string, NameClaim>()
+  claimsOf(names: ReadonlyArray<NameKey>): ReadonlyMap<NameKey, NameClaim> {
+    const found = new Map<NameKey, NameClaim>()
     const whole = names.length - names.length % NAMES_AT_ONCE
     this.guard("reading", () => {
       for (let from = 0; from < whole; from += NAMES_AT_ONCE) {
         const some = names.slice(from, from + NAMES_AT_ONCE).map((name) => Buffer.from(name, "latin1"))
-        for (const row of this.statements.claimsOf.all(...some)) found.set(binaryString(row.name), toClaim(row))
+        for (const row of this.statements.claimsOf.all(...some)) found.set(nameKey(row.name), toClaim(row))
       }
     })
     for (const name of names.slice(whole)) {
@@ -261,12 +261,12 @@ export class ChainDatabase {
   }
 
   /** Stored claims with heights from `from` to `to`, both included. */
-  claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+  claimsBetween(from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.guard("reading", () => {
-      const found: Array<readonly [string, NameClaim]> = []
+      const found: Array<readonly [NameKey, NameClaim]> = []
       for (const { claim, height } of this.statements.claimsBetween.iterate(from, to)) {
         const outpoint = claim.toString("latin1", 0, OUTPOINT_SIZE)
-        found.push([claim.toString("latin1", OUTPOINT_SIZE), { height, outpoint }])
+        found.push([nameKey(claim.subarray(OUTPOINT_SIZE)), { height, outpoint }])
       }
       return found
     })
@@ -300,11 +300,11 @@ export class ChainDatabase {
   }
 
   /** Up to `limit` stored claims after a name (`undefined`: from the first), in the order of the names' bytes. */
-  claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+  claimsAfter(name: NameKey | undefined, limit: number): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     const { claimsAfter, firstClaims } = this.statements
     return this.guard("reading", () => {
       const rows = name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit)
-      return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
+      return rows.map((row) => [nameKey(row.name), toClaim(row)] as const)
     })
   }
 

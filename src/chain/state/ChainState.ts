@@ -6,7 +6,7 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { chainstateFlushDuration } from "../../metrics/metrics.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { HeaderId, Height } from "../../protocol/keys.ts"
+import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
@@ -263,9 +263,9 @@ export class ChainState {
 
   /** The stored claims after a name, `undefined` for the first ones, in order. */
   storedClaims(
-    after: string | undefined,
+    after: NameKey | undefined,
     limit: number
-  ): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+  ): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.stores.database.claimsAfter(after, limit)
   }
 

@@ -67,7 +67,7 @@ export class ChainStores {
     const genesis = decodeBlock(this.options.params.network.genesisBlock)
     this.active.become(this.index.add(genesis.header, NONE))
     this.index.addStatus(GENESIS, Status.VALID)
-    for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
+    for (const file of this.files.numbers("undo")) this.files.cut("undo", file, { end: 0 })
     this.index.setUndo(GENESIS, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
     // Existing block files are kept: they may have a chain whose index was deleted.
     if (this.strayFiles().length === 0) this.storeGenesis()

@@ -1,5 +1,6 @@
 import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
+import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
 
 interface CoinEntry {
@@ -36,13 +37,13 @@ const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
 export class CoinStore implements ChainView {
   private readonly database: ChainDatabase
   private readonly coins = new Map<string, CoinEntry>()
-  private readonly claims = new Map<string, NameClaim | undefined>()
+  private readonly claims = new Map<NameKey, NameClaim | undefined>()
   /** Outpoints whose entry differs from the stored coin, or has no coin. A flush visits only these. */
   private readonly touched = new Set<string>()
   /** Names whose claim differs from the stored one. */
-  private readonly touchedNames = new Set<string>()
+  private readonly touchedNames = new Set<NameKey>()
   /** Names with a claim that is not stored yet, by its height. */
-  private readonly unstored = new Map<number, Set<string>>()
+  private readonly unstored = new Map<Height, Set<NameKey>>()
   private missed: Missed = NOTHING_MISSED
   private used = 0
   private changed = false
@@ -90,7 +91,7 @@ export class CoinStore implements ChainView {
     return coin
   }
 
-  readonly claim = (name: string): NameClaim | undefined => {
+  readonly claim = (name: NameKey): NameClaim | undefined => {
     if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
     this.claims.set(name, claim)
@@ -98,15 +99,15 @@ export class CoinStore implements ChainView {
     return claim
   }
 
-  readonly expectClaims = (names: ReadonlyArray<string>): void => {
+  readonly expectClaims = (names: ReadonlyArray<NameKey>): void => {
     const unknown = names.filter((name) => !this.claims.has(name))
     const found = this.database.claimsOf(unknown)
     for (const name of unknown) this.claims.set(name, found.get(name))
     this.used += ENTRY_BYTES * unknown.length
   }
 
-  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
-    const found: Array<readonly [name: string, claim: NameClaim]> = []
+  readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
+    const found: Array<readonly [name: NameKey, claim: NameClaim]> = []
     for (const [name, claim] of this.database.claimsBetween(from, to)) {
       if (!this.touchedNames.has(name)) found.push([name, claim])
     }
@@ -137,7 +138,7 @@ export class CoinStore implements ChainView {
   /** Applies the changes of connecting or disconnecting a block. */
   apply(
     coins: ReadonlyMap<string, Coin | undefined>,
-    claims: ReadonlyMap<string, NameClaim | undefined>
+    claims: ReadonlyMap<NameKey, NameClaim | undefined>
   ): void {
     this.changed ||= coins.size + claims.size > 0
     for (const [outpoint, coin] of coins) this.setCoin(outpoint, coin)
@@ -163,7 +164,7 @@ export class CoinStore implements ChainView {
     this.touched.add(outpoint)
   }
 
-  private setClaim(name: string, claim: NameClaim | undefined): void {
+  private setClaim(name: NameKey, claim: NameClaim | undefined): void {
     if (!this.claims.has(name)) this.used += ENTRY_BYTES
     this.claims.set(name, claim)
     this.touchedNames.add(name)

@@ -151,8 +151,11 @@ export class StoredBlocks {
       const block = decodeBlock(bytes)
       if (!equal(block.hash, index.hash(id))) return "another hash"
       if (!equal(block.merkle.root, block.header.merkleRoot) || block.merkle.mutated) return "another merkle root"
-      const broken = checkProofOfWork(block, params) ??
-        checkWitnesses(block, index.height(id) >= params.activation.segwit)
+      // The chain may have been connected under another activation height (-testactivationheight): if there are
+      // witnesses, their commitment is what shows damage.
+      const committed = index.height(id) >= params.activation.segwit ||
+        block.transactions.some(({ hasWitness }) => hasWitness)
+      const broken = checkProofOfWork(block, params) ?? checkWitnesses(block, committed)
       return broken?.detail ?? broken?.reason
     } catch (cause) {
       if (cause instanceof DecodeError) return cause.message

@@ -1,5 +1,5 @@
 import type { Coin, NameClaim } from "../../consensus/view.ts"
-import type { Height } from "../../protocol/keys.ts"
+import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { HeaderInfo } from "../index/headerInfo.ts"
 
 /**
@@ -11,7 +11,7 @@ export interface TipState {
   /** The confirmed coin at an outpoint key (`outpointKey`). */
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
-  readonly claim: (name: string) => NameClaim | undefined
+  readonly claim: (name: NameKey) => NameClaim | undefined
   /** Median time past of the block of the best chain at a height (for BIP 68), seconds since 1970. */
   readonly medianTimePastAt: (height: Height) => number
 }

@@ -1,5 +1,6 @@
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey, nameOfKey } from "../../protocol/keys.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
@@ -59,7 +60,7 @@ export interface Undo {
   /** Coins from before the block that it removed, by outpoint key. */
   readonly removed: ReadonlyMap<string, Coin>
   /** Claims from before the block, by name key; `undefined` if the name was new. */
-  readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
+  readonly claimsBefore: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
@@ -70,7 +71,7 @@ export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
   }
   writer.compactSize(claimsBefore.size)
   for (const [name, claim] of claimsBefore) {
-    writer.varBytes(fromBinaryString(name)).u8(claim === undefined ? 0 : 1)
+    writer.varBytes(nameOfKey(name)).u8(claim === undefined ? 0 : 1)
     if (claim !== undefined) writer.u32(claim.height).bytes(fromBinaryString(claim.outpoint))
   }
   return writer.toBytes()
@@ -85,9 +86,9 @@ export const decodeUndo = (bytes: Bytes): Undo => {
     const head = readCoinHead(reader)
     removed.set(outpoint, { ...head, script: reader.varBytes("coin script").slice() })
   }
-  const claimsBefore = new Map<string, NameClaim | undefined>()
+  const claimsBefore = new Map<NameKey, NameClaim | undefined>()
   for (let left = reader.count("claims", 2); left > 0; left--) {
-    const name = binaryString(reader.varBytes("name"))
+    const name = nameKey(reader.varBytes("name"))
     if (reader.u8("had a claim") === 0) claimsBefore.set(name, undefined)
     else {
       const height = reader.u32("claim height")

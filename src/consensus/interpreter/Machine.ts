@@ -24,6 +24,15 @@ export interface TapscriptRun {
 /** The rules of an execution: of scripts outside of witnesses, of witness version 0, or of tapscript. */
 export type ScriptVersion = "base" | "witness-v0" | "tapscript"
 
+/** The execution of a script: on which stack, and by which rules. */
+export interface Execution {
+  readonly script: Bytes
+  readonly stack: Array<Bytes>
+  readonly version: ScriptVersion
+  /** Set in tapscript. */
+  readonly tapscript?: TapscriptRun
+}
+
 /** The position of the last executed OP_CODESEPARATOR if there was none. */
 export const NO_CODE_SEPARATOR = 0xffffffff
 
@@ -50,13 +59,7 @@ export class Machine {
   /** The position of that OP_CODESEPARATOR. */
   codeSeparator = NO_CODE_SEPARATOR
 
-  constructor(
-    check: InputCheck,
-    script: Bytes,
-    stack: Array<Bytes>,
-    version: ScriptVersion,
-    tapscript?: TapscriptRun
-  ) {
+  constructor(check: InputCheck, { script, stack, tapscript, version }: Execution) {
     this.check = check
     this.script = script
     this.stack = stack

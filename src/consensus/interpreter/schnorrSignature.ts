@@ -6,21 +6,26 @@ import { VALIDATION_WEIGHT_PER_SIGOP } from "./limits.ts"
 import type { InputCheck, Machine, TapscriptRun } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 
+/** A signature, with or without its hash type, and the key that may have made it. */
+export interface SignatureOfKey {
+  readonly signature: Bytes
+  readonly pubkey: Bytes
+}
+
 /**
  * Checks a Schnorr signature, with or without its hash type, by a key of 32 bytes (BIP 341).
  * Source: upstream `script/interpreter.cpp`, `CheckSchnorrSignature`.
  */
 export const checkSchnorrSignature = (
   { context, index }: InputCheck,
-  signature: Bytes,
-  pubkey: Bytes,
+  { pubkey, signature }: SignatureOfKey,
   spend: TaprootSpend
 ): ScriptError | undefined => {
   if (signature.length !== 64 && signature.length !== 65) return "SCHNORR_SIG_SIZE"
   const hashType = signature[64]
   // The only encoding of the default is a missing byte.
   if (hashType === Sighash.DEFAULT) return "SCHNORR_SIG_HASHTYPE"
-  const hash = context.taproot(index, hashType ?? Sighash.DEFAULT, spend)
+  const hash = context.taproot(index, spend, hashType ?? Sighash.DEFAULT)
   if (hash === undefined) return "SCHNORR_SIG_HASHTYPE"
   return verifySchnorr(signature.subarray(0, 64), hash, pubkey) ? undefined : "SCHNORR_SIG"
 }
@@ -32,8 +37,7 @@ export const checkSchnorrSignature = (
 export const checkTapscriptSignature = (
   machine: Machine,
   run: TapscriptRun,
-  signature: Bytes,
-  pubkey: Bytes
+  { pubkey, signature }: SignatureOfKey
 ): boolean | ScriptError => {
   const given = signature.length > 0
   if (given) {
@@ -47,5 +51,5 @@ export const checkTapscriptSignature = (
   if (!given) return false
   const { annexHash, leafHash } = run
   const spend = { annexHash, leafHash, codeSeparator: machine.codeSeparator }
-  return checkSchnorrSignature(machine.check, signature, pubkey, spend) ?? true
+  return checkSchnorrSignature(machine.check, { signature, pubkey }, spend) ?? true
 }

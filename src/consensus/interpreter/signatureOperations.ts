@@ -5,7 +5,7 @@ import { Flag } from "../flags.ts"
 import { verifyEcdsa } from "../signature.ts"
 import { MAX_OPS_PER_SCRIPT, MAX_PUBKEYS_PER_MULTISIG } from "./limits.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
-import { checkTapscriptSignature } from "./schnorrSignature.ts"
+import { checkTapscriptSignature, type SignatureOfKey } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean } from "./scriptNumber.ts"
 import { checkPubkeyEncoding, checkSignatureEncoding } from "./signatureEncoding.ts"
@@ -65,12 +65,12 @@ const checkEncoding = (machine: Machine, signature: Bytes, pubkey: Bytes): Scrip
 }
 
 /** Whether a signature with its hash type is valid for the key, this input and this code. */
-const isSignedBy = (machine: Machine, signature: Bytes, pubkey: Bytes, code: Bytes): boolean => {
+const isSignedBy = (machine: Machine, { pubkey, signature }: SignatureOfKey, code: Bytes): boolean => {
   const { check: { context, index }, version } = machine
   const size = signature.length - 1
   const hashType = signature[size]
   if (hashType === undefined) return false
-  const hash = version === "base" ? context.legacy(index, hashType, code) : context.witnessV0(index, hashType, code)
+  const hash = version === "base" ? context.legacy(index, code, hashType) : context.witnessV0(index, code, hashType)
   return verifyEcdsa(signature.subarray(0, size), hash, pubkey)
 }
 
@@ -79,7 +79,7 @@ const checkEcdsaSignature = (machine: Machine, signature: Bytes, pubkey: Bytes):
   if (code === undefined) return "SIG_FINDANDDELETE"
   const error = checkEncoding(machine, signature, pubkey)
   if (error !== undefined) return error
-  if (isSignedBy(machine, signature, pubkey, code)) return true
+  if (isSignedBy(machine, { signature, pubkey }, code)) return true
   return signature.length > 0 && machine.has(Flag.NULLFAIL) ? "SIG_NULLFAIL" : false
 }
 
@@ -87,7 +87,7 @@ const checkEcdsaSignature = (machine: Machine, signature: Bytes, pubkey: Bytes):
 const checkSignature = (machine: Machine, signature: Bytes, pubkey: Bytes): boolean | ScriptError =>
   machine.tapscript === undefined
     ? checkEcdsaSignature(machine, signature, pubkey)
-    : checkTapscriptSignature(machine, machine.tapscript, signature, pubkey)
+    : checkTapscriptSignature(machine, machine.tapscript, { signature, pubkey })
 
 const takeSignature = (machine: Machine): boolean | ScriptError => {
   const { stack } = machine
@@ -132,12 +132,17 @@ const takeCounted = (
   return stack.splice(stack.length - count, count).reverse()
 }
 
+interface Multisig {
+  readonly signatures: ReadonlyArray<Bytes>
+  readonly pubkeys: ReadonlyArray<Bytes>
+  /** What the signatures cover. */
+  readonly code: Bytes
+}
+
 /** Whether every signature matches a key. Both are in the same order: a key is tried only once. */
 const areSignedBy = (
   machine: Machine,
-  signatures: ReadonlyArray<Bytes>,
-  pubkeys: ReadonlyArray<Bytes>,
-  code: Bytes
+  { code, pubkeys, signatures }: Multisig
 ): boolean | ScriptError => {
   let signed = 0
   for (let key = 0; key < pubkeys.length; key++) {
@@ -148,7 +153,7 @@ const areSignedBy = (
     if (signatures.length - signed > pubkeys.length - key) return false
     const error = checkEncoding(machine, signature, pubkey)
     if (error !== undefined) return error
-    if (isSignedBy(machine, signature, pubkey, code)) signed++
+    if (isSignedBy(machine, { signature, pubkey }, code)) signed++
   }
   return signed === signatures.length
 }
@@ -175,7 +180,7 @@ const takeMultisig = (machine: Machine): boolean | ScriptError => {
   if (dummy === undefined) return "INVALID_STACK_OPERATION"
   const code = multisigCode(machine, signatures)
   if (code === undefined) return "SIG_FINDANDDELETE"
-  const given = areSignedBy(machine, signatures, pubkeys, code)
+  const given = areSignedBy(machine, { signatures, pubkeys, code })
   if (typeof given === "string") return given
   if (!given && machine.has(Flag.NULLFAIL) && signatures.some((signature) => signature.length > 0)) {
     return "SIG_NULLFAIL"

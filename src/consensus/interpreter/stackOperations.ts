@@ -17,7 +17,7 @@ const copy = (depth: number, count = depth): Operation =>
   })
 
 /** Moves `count` elements to the top, the lowest of them at `depth`. */
-const raise = (depth: number, count: number): Operation =>
+const raise = (depth: number, { count }: { readonly count: number }): Operation =>
   needs(depth, ({ stack }) => {
     stack.push(...stack.splice(stack.length - depth, count))
   })
@@ -69,10 +69,10 @@ export const stackOperations: Operations = {
   [Op.OP_3DUP]: copy(3),
   [Op.OP_OVER]: copy(2, 1),
   [Op.OP_2OVER]: copy(4, 2),
-  [Op.OP_SWAP]: raise(2, 1),
-  [Op.OP_2SWAP]: raise(4, 2),
-  [Op.OP_ROT]: raise(3, 1),
-  [Op.OP_2ROT]: raise(6, 2),
+  [Op.OP_SWAP]: raise(2, { count: 1 }),
+  [Op.OP_2SWAP]: raise(4, { count: 2 }),
+  [Op.OP_ROT]: raise(3, { count: 1 }),
+  [Op.OP_2ROT]: raise(6, { count: 2 }),
 
   [Op.OP_TUCK]: ({ stack }) => {
     const top = stack[stack.length - 1]

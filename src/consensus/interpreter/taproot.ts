@@ -57,13 +57,19 @@ const runTapscript = (machine: Machine): ScriptError | undefined => {
   return executeWitness(machine)
 }
 
+interface ScriptPath {
+  /** The x of the output's key. */
+  readonly output: Bytes
+  readonly annexHash: Bytes | undefined
+  /** The budget for signatures. */
+  readonly weight: number
+}
+
 /** Verifies a spend by script. The stack still has the script and, on top, its control block. */
 const verifyScriptPath = (
   check: InputCheck,
-  output: Bytes,
   stack: Array<Bytes>,
-  annexHash: Bytes | undefined,
-  weight: number
+  { annexHash, output, weight }: ScriptPath
 ): ScriptError | undefined => {
   const control = stack.pop()
   const script = stack.pop()
@@ -73,11 +79,12 @@ const verifyScriptPath = (
   const leafVersion = head & 0xfe
   const leafHash = tapLeafHash(leafVersion, script)
   const internal = control.subarray(1, CONTROL_BASE_SIZE)
-  if (!checkTapTweak(output, (head & 1) === 1, internal, merkleRoot(control, leafHash))) {
+  if (!checkTapTweak({ output, odd: (head & 1) === 1, internal, merkleRoot: merkleRoot(control, leafHash) })) {
     return "WITNESS_PROGRAM_MISMATCH"
   }
   if (leafVersion === TAPSCRIPT_LEAF) {
-    return runTapscript(new Machine(check, script, stack, "tapscript", { leafHash, annexHash, weightLeft: weight }))
+    const tapscript = { leafHash, annexHash, weightLeft: weight }
+    return runTapscript(new Machine(check, { script, stack, version: "tapscript", tapscript }))
   }
   const discouraged = (check.flags & Flag.DISCOURAGE_UPGRADABLE_TAPROOT_VERSION) !== 0
   return discouraged ? "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION" : undefined
@@ -99,7 +106,11 @@ export const verifyTaproot = (check: InputCheck, output: Bytes): ScriptError | u
   const [signature] = stack
   if (signature !== undefined && stack.length === 1) {
     const spend = { annexHash, leafHash: undefined, codeSeparator: NO_CODE_SEPARATOR }
-    return checkSchnorrSignature(check, signature, output, spend)
+    return checkSchnorrSignature(check, { signature, pubkey: output }, spend)
   }
-  return verifyScriptPath(check, output, stack, annexHash, witnessSize(witness) + VALIDATION_WEIGHT_PER_SIGOP)
+  return verifyScriptPath(check, stack, {
+    output,
+    annexHash,
+    weight: witnessSize(witness) + VALIDATION_WEIGHT_PER_SIGOP
+  })
 }

@@ -16,6 +16,7 @@ import {
 import type { Envelope, Reply } from "./envelope.ts"
 import { mailCounters } from "./mailMetrics.ts"
 import type { DeliveryOutcome } from "./outcome.ts"
+import type { MessageAge } from "./Patience.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { buildReport, failedRecipients, REPORTED_HEADER, reportHeader } from "./report.ts"
 import { smtpTransactionOf } from "./smtpTransactionOf.ts"
@@ -31,7 +32,7 @@ export interface DeliveryParts {
   readonly srs: Srs
   readonly upstream: Upstream
   readonly tally: Tally
-  readonly isOver: (arrivedAt: number, now: number) => boolean
+  readonly isOver: (age: MessageAge) => boolean
   /** Whether the relay is shutting down: no more attempts begin. */
   readonly isStopping: () => boolean
   /** Begins the delivery of another message. */
@@ -74,8 +75,8 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
       }
       if (parts.isStopping()) return now
       entry.arrivedAt = Math.min(entry.arrivedAt, now)
-      if (parts.isOver(entry.arrivedAt, now)) {
-        yield* eachWaiting(message, Number.POSITIVE_INFINITY, (index, state) => give(parts, message, index, state))
+      if (parts.isOver({ arrivedAt: entry.arrivedAt, now })) {
+        yield* eachWaiting(message, Number.POSITIVE_INFINITY, (each) => give(parts, message, each))
         continue
       }
       const next = nextDue(message.state) ?? now
@@ -84,7 +85,7 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
       if (!isDue) return next
       if (!parts.upstream.isReachable()) return now
       const until = next > now ? Number.POSITIVE_INFINITY : now
-      yield* eachWaiting(message, until, (index, state) => attempt(parts, message, index, state))
+      yield* eachWaiting(message, until, (each) => attempt(parts, message, each))
     }
   }).pipe(
     // An unexpected defect must not lose the message: the relay logs an error and tries again.
@@ -108,16 +109,16 @@ const JITTER = 0.1
 const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "unreadable" | "damaged"> =>
   Effect.gen(function*() {
     const { id } = entry
-    const message = yield* attemptAt(spool.path(id, "msg"), "reading", () => spool.load(id))
+    const message = yield* attemptAt({ path: spool.path(id, "msg"), doing: "reading" }, () => spool.load(id))
     if (message === undefined) {
-      yield* attemptAt(spool.path(id, "msg"), "moving", () => spool.putAside(id, entry.bytes))
+      yield* attemptAt({ path: spool.path(id, "msg"), doing: "moving" }, () => spool.putAside(id, entry.bytes))
       yield* Effect.logError("damaged message moved aside", { file: `${CORRUPT_DIRECTORY}/${id}.msg` })
       return "damaged"
     }
     const now = yield* Clock.currentTimeMillis
     entry.arrivedAt = Math.min(message.envelope.arrivedAt, now)
     if (entry.suspect && (nextDue(message.state) ?? Number.POSITIVE_INFINITY) <= now) {
-      yield* mayRepeat(id, "the relay did not end properly")
+      yield* mayRepeat({ id, reason: "the relay did not end properly" })
     }
     entry.suspect = false
     return message
@@ -130,25 +131,32 @@ const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "u
     )
   )
 
-const attemptAt = <A>(path: string, doing: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (error) => storageUnavailable(path, doing, error) })
+const attemptAt = <A>({ doing, path }: { readonly path: string; readonly doing: string }, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (error) => storageUnavailable({ file: path, doing }, error) })
+
+interface WaitingRecipient {
+  /** Its place among the recipients of its message. */
+  readonly index: number
+  readonly state: Waiting
+}
 
 /** Runs `work` for the waiting recipients that are due by `until`. */
 const eachWaiting = (
   message: Queued,
   until: number,
-  work: (index: number, state: Waiting) => Effect.Effect<void>
+  work: (recipient: WaitingRecipient) => Effect.Effect<void>
 ): Effect.Effect<void> =>
   Effect.forEach(
     message.state.flatMap((state, index) =>
       state._tag === "Waiting" && state.nextAt <= until ? [{ index, state }] : []
     ),
-    ({ index, state }) => work(index, state),
+    work,
     { concurrency: AT_ONCE, discard: true }
   )
 
 /** Gives up a recipient whose time is over. */
-const give = (parts: DeliveryParts, message: Queued, index: number, { last }: Waiting): Effect.Effect<void> => {
+const give = (parts: DeliveryParts, message: Queued, { index, state }: WaitingRecipient): Effect.Effect<void> => {
+  const { last } = state
   const reply: Reply = last === undefined
     ? { code: 0, status: "5.4.7", text: EXPIRED }
     : { ...last, text: last.code === 0 ? `${EXPIRED}: ${last.text}` : last.text }
@@ -156,7 +164,7 @@ const give = (parts: DeliveryParts, message: Queued, index: number, { last }: Wa
 }
 
 /** Tries a recipient's next address. Records the outcome even if the relay shuts down meanwhile. */
-const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Waiting): Effect.Effect<void> => {
+const attempt = (parts: DeliveryParts, message: Queued, { index, state }: WaitingRecipient): Effect.Effect<void> => {
   const { envelope } = message
   const recipient = envelope.recipients[index]
   const target = recipient?.targets[state.target]
@@ -168,7 +176,7 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const { id } = envelope
-      const transaction = smtpTransactionOf(parts, message, recipient, target, now)
+      const transaction = smtpTransactionOf(parts, message, { recipient, target, now })
       let begun = false
       const body = () => {
         begun = true
@@ -178,16 +186,16 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
         Effect.tap(({ _tag }) => Effect.annotateCurrentSpan("outcome", _tag)),
         Effect.withSpan("svcd.mail.attempt"),
         Effect.onInterrupt(() =>
-          begun ? mayRepeat(id, "the relay ended while the message was being handed over") : Effect.void
+          begun ? mayRepeat({ id, reason: "the relay ended while the message was being handed over" }) : Effect.void
         )
       )
-      yield* noteOutcome(parts, message, index, state, outcome)
+      yield* noteOutcome(parts, message, { index, state, outcome })
     })
   )
 }
 
 /** Logs that a recipient may get a message twice: a connection that ends before the last reply leaves that open. */
-export const mayRepeat = (id: string, reason: string): Effect.Effect<void> =>
+export const mayRepeat = ({ id, reason }: { readonly id: string; readonly reason: string }): Effect.Effect<void> =>
   Effect.zipRight(
     Effect.sync(() => mailCounters.repeated.increase()),
     Effect.logWarning("a message may be delivered twice", { id, reason })
@@ -196,9 +204,7 @@ export const mayRepeat = (id: string, reason: string): Effect.Effect<void> =>
 const noteOutcome = (
   parts: DeliveryParts,
   message: Queued,
-  index: number,
-  state: Waiting,
-  outcome: DeliveryOutcome
+  { index, outcome, state }: WaitingRecipient & { readonly outcome: DeliveryOutcome }
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { id } = message.envelope
@@ -218,7 +224,7 @@ const noteOutcome = (
       }
       case "Deferred": {
         parts.tally.count("deferred")
-        if (outcome.uncertain) yield* mayRepeat(id, "the connection ended before the last answer")
+        if (outcome.uncertain) yield* mayRepeat({ id, reason: "the connection ended before the last answer" })
         const attempts = state.attempts + 1
         const { pauses } = parts.config.retry
         const pause = Duration.toMillis(pauses[Math.min(attempts, pauses.length) - 1] ?? Duration.millis(SPOOL_PAUSE))
@@ -236,17 +242,18 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
     message.state = afterRecord(message.envelope, message.state, record)
     if (isFinished(message.state)) return Effect.void
     const { id } = message.envelope
-    return attemptAt(parts.spool.path(id, "log"), "writing", () => parts.spool.record(id, record)).pipe(
-      Effect.catchAll((failure) => {
-        message.unsaved = true
-        return Effect.logError("delivery state of a message cannot be saved", { id, reason: failure.message })
-      })
-    )
+    return attemptAt({ path: parts.spool.path(id, "log"), doing: "writing" }, () => parts.spool.record(id, record))
+      .pipe(
+        Effect.catchAll((failure) => {
+          message.unsaved = true
+          return Effect.logError("delivery state of a message cannot be saved", { id, reason: failure.message })
+        })
+      )
   })
 
 /** Deletes a message. If that fails, the message is delivered again after a restart. */
 const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
-  attemptAt(spool.path(id, "msg"), "deleting", () => spool.remove(id, bytes)).pipe(
+  attemptAt({ path: spool.path(id, "msg"), doing: "deleting" }, () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
       Effect.logError("delivered message cannot be deleted", { id, reason: failure.message })
     ),
@@ -276,7 +283,7 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
     const { bodyLength, envelope: { id } } = spooled.right
     // Written before the bounce can be delivered: otherwise a crash would lead to a second bounce.
     const recorded = yield* Effect.either(
-      attemptAt(spool.path(envelope.id, "log"), "writing", () => spool.record(envelope.id, reported))
+      attemptAt({ path: spool.path(envelope.id, "log"), doing: "writing" }, () => spool.record(envelope.id, reported))
     )
     if (recorded._tag === "Left") {
       yield* Effect.logError("delivery state of a report cannot be saved", {
@@ -309,7 +316,7 @@ const spoolReport = ({ config, spool }: DeliveryParts, { envelope, state }: Queu
       eightBit: true,
       recipients: [{ address: envelope.sender, targets: [envelope.sender], loops: false }]
     }
-    const bodyLength = yield* attemptAt(spool.path(id, "msg"), "writing", async () => {
+    const bodyLength = yield* attemptAt({ path: spool.path(id, "msg"), doing: "writing" }, async () => {
       const header = reportHeader(await spool.readStart(envelope.id, REPORTED_HEADER))
       const bytes = buildReport({
         id,

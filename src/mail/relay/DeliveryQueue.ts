@@ -1,4 +1,5 @@
 import type { Queued } from "./deliveryState.ts"
+import type { MessageAge } from "./Patience.ts"
 
 /** A waiting message. Small, as there may be very many: the relay reads the rest from the disk when it is due. */
 export interface Entry {
@@ -23,7 +24,7 @@ export interface QueueOptions {
   /** Whether the upstream server is reachable; while it is not, messages can only be given up. */
   readonly isReachable: () => boolean
   /** Whether the relay gives up a message that arrived at `arrivedAt`. */
-  readonly isOver: (arrivedAt: number, now: number) => boolean
+  readonly isOver: (age: MessageAge) => boolean
   /** Starts the delivery of a message; it ends with `finished`. */
   readonly begin: (entry: Entry) => void
 }
@@ -117,9 +118,9 @@ export class DeliveryQueue {
   /** Takes out the messages to give up. */
   #sweep(now: number): void {
     this.#sweptAt = performance.now()
-    this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver(arrivedAt, now))
+    this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver({ arrivedAt, now }))
     if (this.#over.length === 0) return
-    const rest = this.#heap.filter(({ arrivedAt }) => !this.#options.isOver(arrivedAt, now))
+    const rest = this.#heap.filter(({ arrivedAt }) => !this.#options.isOver({ arrivedAt, now }))
     this.#heap = []
     for (const entry of rest) this.#push(entry)
   }

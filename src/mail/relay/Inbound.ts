@@ -175,7 +175,7 @@ export class Inbound {
     const client = this.#clients.get(session.id)
     if (client === undefined) return this.#reject(rejections.stopping(), answer)
     const { run } = this.#parts
-    run(recipientOf(this.#parts, address, client.isBounce, Date.now())).addObserver((exit) => {
+    run(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: Date.now() })).addObserver((exit) => {
       if (exit._tag === "Success") {
         client.recipients.set(address.toLowerCase(), exit.value)
         return answer()

@@ -4,6 +4,12 @@
  */
 const SHORTEST = 3_600_000
 
+/** When a message arrived, and the present time. Both in milliseconds since 1970. */
+export interface MessageAge {
+  readonly arrivedAt: number
+  readonly now: number
+}
+
 /** Decides when the relay gives up messages. */
 export class Patience {
   readonly #giveUpAfter: number
@@ -17,8 +23,8 @@ export class Patience {
     this.#since = clock()
   }
 
-  /** Whether the relay gives up a message that arrived at `arrivedAt`. Both in milliseconds since 1970. */
-  isOver(arrivedAt: number, now: number): boolean {
+  /** Whether the relay gives up a message. */
+  isOver({ arrivedAt, now }: MessageAge): boolean {
     return now - arrivedAt >= this.#giveUpAfter && this.#hasTried
   }
 

@@ -69,14 +69,13 @@ export const afterRecord = (envelope: Envelope, state: DeliveryState, record: De
     )
   }
   return state.map((each, index) =>
-    index === record.recipient && each._tag === "Waiting" ? moved(envelope, index, each, record) : each
+    index === record.recipient && each._tag === "Waiting" ? moved(envelope, { index, state: each }, record) : each
   )
 }
 
 const moved = (
   envelope: Envelope,
-  index: number,
-  state: Extract<RecipientState, { readonly _tag: "Waiting" }>,
+  { index, state }: { readonly index: number; readonly state: Extract<RecipientState, { readonly _tag: "Waiting" }> },
   record: Exclude<DeliveryRecord, { readonly event: "reported" }>
 ): RecipientState => {
   switch (record.event) {

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
-import { counter, type Facts, gauge, type Table } from "../../metrics/families.ts"
+import { counter, type Facts, gauge, type MetricName, type Table } from "../../metrics/families.ts"
 import type { RelayStats } from "./RelayStats.ts"
 
 /** The metrics of `svcd-mail serve`. They belong to the process: two relays in one process share the counts. */
 
-const facts = (name: string, help: string): Facts => ({ category: "mail", name, help })
+const facts = (name: MetricName, help: string): Facts => ({ category: "mail", name, help })
 
 /** Counters, increased where the events happen. */
 export const mailCounters = {

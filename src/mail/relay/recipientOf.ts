@@ -39,8 +39,7 @@ const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
 export const recipientOf = (
   parts: Parts,
   address: string,
-  isBounce: boolean,
-  now: number
+  { isBounce, now }: { readonly isBounce: boolean; readonly now: number }
 ): Effect.Effect<Recipient, Rejection> =>
   Effect.gen(function*() {
     const { config, recipients, srs } = parts

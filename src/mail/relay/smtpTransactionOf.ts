@@ -24,7 +24,7 @@ const front = (envelope: Envelope, recipient: Recipient, hostname: string): stri
     at: envelope.arrivedAt,
     recipient: recipient.address
   }
-  const messageId = envelope.hasMessageId ? "" : messageIdField(envelope.id, hostname)
+  const messageId = envelope.hasMessageId ? "" : messageIdField({ id: envelope.id, hostname })
   return deliveredToField(recipient.address) + receivedField(arrival, hostname) + messageId
 }
 
@@ -38,9 +38,7 @@ export const forwardedSender = (srs: Srs, sender: string, now: number): string =
 export const smtpTransactionOf = (
   { config, spool, srs }: Parts,
   { bodyLength, envelope }: { readonly envelope: Envelope; readonly bodyLength: number },
-  recipient: Recipient,
-  target: string,
-  now: number
+  { now, recipient, target }: { readonly recipient: Recipient; readonly target: string; readonly now: number }
 ): SmtpTransaction => {
   const head = Buffer.from(front(envelope, recipient, config.hostname), "utf8")
   return {
@@ -48,11 +46,14 @@ export const smtpTransactionOf = (
     recipient: target,
     size: head.length + bodyLength,
     eightBit: envelope.eightBit,
-    body: () => Readable.from(message(spool, envelope.id, bodyLength, head), { objectMode: false })
+    body: () => Readable.from(message(spool, { id: envelope.id, bodyLength, head }), { objectMode: false })
   }
 }
 
-async function* message(spool: Spool, id: string, bodyLength: number, head: Buffer): AsyncGenerator<Buffer> {
+async function* message(
+  spool: Spool,
+  { bodyLength, head, id }: { readonly id: string; readonly bodyLength: number; readonly head: Buffer }
+): AsyncGenerator<Buffer> {
   const body = await spool.read(id, bodyLength)
   if (body instanceof Readable) {
     if (head.length > 0) yield head

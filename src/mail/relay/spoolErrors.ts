@@ -9,5 +9,7 @@ const PASSING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENF
 /** Whether the spool works again once there is room. */
 export const isPassing = (error: unknown): boolean => PASSING.has(codeOf(error))
 
-export const storageUnavailable = (file: string, doing: string, error: unknown): StorageUnavailable =>
-  new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error), WORDS) })
+export const storageUnavailable = (
+  { doing, file }: { readonly file: string; readonly doing: string },
+  error: unknown
+): StorageUnavailable => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error), WORDS) })

@@ -21,10 +21,15 @@ export interface Prologue {
   readonly crc: number
 }
 
-const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0")
+const hex = (value: number, { digits }: { readonly digits: number }): string => value.toString(16).padStart(digits, "0")
 
 export const encodePrologue = ({ bodyLength, crc, envelopeLength }: Prologue): Buffer =>
-  Buffer.from(`svcd-mail 1 ${hex(bodyLength, 12)} ${hex(envelopeLength, 8)} ${hex(crc >>> 0, 8)}     \n`, "latin1")
+  Buffer.from(
+    `svcd-mail 1 ${hex(bodyLength, { digits: 12 })} ${hex(envelopeLength, { digits: 8 })} ${
+      hex(crc >>> 0, { digits: 8 })
+    }     \n`,
+    "latin1"
+  )
 
 /** Parses the first line of a spool file; `undefined` for an invalid one. */
 export const decodePrologue = (bytes: Uint8Array): Prologue | undefined => {

@@ -41,7 +41,7 @@ const hash = ({ secret }: Srs, text: string): string => {
   return Array.from({ length: HASH_LENGTH }, (_, i) => DIGITS.charAt(digest.readUInt8(i) & 31)).join("")
 }
 
-const isHash = (srs: Srs, given: string, text: string): boolean => {
+const isHash = (srs: Srs, { given, text }: { readonly given: string; readonly text: string }): boolean => {
   const [a, b] = [Buffer.from(given.toLowerCase(), "utf8"), Buffer.from(hash(srs, text), "utf8")]
   return a.length === b.length && timingSafeEqual(a, b)
 }
@@ -62,14 +62,14 @@ export const isRewritten = (local: string): boolean => /^SRS[01]=/i.test(local)
 
 /** Returns the envelope sender that replaces `sender` in forwarded mail. `now`: milliseconds since 1970. */
 export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox => {
-  const first = (host: string, rest: string): Mailbox => ({
+  const first = ({ host, rest }: { readonly host: string; readonly rest: string }): Mailbox => ({
     local: `SRS1=${hash(srs, join(host, rest))}=${host}=${rest}`,
     domain: srs.domain
   })
   const again = SRS1.exec(sender.local)?.groups
-  if (again !== undefined) return first(again["host"] ?? "", again["rest"] ?? "")
+  if (again !== undefined) return first({ host: again["host"] ?? "", rest: again["rest"] ?? "" })
   const once = SRS0.exec(sender.local)?.groups
-  if (once !== undefined) return first(sender.domain, once["rest"] ?? "")
+  if (once !== undefined) return first({ host: sender.domain, rest: once["rest"] ?? "" })
   const day = encodeDay(dayOf(now))
   const proof = hash(srs, join(day, sender.domain, sender.local))
   return { local: `SRS0=${proof}=${day}=${sender.domain}=${sender.local}`, domain: srs.domain }
@@ -83,12 +83,14 @@ export const restoreSender = (srs: Srs, local: string, now: number): string | un
   const first = SRS1.exec(local)?.groups
   if (first !== undefined) {
     const { hash: given = "", host = "", rest = "" } = first
-    return isHash(srs, given, join(host, rest)) ? formatMailbox({ local: `SRS0${rest}`, domain: host }) : undefined
+    return isHash(srs, { given, text: join(host, rest) })
+      ? formatMailbox({ local: `SRS0${rest}`, domain: host })
+      : undefined
   }
   const own = OWN_SRS0.exec(local)?.groups
   if (own === undefined) return undefined
   const { day = "", domain = "", hash: given = "", local: sender = "" } = own
-  if (!isHash(srs, given, join(day, domain, sender)) || !isRecent(day, now)) return undefined
+  if (!isHash(srs, { given, text: join(day, domain, sender) }) || !isRecent(day, now)) return undefined
   return formatMailbox({ local: sender, domain })
 }
 

@@ -42,4 +42,5 @@ export const receivedField = (arrival: Arrival, hostname: string): string => {
 export const deliveredToField = (recipient: string): string => `Delivered-To: ${recipient}\r\n`
 
 /** Returns the `Message-ID` of a message without one: always the same for the same message. */
-export const messageIdField = (id: string, hostname: string): string => `Message-ID: <${id}@${hostname}>\r\n`
+export const messageIdField = ({ hostname, id }: { readonly id: string; readonly hostname: string }): string =>
+  `Message-ID: <${id}@${hostname}>\r\n`

@@ -61,7 +61,7 @@ const readText = (filename: string): string | undefined => {
 
 /** Reads a file; `now` is in seconds since 1970. Throws `StorageFailure` if it is there and cannot be read. */
 const readFeeFile = (filename: string, now: number): FeeFileRead => {
-  const whole = guarded(filename, "reading", REMEDY, () => readText(filename))
+  const whole = guarded({ file: filename, doing: "reading", remedy: REMEDY }, () => readText(filename))
   if (whole === undefined) return { type: "none" }
   const { checksum, text } = checkText(whole)
   if (checksum === "wrong") return { type: "damaged", reason: CHECKSUM_MISMATCH }
@@ -77,7 +77,10 @@ const readFeeFile = (filename: string, now: number): FeeFileRead => {
 /** Replaces the file atomically. Throws `StorageFailure`. */
 const writeFeeFile = (filename: string, history: FeeHistory, now: number): void => {
   const content: typeof FileContent.Type = { version: 1, time: Math.max(0, Math.floor(now)), fees: history.toJSON() }
-  guarded(filename, "writing", REMEDY, () => replaceFileNow(filename, checksummed(`${JSON.stringify(content)}\n`)))
+  guarded(
+    { file: filename, doing: "writing", remedy: REMEDY },
+    () => replaceFileNow(filename, checksummed(`${JSON.stringify(content)}\n`))
+  )
 }
 
 /** Estimates fee rates from the arrivals in the mempool and the time until they are mined. */

@@ -71,7 +71,12 @@ export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline 
   const afterMedian = tip.medianTimePast + 1
   const minTime = height % params.retargetInterval === 0 ? Math.max(afterMedian, before - MAX_TIMEWARP) : afterMedian
   const time = Math.max(minTime, now)
-  return { height, minTime, time, bits: nextBits(params, { height: tip.height, time: before, bits }, time, ancestor) }
+  return {
+    height,
+    minTime,
+    time,
+    bits: nextBits(params, { prev: { height: tip.height, time: before, bits }, newTime: time, ancestor })
+  }
 }
 
 /** The script of the output that commits to all witnesses. */

@@ -1,6 +1,7 @@
 import { WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
+import type { OutpointKey } from "../../protocol/keys.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { isUnspendable, witnessVersion } from "../../protocol/script.ts"
 import {
@@ -65,7 +66,7 @@ export const checkDustFee = ({ fee, modifiedFee, transaction }: DustPayer): Reje
  * unspent. Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
  */
 export const checkDustSpent = (transaction: Transaction, parents: Iterable<Transaction>): Reject | undefined => {
-  const unspent = new Set<string>()
+  const unspent = new Set<OutpointKey>()
   for (const parent of parents) {
     for (const index of dustOutputs(parent)) unspent.add(outpointKey(outpoint(parent.txid, index)))
   }

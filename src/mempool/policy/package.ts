@@ -1,4 +1,4 @@
-import { type TxidKey, txidKey } from "../../protocol/keys.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
@@ -30,7 +30,7 @@ const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {
 
 /** Whether two transactions spend the same outpoint, or one has no inputs. */
 const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
-  const seen = new Set<string>()
+  const seen = new Set<OutpointKey>()
   return transactions.some(({ inputs }) => {
     const keys = inputs.map(({ prevout }) => outpointKey(prevout))
     if (keys.length === 0 || keys.some((key) => seen.has(key))) return true

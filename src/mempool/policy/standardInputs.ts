@@ -33,7 +33,9 @@ const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, inde
   if (scriptSig === undefined) return undefined
   const stack: Array<Bytes> = []
   const context = new SighashContext(transaction, coins)
-  const error = evaluate(new Machine({ context, index, flags: NO_FLAGS }, scriptSig, stack, "base"))
+  const error = evaluate(
+    new Machine({ context, index, flags: NO_FLAGS }, { script: scriptSig, stack, version: "base" })
+  )
   return error === undefined ? stack[stack.length - 1] : undefined
 }
 
@@ -41,7 +43,7 @@ const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, inde
 const legacyInputSigops = ({ scriptSig }: TransactionInput, { script }: Coin): number => {
   const address = addressScript(script)
   const spent = isPayToScriptHash(address)
-    ? inputSigopCost(scriptSig, address, NO_WITNESS, Flag.P2SH) / WITNESS_SCALE_FACTOR
+    ? inputSigopCost({ scriptSig, address, witness: NO_WITNESS, flags: Flag.P2SH }) / WITNESS_SCALE_FACTOR
     : countSigops(script, true)
   return countSigops(scriptSig, true) + spent
 }

@@ -1,6 +1,7 @@
 import { below, type Random, randomBytes } from "../../base/random.ts"
 import { sipKey } from "../../base/siphash.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import type { UnixTime } from "../../protocol/keys.ts"
 import type { KnownAddress } from "../peerInfo.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { isLocal, isRoutable, isValid } from "../wire/netGroup.ts"
@@ -144,14 +145,18 @@ export class AddressBook {
    * Records that an address answered: its handshake was completed. Returns whether it became a tried one. If its slot
    * is taken, the holder is tested first. Source: upstream `addrman.cpp`, `Good_`.
    */
-  good(address: NetAddress, port: number, now: number): boolean {
+  good(address: NetAddress, port: number, now: UnixTime): boolean {
     this.lastGood = now
     const entry = this.tables.find(address, port)
     return entry !== undefined && this.answered(entry, now, true)
   }
 
   /** Records a connection attempt. A failure counts once until some address answers. */
-  attempt(address: NetAddress, port: number, now: number, countFailure: boolean): void {
+  attempt(
+    address: NetAddress,
+    port: number,
+    { countFailure, now }: { readonly now: number; readonly countFailure: boolean }
+  ): void {
     const entry = this.tables.find(address, port)
     if (entry === undefined) return
     entry.lastTry = now
@@ -162,7 +167,7 @@ export class AddressBook {
   }
 
   /** Records the end of a connection. Earlier updates would reveal our peers through the times that we relay. */
-  connected(address: NetAddress, port: number, now: number): void {
+  connected(address: NetAddress, port: number, now: UnixTime): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined && now - entry.time > 1200) entry.time = now
   }
@@ -226,7 +231,14 @@ export class AddressBook {
    * Random addresses without terrible ones: at most `max`, and at most this percentage of all; 0 means no limit.
    * Source: upstream `addrman.cpp`, `GetAddr_`.
    */
-  sample(max: number, percent: number, now: number, network?: AddressNetwork): Array<KnownAddress> {
+  sample(
+    { max, network, now, percent }: {
+      readonly max: number
+      readonly percent: number
+      readonly now: number
+      readonly network?: AddressNetwork | undefined
+    }
+  ): Array<KnownAddress> {
     const { length } = this.tables.all
     const share = percent === 0 ? length : Math.floor((Math.min(percent, 100) * length) / 100)
     const most = max === 0 ? share : Math.min(share, max)

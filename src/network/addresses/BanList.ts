@@ -42,7 +42,10 @@ export class BanList {
    * Bans a range or an address. `already` if this exact range, or for a single address any range around it, is banned;
    * `invalid` if the text is neither. Source: upstream `rpc/net.cpp`, `setban`.
    */
-  ban(text: string, until: number, now: number): "banned" | "already" | "invalid" {
+  ban(
+    text: string,
+    { now, until }: { readonly until: number; readonly now: number }
+  ): "banned" | "already" | "invalid" {
     const subnet = parseSubnet(text)
     if (subnet === undefined) return "invalid"
     const key = formatSubnet(subnet)

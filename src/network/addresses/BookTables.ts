@@ -29,6 +29,12 @@ type Slots = Array<BookEntry | undefined>
 
 const emptySlots = (buckets: number): Slots => new Array<BookEntry | undefined>(buckets * BUCKET_SIZE).fill(undefined)
 
+/** Numbers of addresses in the new and the tried table. */
+export interface TableCounts {
+  readonly fresh: number
+  readonly tried: number
+}
+
 /**
  * The two tables of the address book and the list of all entries.
  *
@@ -61,7 +67,7 @@ export class BookTables {
     return this.list
   }
 
-  get counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
+  get counts(): ReadonlyMap<AddressNetwork, TableCounts> {
     return this.numbers
   }
 
@@ -81,7 +87,7 @@ export class BookTables {
   /** All entries in random order, generated lazily. The book must not change in the meantime. */
   *shuffled(): Generator<BookEntry> {
     for (let i = 0; i < this.list.length; i++) {
-      const entry = this.swap(i, i + below(this.random, this.list.length - i))
+      const entry = this.swap({ i, j: i + below(this.random, this.list.length - i) })
       if (entry !== undefined) yield entry
     }
   }
@@ -109,12 +115,12 @@ export class BookTables {
    */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
-    const slot = slotOf(this.key, "new", bucket, entry)
+    const slot = slotOf(this.key, entry, { table: "new", bucket })
     const holder = this.fresh[slot]
     if (holder === entry) return false
     if (holder !== undefined) {
       if (!yields(holder)) return false
-      this.clearNew(bucket, slot)
+      this.clearNew(slot)
     }
     if (entry.buckets.length === 0) this.enter(entry)
     this.fresh[slot] = entry
@@ -124,10 +130,10 @@ export class BookTables {
 
   /** Moves a new address to the tried table. The previous holder of its slot returns to the new table. */
   makeTried(entry: BookEntry): void {
-    for (const bucket of entry.buckets) this.fresh[slotOf(this.key, "new", bucket, entry)] = undefined
+    for (const bucket of entry.buckets) this.fresh[slotOf(this.key, entry, { table: "new", bucket })] = undefined
     entry.buckets.length = 0
     entry.tried = true
-    this.count(entry, -1, 1)
+    this.count(entry, { fresh: -1, tried: 1 })
     const slot = this.triedSlot(entry)
     const old = this.tried[slot]
     this.tried[slot] = entry
@@ -141,13 +147,13 @@ export class BookTables {
       const slot = this.triedSlot(entry)
       if (this.tried[slot] !== undefined) return
       this.enter(entry)
-      this.count(entry, -1, 1)
+      this.count(entry, { fresh: -1, tried: 1 })
       this.tried[slot] = entry
       entry.tried = true
       return
     }
     for (const bucket of new Set(buckets)) {
-      const slot = slotOf(this.key, "new", bucket, entry)
+      const slot = slotOf(this.key, entry, { table: "new", bucket })
       if (this.fresh[slot] !== undefined || entry.buckets.length === MAX_BUCKETS_PER_ADDRESS) continue
       if (entry.buckets.length === 0) this.enter(entry)
       this.fresh[slot] = entry
@@ -156,25 +162,25 @@ export class BookTables {
   }
 
   private triedSlot(entry: BookEntry): number {
-    return slotOf(this.key, "tried", triedBucket(this.key, entry), entry)
+    return slotOf(this.key, entry, { table: "tried", bucket: triedBucket(this.key, entry) })
   }
 
   private makeNew(entry: BookEntry): void {
     entry.tried = false
-    this.count(entry, 1, -1)
+    this.count(entry, { fresh: 1, tried: -1 })
     const bucket = newBucket(this.key, entry, entry.source)
-    const slot = slotOf(this.key, "new", bucket, entry)
-    this.clearNew(bucket, slot)
+    const slot = slotOf(this.key, entry, { table: "new", bucket })
+    this.clearNew(slot)
     this.fresh[slot] = entry
     entry.buckets.push(bucket)
   }
 
   /** Clears a slot of the new table, and removes its entry if it is in no other bucket. */
-  private clearNew(bucket: number, slot: number): void {
+  private clearNew(slot: number): void {
     const entry = this.fresh[slot]
     if (entry === undefined) return
     this.fresh[slot] = undefined
-    entry.buckets.splice(entry.buckets.indexOf(bucket), 1)
+    entry.buckets.splice(entry.buckets.indexOf(Math.floor(slot / BUCKET_SIZE)), 1)
     if (entry.buckets.length === 0) this.forget(entry)
   }
 
@@ -182,19 +188,19 @@ export class BookTables {
     entry.at = this.list.length
     this.list.push(entry)
     this.entries.set(entry.key, entry)
-    this.count(entry, 1, 0)
+    this.count(entry, { fresh: 1, tried: 0 })
   }
 
   private forget(entry: BookEntry): void {
-    this.swap(entry.at, this.list.length - 1)
+    this.swap({ i: entry.at, j: this.list.length - 1 })
     this.list.pop()
     this.entries.delete(entry.key)
-    this.count(entry, -1, 0)
+    this.count(entry, { fresh: -1, tried: 0 })
     this.forgotten(entry)
   }
 
   /** Swaps two entries of the list, and returns the one now at `i`. */
-  private swap(i: number, j: number): BookEntry | undefined {
+  private swap({ i, j }: { readonly i: number; readonly j: number }): BookEntry | undefined {
     const [a, b] = [this.list[i], this.list[j]]
     if (a === undefined || b === undefined) return undefined
     this.list[i] = b
@@ -204,7 +210,10 @@ export class BookTables {
     return b
   }
 
-  private count({ address: { network } }: BookEntry, fresh: number, tried: number): void {
+  private count(
+    { address: { network } }: BookEntry,
+    { fresh, tried }: TableCounts
+  ): void {
     const before = this.numbers.get(network) ?? { fresh: 0, tried: 0 }
     const now = { fresh: before.fresh + fresh, tried: before.tried + tried }
     if (now.fresh + now.tried === 0) this.numbers.delete(network)

@@ -126,5 +126,8 @@ export const newBucket = (key: SipKey, entry: BookEntry, source: string): number
 }
 
 /** Index of an address among the slots of all buckets of a table. */
-export const slotOf = (key: SipKey, table: "new" | "tried", bucket: number, entry: BookEntry): number =>
-  bucket * BUCKET_SIZE + hashBelow(key, BUCKET_SIZE, table, bucket, entry.key)
+export const slotOf = (
+  key: SipKey,
+  entry: BookEntry,
+  { bucket, table }: { readonly table: "new" | "tried"; readonly bucket: number }
+): number => bucket * BUCKET_SIZE + hashBelow(key, BUCKET_SIZE, table, bucket, entry.key)

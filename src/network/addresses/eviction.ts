@@ -65,9 +65,11 @@ const byBlockAlone: Order = (a, b) => first(!a.relaysTransactions, !b.relaysTran
 /** The candidates left after protecting those of a kind among the first `count` of an order. */
 const without = (
   candidates: ReadonlyArray<Candidate>,
-  order: Order,
-  count: number,
-  kind: (candidate: Candidate) => boolean = () => true
+  { order, count, kind = () => true }: {
+    readonly order: Order
+    readonly count: number
+    readonly kind?: (candidate: Candidate) => boolean
+  }
 ): ReadonlyArray<Candidate> =>
   [...candidates].sort(order).filter((candidate, rank) => rank >= count || !kind(candidate))
 
@@ -95,7 +97,11 @@ const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: numbe
     for (const network of present) {
       if (room === 0) break
       const size = left.length
-      left = without(left, (a, b) => first(network.kind(a), network.kind(b)) || longest(a, b), share, network.kind)
+      left = without(left, {
+        order: (a, b) => first(network.kind(a), network.kind(b)) || longest(a, b),
+        count: share,
+        kind: network.kind
+      })
       network.count -= size - left.length
       room -= size - left.length
     }
@@ -108,7 +114,7 @@ const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: numbe
 const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
   const places = Math.floor(candidates.length / 2)
   const left = withoutDisadvantaged(candidates, Math.floor(places / 2))
-  return without(left, longest, places - (candidates.length - left.length))
+  return without(left, { order: longest, count: places - (candidates.length - left.length) })
 }
 
 /** The youngest peer of the largest group; among groups of equal size, of the one with the youngest peer. */
@@ -134,11 +140,15 @@ export const selectPeerToEvict = (
   let left: ReadonlyArray<Candidate> = candidates
     .filter(({ noban }) => !noban)
     .map((candidate) => ({ ...candidate, groupHash: sipHashHalves(key, fromBinaryString(candidate.group)) }))
-  left = without(left, byGroup, 4)
-  left = without(left, byPing, 8)
-  left = without(left, byTransaction, 4)
-  left = without(left, byBlockAlone, 8, ({ relaysTransactions, servesBlocks }) => !relaysTransactions && servesBlocks)
-  left = without(left, byBlock, 4)
+  left = without(left, { order: byGroup, count: 4 })
+  left = without(left, { order: byPing, count: 8 })
+  left = without(left, { order: byTransaction, count: 4 })
+  left = without(left, {
+    order: byBlockAlone,
+    count: 8,
+    kind: ({ relaysTransactions, servesBlocks }) => !relaysTransactions && servesBlocks
+  })
+  left = without(left, { order: byBlock, count: 4 })
   left = withoutLongest(left)
   const preferred = left.filter(({ preferEvict }) => preferEvict)
   return youngestOfLargestGroup(preferred.length > 0 ? preferred : left)?.id

@@ -224,7 +224,7 @@ class AddressGossip implements Gossip {
     const kept = this.answers.get(way)
     if (kept !== undefined && now < kept.until) return kept.addresses
     const { bans, book, random } = this.options
-    const addresses = book.sample(MAX_ADDRESSES, ANSWER_PERCENT, now)
+    const addresses = book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
       .filter(({ address }) => !bans.isDiscouraged(address) && !bans.isBanned(address, now))
     this.answers.delete(way)
     const [oldest] = this.answers.keys()

@@ -13,10 +13,8 @@ export interface Subnet {
 
 const hasRanges = ({ network }: NetAddress): boolean => network === "ipv4" || network === "ipv6"
 
-const maskByte = (bits: number, at: number): number => 0xff & ~(0xff >>> Math.max(0, Math.min(8, bits - 8 * at)))
-
 const masked = (bytes: Bytes, bits: number): Uint8Array =>
-  Uint8Array.from(bytes, (byte, at) => byte & maskByte(bits, at))
+  Uint8Array.from(bytes, (byte, at) => byte & ~(0xff >>> Math.max(0, Math.min(8, bits - 8 * at))))
 
 export const subnetOf = (address: NetAddress): Subnet => ({ address, bits: 8 * address.bytes.length })
 

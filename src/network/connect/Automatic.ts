@@ -166,8 +166,7 @@ export class Automatic {
     store.book.attempt(
       address,
       port,
-      now,
-      proving >= Math.min(limits.fullRelay + limits.blockRelay - 1, PEERS_THAT_PROVE)
+      { now, countFailure: proving >= Math.min(limits.fullRelay + limits.blockRelay - 1, PEERS_THAT_PROVE) }
     )
     const target = { host: formatNetAddress(address), port }
     spawn(
@@ -196,8 +195,8 @@ export class Automatic {
         return { id, network, connectedAt, lastAnnouncement: lastAnnouncement(peer), lastBlock, busy }
       })
     const extra = [
-      extraFullRelay(candidates("outbound-full-relay"), manual, limits.fullRelay, now),
-      extraBlockRelay(candidates("block-relay-only"), limits.blockRelay, now)
+      extraFullRelay(candidates("outbound-full-relay"), { manual, limit: limits.fullRelay, now }),
+      extraBlockRelay(candidates("block-relay-only"), { limit: limits.blockRelay, now })
     ]
     for (const id of extra) {
       if (id === undefined) continue

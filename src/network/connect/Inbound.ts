@@ -50,10 +50,12 @@ export type InboundDecision =
 
 const refusedFor = (
   address: NetAddress,
-  inbound: number,
-  room: number,
-  bans: BanList,
-  now: number
+  { bans, inbound, now, room }: {
+    readonly inbound: number
+    readonly room: number
+    readonly bans: BanList
+    readonly now: number
+  }
 ): string | undefined => {
   if (room <= 0) return "slots full: no inbound slot is free"
   if (bans.isBanned(address, now)) return "banned address"
@@ -81,7 +83,7 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Inb
   const inbound = connections.all.filter(({ facts }) => facts.type === "inbound")
   const outbound = connections.all.length - inbound.length
   const room = Math.min(limits.inbound, limits.total - outbound)
-  const reason = refusedFor(address, inbound.length, room, bans, now)
+  const reason = refusedFor(address, { inbound: inbound.length, room, bans, now })
   if (reason !== undefined) return { type: "refused", peer: name, reason }
   if (inbound.length >= room) {
     const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)

@@ -26,9 +26,11 @@ const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy 
  */
 export const extraFullRelay = (
   peers: ReadonlyArray<ExtraPeer>,
-  manual: ReadonlyArray<AddressNetwork>,
-  limit: number,
-  now: number
+  { limit, manual, now }: {
+    readonly manual: ReadonlyArray<AddressNetwork>
+    readonly limit: number
+    readonly now: number
+  }
 ): PeerId | undefined => {
   if (peers.length <= limit) return undefined
   const networks = [...manual, ...peers.map(({ network }) => network)]
@@ -41,7 +43,10 @@ export const extraFullRelay = (
 /**
  * The surplus block-relay-only peer to disconnect: the youngest, or the next if that sent a block. Source: as above.
  */
-export const extraBlockRelay = (peers: ReadonlyArray<ExtraPeer>, limit: number, now: number): PeerId | undefined => {
+export const extraBlockRelay = (
+  peers: ReadonlyArray<ExtraPeer>,
+  { limit, now }: { readonly limit: number; readonly now: number }
+): PeerId | undefined => {
   if (peers.length <= limit) return undefined
   const [youngest, next] = [...peers].sort((a, b) => b.id - a.id)
   const chosen = youngest !== undefined && next !== undefined && youngest.lastBlock > next.lastBlock ? next : youngest

@@ -199,7 +199,10 @@ export const callManually = (
   ).pipe(net.manualSlots.withPermits(1))
 
 /** Adds a manual peer and connects to it. If it is not `callable`, it is only listed. */
-export const addNode = (net: Net, name: string, target: Address, callable = true): void => {
+export const addNode = (
+  net: Net,
+  { callable = true, name, target }: { readonly name: string; readonly target: Address; readonly callable?: boolean }
+): void => {
   const added: AddedPeer = { target, fiber: undefined }
   net.added.set(name, added)
   if (!callable) return

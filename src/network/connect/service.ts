@@ -96,8 +96,8 @@ export const service = (
           name === node || (target !== undefined && other.host === target.host && other.port === target.port)
         )
         if (known) return false
-        if (target !== undefined) addNode(net, node, target, maxPeers > 0)
-        else addNode(net, node, { host: node, port: network.defaultP2pPort }, false)
+        if (target !== undefined) addNode(net, { name: node, target, callable: maxPeers > 0 })
+        else addNode(net, { name: node, target: { host: node, port: network.defaultP2pPort }, callable: false })
         return true
       }),
     remove: (node) => Effect.sync(() => removeNode(net, node)),
@@ -119,7 +119,7 @@ export const service = (
     }),
     ban: (subnet, until) =>
       savingBans((now) => {
-        const result = store.bans.ban(subnet, until, now)
+        const result = store.bans.ban(subnet, { until, now })
         if (result !== "banned") return result
         for (const connection of connections.all) {
           if (store.bans.isBanned(connection.facts.address, now)) leave(connection, "banned: its address was banned")
@@ -130,7 +130,7 @@ export const service = (
     bans: Effect.map(unixTime, (now) => store.bans.list(now)),
     clearBans: savingBans(() => store.bans.clear()),
     addresses: (count, addressNetwork) =>
-      Effect.map(unixTime, (now) => store.book.sample(count, 0, now, addressNetwork)),
+      Effect.map(unixTime, (now) => store.book.sample({ max: count, percent: 0, now, network: addressNetwork })),
     addressCounts: Effect.sync(() => store.book.counts()),
     lonely: Effect.sync(() => {
       if (maxPeers === 0 || state.met()) return false

@@ -1,3 +1,4 @@
+import type { Millis } from "../../protocol/keys.ts"
 import type { Message, Owed } from "../wire/message.ts"
 import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
@@ -76,7 +77,7 @@ export class Asked {
   }
 
   /** Records received bytes. Returns whether all of them may be part of answers. */
-  arrived(size: number, now: number): boolean {
+  arrived(size: number, now: Millis): boolean {
     const expected = size <= this.bytes(now)
     const ofBlocks = Math.min(size, this.blocks.bytes)
     this.blocks.bytes -= ofBlocks

@@ -1,3 +1,4 @@
+import type { UnixTime } from "../../protocol/keys.ts"
 import type { Traffic } from "../Peer.ts"
 import { isMessageCommand } from "../wire/message.ts"
 
@@ -32,14 +33,14 @@ export class Counters implements Traffic {
   }
 
   /** Records sent bytes of any message part. */
-  sent(bytes: number, now: number): void {
+  sent(bytes: number, now: UnixTime): void {
     this.bytesSent += bytes
     this.totals.sent += bytes
     this.lastSend = now
   }
 
   /** Records received bytes of any message part. */
-  received(bytes: number, now: number): void {
+  received(bytes: number, now: UnixTime): void {
     this.bytesReceived += bytes
     this.totals.received += bytes
     this.lastReceive = now

@@ -71,12 +71,12 @@ const needsServices = (type: ConnectionType): boolean =>
 
 const relaysTransactions = (type: ConnectionType): boolean => type !== "block-relay-only" && type !== "feeler"
 
-const offers = (services: bigint, wanted: bigint): boolean => (services & wanted) === wanted
+const FULL = Services.network | Services.witness
+const LIMITED = Services.networkLimited | Services.witness
 
 /** Whether a peer offers enough services (reference/protocol.md 6.3). */
 export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
-  offers(services, Services.network | Services.witness) ||
-  (nearTip && offers(services, Services.networkLimited | Services.witness))
+  (services & FULL) === FULL || (nearTip && (services & LIMITED) === LIMITED)
 
 /** State machine of one side of the handshake. Times are seconds since 1970. */
 export class Handshake {

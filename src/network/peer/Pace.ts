@@ -1,3 +1,5 @@
+import type { Millis } from "../../protocol/keys.ts"
+
 /** Part of the time that unsolicited data of all inbound peers may take together. */
 const SHARE = 0.1
 
@@ -60,11 +62,11 @@ export class Pace {
     this.peers += 1
     const start = this.purse(group, now)
     if (start > 0) this.keep(group, 0, now)
-    return new PeerPace(this, now, group, start)
+    return new PeerPace(this, { group, credit: start, now })
   }
 
   /** Removes a peer. Its debt or unused initial credit returns to its group. */
-  leave(group: string, credit: number, now: number): void {
+  leave(group: string, credit: number, now: Millis): void {
     this.peers -= 1
     const purse = this.purse(group, now)
     if (credit < 0) this.keep(group, Math.min(purse, Math.max(-MOST_DEBT, credit)), now)
@@ -77,7 +79,7 @@ export class Pace {
     return known === undefined ? OWN_START : Math.min(OWN_START, known.left + this.ownShare * (now - known.since))
   }
 
-  private keep(group: string, left: number, now: number): void {
+  private keep(group: string, left: number, now: Millis): void {
     this.purses.delete(group)
     if (left >= OWN_START) return
     this.purses.set(group, { left, since: now })
@@ -108,7 +110,7 @@ export class Pace {
     this.since = now
   }
 
-  spent(milliseconds: number, now: number): void {
+  spent(milliseconds: number, now: Millis): void {
     this.refill(now)
     this.credit = Math.max(-BURST, this.credit - milliseconds)
   }
@@ -127,7 +129,10 @@ export class PeerPace {
   private since: number
   private isWaiting = false
 
-  constructor(all: Pace, now: number, group: string, credit: number) {
+  constructor(
+    all: Pace,
+    { credit, group, now }: { readonly group: string; readonly credit: number; readonly now: Millis }
+  ) {
     this.all = all
     this.since = now
     this.group = group
@@ -158,7 +163,7 @@ export class PeerPace {
     this.all.waits(-1)
   }
 
-  spent(milliseconds: number, now: number): void {
+  spent(milliseconds: number, now: Millis): void {
     this.refill(now)
     this.credit -= Math.min(milliseconds, STEP_LIMIT)
     this.all.spent(milliseconds, now)

@@ -22,7 +22,7 @@ import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
 import type { Pace } from "./Pace.ts"
 import { PeerMemory } from "./PeerMemory.ts"
 import { PeerSocket } from "./PeerSocket.ts"
-import { Reading } from "./Reading.ts"
+import { Reading, type TakenTime } from "./Reading.ts"
 import { RecentTime, type Turns } from "./Turns.ts"
 
 export interface ConnectionContext {
@@ -70,6 +70,12 @@ interface Times {
   readonly unix: () => number
 }
 
+interface ConnectionParts {
+  readonly facts: ConnectionFacts
+  readonly context: ConnectionContext
+  readonly times: Times
+}
+
 const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
   Effect.succeed({
     now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
@@ -108,7 +114,7 @@ export class PeerConnection implements PeerLink {
   /** Number of handlers that received `connected`. */
   private told = 0
 
-  private constructor(socket: Socket, facts: ConnectionFacts, context: ConnectionContext, times: Times) {
+  private constructor(socket: Socket, { context, facts, times }: ConnectionParts) {
     this.facts = facts
     this.context = context
     this.times = times
@@ -141,7 +147,8 @@ export class PeerConnection implements PeerLink {
     socket: Socket,
     facts: ConnectionFacts,
     context: ConnectionContext
-  ): Effect.Effect<PeerConnection> => Effect.map(times, (clock) => new PeerConnection(socket, facts, context, clock))
+  ): Effect.Effect<PeerConnection> =>
+    Effect.map(times, (clock) => new PeerConnection(socket, { facts, context, times: clock }))
 
   /** The peer, once the handshake is complete. */
   get peer(): Peer | undefined {
@@ -196,7 +203,7 @@ export class PeerConnection implements PeerLink {
   }
 
   spent(milliseconds: number, asked = false): void {
-    this.took(milliseconds, milliseconds)
+    this.took({ milliseconds, its: milliseconds })
     if (asked) this.intake.trusts(milliseconds)
     else this.intake.spent(milliseconds)
   }
@@ -209,7 +216,7 @@ export class PeerConnection implements PeerLink {
     return this.reader?.within ?? Effect.void
   }
 
-  private took(milliseconds: number, its: number): void {
+  private took({ its, milliseconds }: TakenTime): void {
     this.recent.spent(its, this.times.now())
     this.context.turns.spent(milliseconds)
   }
@@ -271,7 +278,7 @@ export class PeerConnection implements PeerLink {
       time: this.time,
       turn: (bytes) => context.turns.take(this.recent, bytes),
       alone: (handling) => context.turns.alone(this.recent, handling),
-      took: (milliseconds, its) => this.took(milliseconds, its),
+      took: (time) => this.took(time),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,
       peer: () => this.open?.peer,
@@ -279,10 +286,10 @@ export class PeerConnection implements PeerLink {
         counters.received(bytes, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
       },
-      screened: (peer, type, start) =>
+      screened: (peer, start) =>
         Effect.every(
           context.handlers,
-          (handler) => handler.screened?.(peer, type, start) ?? Effect.succeed(true)
+          (handler) => handler.screened?.(peer, start) ?? Effect.succeed(true)
         ),
       handled: (message) =>
         this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)

@@ -3,7 +3,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { Disconnection, Peer } from "../Peer.ts"
 import { ProtocolViolation } from "../wire/codec.ts"
-import { FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
+import { FRAME_HEADER_SIZE, type Framed, FrameParser } from "../wire/framing.ts"
 import type { Message } from "../wire/message.ts"
 import { type BlockStart, peekBlock } from "../wire/messages/block.ts"
 import type { Counters } from "./Counters.ts"
@@ -20,6 +20,13 @@ const SLICE = 8_192
 /** Milliseconds after which a peer waits for its next turn. */
 const STRETCH = 5
 
+/** Time taken for data of a peer, milliseconds. */
+export interface TakenTime {
+  readonly milliseconds: number
+  /** The part of it that the peer may have caused. */
+  readonly its: number
+}
+
 export interface ReadingLink {
   readonly magic: Bytes
   readonly socket: PeerSocket
@@ -31,15 +38,15 @@ export interface ReadingLink {
   readonly turn: (bytes: number) => Effect.Effect<void>
   /** Handles a large message exclusively: one at a time. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
-  /** Reports time taken, and the part of it that the peer may have caused, milliseconds, for all data. */
-  readonly took: (milliseconds: number, its: number) => void
+  /** Reports the time taken for all data. */
+  readonly took: (time: TakenTime) => void
   readonly disconnect: (why: Disconnection) => void
   readonly isClosed: () => boolean
   /** The peer, once the handshake is complete. */
   readonly peer: () => Peer | undefined
   readonly heard: (bytes: number) => void
   /** Whether a block is worth decoding, by the bytes in front of its transactions. */
-  readonly screened: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
+  readonly screened: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
 
@@ -95,7 +102,7 @@ export class Reading {
 
   readonly run: Effect.Effect<void> = Effect.gen(this, function*() {
     const { heard, intake, magic, memory, socket } = this.link
-    const parser = new FrameParser(magic, MAX_PAYLOAD, payloadLimits(intake.asked), memory.frames)
+    const parser = new FrameParser(magic, { limitOf: payloadLimits(intake.asked), memory: memory.frames })
     while (!this.closed) {
       if (!intake.expects) yield* this.whenDue
       yield* this.whenRoom
@@ -133,7 +140,8 @@ export class Reading {
     const { time, took } = this.link
     const { ran } = time
     const most = this.greeting ? LITTLE_STEP : this.most ?? LITTLE_STEP
-    took(ran - this.noted, Math.min(most, ran - this.noted))
+    const milliseconds = ran - this.noted
+    took({ milliseconds, its: Math.min(most, milliseconds) })
     this.noted = ran
     return ran
   }
@@ -228,7 +236,7 @@ export class Reading {
     const peer = this.link.peer()
     if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
     const start = decoded(() => peekBlock(command, payload))
-    return start instanceof DecodeError ? undefined : this.link.screened(peer, command, start)
+    return start instanceof DecodeError ? undefined : this.link.screened(peer, start)
   }
 
   private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type { Millis } from "../../protocol/keys.ts"
 
 /** Milliseconds that all peers together may take of one event-loop turn before further peers wait. */
 const TURN = 2
@@ -38,7 +39,7 @@ export class RecentTime implements TurnTaker {
 
   readonly recent = (now: number): number => this.taken * 2 ** ((this.since - now) / HALF_LIFE)
 
-  spent(milliseconds: number, now: number): void {
+  spent(milliseconds: number, now: Millis): void {
     this.taken = this.recent(now) + milliseconds
     this.since = now
   }

@@ -1,13 +1,12 @@
 import { below, type Random } from "../../base/random.ts"
-import { binaryString } from "../../protocol/bytes.ts"
-import type { PeerId } from "../../protocol/keys.ts"
+import { type OutpointKey, type PeerId, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 
 /**
  * Transactions that spend unknown outputs, stored until their parents arrive (reference/protocol.md 6.9; upstream
  * `node/txorphanage.h`). They cannot be distinguished from forged ones, so each announcing peer is charged for them.
  * When the limits are exceeded, the peer that uses most of its share loses its oldest one: no peer can evict orphans
- * that another peer holds within its share. The key is `binaryString` of the wtxid, because without the parents no rule
+ * that another peer holds within its share. The key is the wtxid, because without the parents no rule
  * shows which of several witnesses is valid.
  */
 
@@ -41,8 +40,8 @@ const kept = (transaction: Transaction): () => Transaction => {
 interface Orphan {
   readonly transaction: () => Transaction
   readonly weight: number
-  readonly prevouts: ReadonlyArray<string>
-  readonly wtxid: string
+  readonly prevouts: ReadonlyArray<OutpointKey>
+  readonly wtxid: WtxidKey
   /** The first point is charged per announcement. The rest is for the inputs, and counts once in total. */
   readonly score: number
   readonly announcers: Set<PeerId>
@@ -60,10 +59,10 @@ interface Share {
 export class Orphanage {
   private readonly random: Random
   private readonly limits: OrphanageLimits
-  private readonly orphans = new Map<string, Orphan>()
+  private readonly orphans = new Map<WtxidKey, Orphan>()
   private readonly shares = new Map<PeerId, Share>()
   /** Orphans by the outpoints that they spend. */
-  private readonly spenders = new Map<string, Set<Orphan>>()
+  private readonly spenders = new Map<OutpointKey, Set<Orphan>>()
   /** Orphans to retry, in the order in which they became ready. */
   private readonly retries = new Set<Orphan>()
   private weight = 0
@@ -92,33 +91,33 @@ export class Orphanage {
     return { count: share?.orphans.size ?? 0, weight: share?.weight ?? 0, score: share?.score ?? 0 }
   }
 
-  has(wtxid: string): boolean {
+  has(wtxid: WtxidKey): boolean {
     return this.orphans.has(wtxid)
   }
 
-  get(wtxid: string): Transaction | undefined {
+  get(wtxid: WtxidKey): Transaction | undefined {
     return this.orphans.get(wtxid)?.transaction()
   }
 
-  hasFrom(wtxid: string, peer: PeerId): boolean {
+  hasFrom(wtxid: WtxidKey, peer: PeerId): boolean {
     return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
   }
 
   /** Stores a transaction, or charges another peer for a stored one. */
   add(transaction: Transaction, peer: PeerId): void {
     if (transaction.weight > MAX_WEIGHT) return
-    const wtxid = binaryString(transaction.wtxid)
+    const wtxid = wtxidKey(transaction.wtxid)
     const known = this.orphans.get(wtxid)
     this.charge(known ?? this.insert(transaction, wtxid), peer)
   }
 
   /** Charges another peer for a stored transaction. */
-  announced(wtxid: string, peer: PeerId): void {
+  announced(wtxid: WtxidKey, peer: PeerId): void {
     const orphan = this.orphans.get(wtxid)
     if (orphan !== undefined) this.charge(orphan, peer)
   }
 
-  remove(wtxid: string): void {
+  remove(wtxid: WtxidKey): void {
     const orphan = this.orphans.get(wtxid)
     if (orphan === undefined) return
     this.erase(orphan)
@@ -170,7 +169,7 @@ export class Orphanage {
     return { transaction: chosen.transaction(), peer }
   }
 
-  private insert(transaction: Transaction, wtxid: string): Orphan {
+  private insert(transaction: Transaction, wtxid: WtxidKey): Orphan {
     const score = 1 + Math.floor(transaction.inputs.length / 10)
     const orphan: Orphan = {
       transaction: kept(transaction),

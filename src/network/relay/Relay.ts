@@ -145,7 +145,7 @@ export const make = (
           return yield* Effect.logError("transaction cannot be validated", { txid, reason: refusal.message })
         }
         yield* Effect.logDebug("transaction refused", { txid, peer, reason: refusal.reason })
-        const parents = downloads.rejected(peer, transaction, refusal, retry, yield* monotonic)
+        const parents = downloads.rejected(peer, transaction, { refusal, retry, now: yield* monotonic })
         // The peer sent the transaction, so it has the parents too.
         for (const parent of parents) states.get(peer)?.known.add(parent)
       }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
@@ -177,7 +177,7 @@ export const make = (
           }
           looked += 1
           state?.known.add(item.hash)
-          downloads.announced(peer.id, item.hash, kindOf(item), now)
+          downloads.announced(peer.id, { hash: item.hash, kind: kindOf(item), now })
         }
         yield* sendRequests(peer)
       })
@@ -200,7 +200,7 @@ export const make = (
 
     const notFound = (peer: Peer, items: ItemList): void => {
       if (items.length > MAX_NOT_FOUND) return
-      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash)
+      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash, kindOf(item))
     }
 
     /** Retries orphans whose parents arrived, one at a time. */
@@ -223,7 +223,11 @@ export const make = (
     const announce = (state: State, order: MiningOrder): ReadonlyArray<PoolEntry> => {
       const { known, peer, waiting } = state
       const { wtxidRelay } = peer.hello
-      const round = takeRound(waiting, mempool, order, { wtxidRelay, feeFilter: peer.features.feeFilter, known })
+      const round = takeRound(waiting, {
+        pool: mempool,
+        order,
+        listener: { wtxidRelay, feeFilter: peer.features.feeFilter, known }
+      })
       if (round.length > 0) peer.post({ type: "inv", items: round.map((entry) => itemOf(entry, wtxidRelay)) })
       return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
     }
@@ -260,7 +264,7 @@ export const make = (
       const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
       // Without a mempool minimum above the floor there is nothing to round.
       const rate = minFeeRate > floor ? minFeeRate : 0
-      const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, steps, now, random)
+      const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, { steps, now, random })
       if (feeRate !== undefined) peer.post({ type: "feefilter", feeRate })
     }
 

@@ -2,8 +2,8 @@ import { type Random, randomBytes } from "../../base/random.ts"
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
-import { binaryString, type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import { type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
+import { type Millis, type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
@@ -42,6 +42,20 @@ export interface PoolContents {
 /** The one refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
+/** A refusal by the mempool. */
+export interface Rejected {
+  readonly refusal: Pick<TransactionRejected, "kind" | "reason">
+  /** Whether the transaction was an orphan. */
+  readonly retry: boolean
+  readonly now: Millis
+}
+
+/** Missing parents to be requested from a peer, by txid. */
+interface MissingParents {
+  readonly parents: ReadonlyArray<Bytes>
+  readonly now: Millis
+}
+
 export class TxDownloads {
   private readonly pool: PoolContents
   private readonly asks: TxRequests
@@ -78,16 +92,19 @@ export class TxDownloads {
     return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
   }
 
-  announced(peer: PeerId, hash: Bytes, kind: HashKind, now: number): void {
-    const key = binaryString(hash)
-    if (kind === "wtxid" && this.orphans.has(key)) {
+  announced(
+    peer: PeerId,
+    { hash, kind, now }: { readonly hash: Bytes; readonly kind: HashKind; readonly now: Millis }
+  ): void {
+    const wtxid = kind === "wtxid" ? wtxidKey(hash) : undefined
+    if (wtxid !== undefined && this.orphans.has(wtxid)) {
       // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
-      if (this.orphans.hasFrom(key, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
-      const orphan = this.orphans.get(key)
+      if (this.orphans.hasFrom(wtxid, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
+      const orphan = this.orphans.get(wtxid)
       if (orphan === undefined) return
       const { missing: parents } = this.parentsOf(orphan)
-      if (parents.length > 0 && this.askForParents(peer, orphan, parents, now)) this.orphans.announced(key, peer)
-    } else if (!this.has(hash, kind)) this.asks.announce(peer, key, kind, now)
+      if (parents.length > 0 && this.askForParents(peer, orphan, { parents, now })) this.orphans.announced(wtxid, peer)
+    } else if (!this.has(hash, kind)) this.asks.announce(peer, { hash: wtxid ?? txidKey(hash), kind, now })
   }
 
   /** Takes the requests due at a peer, and marks them as in flight. */
@@ -107,13 +124,13 @@ export class TxDownloads {
     return this.asks.peersDue(now)
   }
 
-  notFound(peer: PeerId, hash: Bytes): void {
-    this.asks.answered(peer, binaryString(hash))
+  notFound(peer: PeerId, hash: Bytes, kind: HashKind): void {
+    this.asks.answered(peer, kind === "wtxid" ? wtxidKey(hash) : txidKey(hash))
   }
 
-  received(peer: PeerId, { hasWitness, txid, wtxid }: Transaction): void {
-    this.asks.answered(peer, binaryString(txid))
-    if (hasWitness) this.asks.answered(peer, binaryString(wtxid))
+  received(peer: PeerId, { hasWitness, txidKey, wtxid }: Transaction): void {
+    this.asks.answered(peer, txidKey)
+    if (hasWitness) this.asks.answered(peer, wtxidKey(wtxid))
   }
 
   isNews({ wtxid }: Transaction): boolean {
@@ -123,24 +140,22 @@ export class TxDownloads {
   /** A transaction entered the mempool, from any source. */
   accepted(transaction: Transaction): void {
     this.forget(transaction)
-    this.orphans.remove(binaryString(transaction.wtxid))
+    this.orphans.remove(wtxidKey(transaction.wtxid))
     this.orphans.parentCame(transaction)
   }
 
   /**
-   * The mempool refused a transaction. `retry`: it was an orphan. Returns the txids of missing parents, which the peer
-   * must have because it has the child.
+   * The mempool refused a transaction. Returns the txids of missing parents, which the peer must have because it has
+   * the child.
    */
   rejected(
     peer: PeerId,
     transaction: Transaction,
-    { kind, reason }: Pick<TransactionRejected, "kind" | "reason">,
-    retry: boolean,
-    now: number
+    { now, refusal: { kind, reason }, retry }: Rejected
   ): ReadonlyArray<Bytes> {
     const { hasWitness, txid, wtxid } = transaction
     if (kind === "missing-inputs") return retry ? [] : this.missing(peer, transaction, now)
-    this.orphans.remove(binaryString(wtxid))
+    this.orphans.remove(wtxidKey(wtxid))
     // A copy from another source was accepted first.
     if (this.pool.hasWtxid(wtxidKey(wtxid))) {
       this.forget(transaction)
@@ -149,10 +164,10 @@ export class TxDownloads {
     // Without a witness the wtxid is the txid, which may be valid: a relaying node may have stripped the witness.
     if (kind === "witness" && !hasWitness) return []
     this.refused.add(wtxid)
-    this.asks.forget(binaryString(wtxid))
+    this.asks.forget(wtxidKey(wtxid))
     if (hasWitness && reason === NONSTANDARD_INPUTS) {
       this.refused.add(txid)
-      this.asks.forget(binaryString(txid))
+      this.asks.forget(txidKey(txid))
     }
     return []
   }
@@ -189,23 +204,23 @@ export class TxDownloads {
    * genuine version must still be downloadable.
    */
   private has(hash: Bytes, kind: HashKind): boolean {
-    const key = binaryString(hash)
-    return this.orphans.has(key) || this.confirmed.has(hash) || this.refused.has(hash) ||
+    // The wtxid of a transaction without witness is its txid.
+    return this.orphans.has(wtxidKey(hash)) || this.confirmed.has(hash) || this.refused.has(hash) ||
       (kind === "wtxid" ? this.pool.hasWtxid(wtxidKey(hash)) : this.pool.has(txidKey(hash)))
   }
 
-  private forget({ hasWitness, txid, wtxid }: Transaction): void {
-    this.asks.forget(binaryString(txid))
-    if (hasWitness) this.asks.forget(binaryString(wtxid))
+  private forget({ hasWitness, txidKey, wtxid }: Transaction): void {
+    this.asks.forget(txidKey)
+    if (hasWitness) this.asks.forget(wtxidKey(wtxid))
   }
 
   /** The parents of a transaction: whether one was refused, and the missing ones, up to one more than the limit. */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
-    const seen = new Set<string>()
+    const seen = new Set<TxidKey>()
     const missing: Array<Bytes> = []
     for (const { prevout } of inputs) {
       const txid = prevoutTxid(prevout)
-      const key = binaryString(txid)
+      const key = txidKey(txid)
       if (seen.has(key)) continue
       seen.add(key)
       if (this.refused.has(txid)) return { refused: true, missing: [] }
@@ -217,10 +232,10 @@ export class TxDownloads {
   }
 
   /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
-  private askForParents(peer: PeerId, orphan: Transaction, parents: ReadonlyArray<Bytes>, now: number): boolean {
-    if (!this.asks.knows(peer) || this.orphans.hasFrom(binaryString(orphan.wtxid), peer)) return false
+  private askForParents(peer: PeerId, orphan: Transaction, { now, parents }: MissingParents): boolean {
+    if (!this.asks.knows(peer) || this.orphans.hasFrom(wtxidKey(orphan.wtxid), peer)) return false
     if (this.asks.countOf(peer) + parents.length > MAX_ANNOUNCEMENTS) return false
-    for (const txid of parents) this.asks.announce(peer, binaryString(txid), "txid", now)
+    for (const txid of parents) this.asks.announce(peer, { hash: txidKey(txid), kind: "txid", now })
     return true
   }
 
@@ -242,11 +257,13 @@ export class TxDownloads {
     }
     const announcers = new Set([
       peer,
-      ...this.asks.candidates(binaryString(txid)),
-      ...this.asks.candidates(binaryString(wtxid))
+      ...this.asks.candidates(transaction.txidKey),
+      ...this.asks.candidates(wtxidKey(wtxid))
     ])
     for (const announcer of announcers) {
-      if (this.askForParents(announcer, transaction, missing, now)) this.orphans.add(transaction, announcer)
+      if (this.askForParents(announcer, transaction, { parents: missing, now })) {
+        this.orphans.add(transaction, announcer)
+      }
     }
     this.forget(transaction)
     return missing

@@ -1,5 +1,5 @@
 import type { Random } from "../../base/random.ts"
-import type { PeerId } from "../../protocol/keys.ts"
+import type { Millis, PeerId, TxidKey, WtxidKey } from "../../protocol/keys.ts"
 
 /**
  * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
@@ -17,7 +17,7 @@ import type { PeerId } from "../../protocol/keys.ts"
  *   wanted (`forget`), or because no candidate peer is left.
  * - Preferred peers come first. Among equals the choice is random, so early announcements give no advantage.
  *
- * Times are milliseconds of a monotonic clock. Hashes are `binaryString` of txid or wtxid.
+ * Times are milliseconds of a monotonic clock.
  */
 
 /** Maximum open announcements of a peer; more are ignored. */
@@ -34,8 +34,11 @@ export const REQUEST_TIMEOUT = 60_000
 
 export type HashKind = "txid" | "wtxid"
 
+/** The txid or wtxid under which peers announce a transaction. */
+export type TxHash = TxidKey | WtxidKey
+
 export interface TxRequest {
-  readonly hash: string
+  readonly hash: TxHash
   readonly kind: HashKind
 }
 
@@ -61,7 +64,7 @@ interface Announcement extends TxRequest {
 export class TxRequests {
   private readonly random: Random
   private readonly peers = new Map<PeerId, PeerEntry>()
-  private readonly byHash = new Map<string, Map<PeerId, Announcement>>()
+  private readonly byHash = new Map<TxHash, Map<PeerId, Announcement>>()
   /** Waiting announcements by delay; each set is ordered by deadline. */
   private readonly waiting = new Map<number, Set<Announcement>>()
   /** Asked announcements, ordered by deadline. */
@@ -106,14 +109,17 @@ export class TxRequests {
   }
 
   /** Peers that announced a transaction and can still be asked. */
-  candidates(hash: string): ReadonlyArray<PeerId> {
+  candidates(hash: TxHash): ReadonlyArray<PeerId> {
     const all = this.byHash.get(hash)
     if (all === undefined) return []
     return [...all.values()].filter(({ state }) => state !== "done").map(({ peer }) => peer)
   }
 
   /** Records that a peer has a transaction. Ignores repeated announcements and those beyond the limit. */
-  announce(peer: PeerId, hash: string, kind: HashKind, now: number): void {
+  announce(
+    peer: PeerId,
+    { hash, kind, now }: { readonly hash: TxHash; readonly kind: HashKind; readonly now: Millis }
+  ): void {
     const owner = this.peers.get(peer)
     if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
     if (this.byHash.get(hash)?.has(peer) === true) return
@@ -144,7 +150,7 @@ export class TxRequests {
     return ready
   }
 
-  requested(peer: PeerId, hash: string, now: number): void {
+  requested(peer: PeerId, hash: TxHash, now: number): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement?.state !== "due") return
     this.enter(announcement, "asked")
@@ -152,7 +158,7 @@ export class TxRequests {
   }
 
   /** A peer sent a transaction, valid or not, or reported it as not found. */
-  answered(peer: PeerId, hash: string): void {
+  answered(peer: PeerId, hash: TxHash): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement === undefined || announcement.state === "done") return
     this.enter(announcement, "done")
@@ -160,7 +166,7 @@ export class TxRequests {
   }
 
   /** Drops a transaction: no peer is asked for it any more. */
-  forget(hash: string): void {
+  forget(hash: TxHash): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return
     for (const announcement of [...all.values()]) this.remove(announcement)
@@ -206,7 +212,7 @@ export class TxRequests {
   }
 
   /** Selects the peer to ask for a transaction, or drops the transaction if no peer is left. */
-  private elect(hash: string): void {
+  private elect(hash: TxHash): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return
     let best: Announcement | undefined

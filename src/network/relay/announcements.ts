@@ -85,9 +85,11 @@ const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 10
  */
 export const takeRound = (
   waiting: Set<TxidKey>,
-  pool: PoolOrder,
-  order: MiningOrder,
-  listener: TransactionListener
+  { listener, order, pool }: {
+    readonly pool: PoolOrder
+    readonly order: MiningOrder
+    readonly listener: TransactionListener
+  }
 ): ReadonlyArray<PoolEntry> => {
   const limit = roundSize(waiting.size)
   const entries: Array<PoolEntry> = []

@@ -52,9 +52,7 @@ export interface FeeFilterNeeds {
 export const nextFeeFilter = (
   state: FeeFilterState,
   { floor, initialDownload, rate }: FeeFilterNeeds,
-  steps: ReadonlyArray<number>,
-  now: number,
-  random: Random
+  { now, random, steps }: { readonly steps: ReadonlyArray<number>; readonly now: number; readonly random: Random }
 ): number | undefined => {
   const highest = Math.floor(steps[steps.length - 1] ?? 0)
   const current = initialDownload ? MAX_MONEY : rate

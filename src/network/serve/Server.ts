@@ -106,8 +106,8 @@ export const make = (
           for (const header of read) {
             headers.push(header)
             size += headersSize([header])
-            if (isFullHeaders(headers.length, size, version)) {
-              return isTooLongHeaders(size, version) ? undefined : headers
+            if (isFullHeaders({ count: headers.length, size, peerVersion: version })) {
+              return isTooLongHeaders({ size, peerVersion: version }) ? undefined : headers
             }
           }
           if (read.length < wanted.length) return undefined
@@ -156,7 +156,7 @@ export const make = (
         if (type === ItemType.block) return strippedBlock(yield* chain.block(hash))
         if (type === ItemType.compactBlock) {
           const now = (yield* Clock.currentTimeMillis) / 1000
-          if (isCompactServed(tree, params, id, now)) return compactBlock(id, yield* chain.block(hash))
+          if (isCompactServed(tree, { params, id, now })) return compactBlock(id, yield* chain.block(hash))
         }
         // A filtered block needs a filter, and this node supports none.
         return type === ItemType.filteredBlock ? undefined : storedBlock(yield* chain.blockBytes(hash))

@@ -105,7 +105,10 @@ export const blocksFor = (
 }
 
 /** Whether a block is sent as a compact block to peers that request it so. `now`: seconds since 1970. */
-export const isCompactServed = (tree: HeaderTree, params: ConsensusParams, id: HeaderId, now: number): boolean => {
+export const isCompactServed = (
+  tree: HeaderTree,
+  { id, now, params }: { readonly params: ConsensusParams; readonly id: HeaderId; readonly now: number }
+): boolean => {
   const tip = tree.tip()
   return tree.time(tip) > now - RECENT_BLOCKS * params.targetSpacing &&
     tree.height(id) >= tree.height(tip) - COMPACT_DEPTH

@@ -1,5 +1,5 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
-import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { HeaderId, Millis, PeerId } from "../../protocol/keys.ts"
 import {
   type BlockRequest,
   type BlockSource,
@@ -229,7 +229,7 @@ export class BlockDownload {
   }
 
   /** Excuses all peers for milliseconds in which this node was too busy to read. */
-  excuse(lag: number, now: number): void {
+  excuse(lag: number, now: Millis): void {
     this.verdicts.excuse(lag, now)
   }
 }

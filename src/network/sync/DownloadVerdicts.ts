@@ -1,4 +1,4 @@
-import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { HeaderId, Millis, PeerId } from "../../protocol/keys.ts"
 import {
   type BlockRequest,
   canServe,
@@ -135,7 +135,7 @@ export class DownloadVerdicts {
   }
 
   /** Excuses all peers for milliseconds in which this node was too busy to read. */
-  excuse(lag: number, now: number): void {
+  excuse(lag: number, now: Millis): void {
     const { flights, peers } = this.options
     for (const peer of peers.values()) {
       if (peer.flights.size > 0) peer.lastDelivery = now - Math.max(flights.waited(peer, now) - lag, 0)

@@ -1,4 +1,4 @@
-import type { PeerId } from "../../protocol/keys.ts"
+import type { Millis, PeerId } from "../../protocol/keys.ts"
 /** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
 export const HEADERS_ANSWER_TIME = 120_000
 
@@ -99,7 +99,7 @@ export class HeaderSync {
   }
 
   /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */
-  heard(id: PeerId, bytes: number, now: number): void {
+  heard(id: PeerId, bytes: number, now: Millis): void {
     const peer = this.peers.get(id)
     if (peer === undefined || bytes - peer.bytes < PART) return
     peer.bytes = bytes
@@ -111,7 +111,7 @@ export class HeaderSync {
   }
 
   /** Peers to start header sync with now. `age`: of the best header, seconds. */
-  start(now: number, age: number): ReadonlyArray<PeerId> {
+  start(now: Millis, age: number): ReadonlyArray<PeerId> {
     const fresh = [...this.peers].filter(([, { started }]) => !started)
     if (fresh.length === 0) return []
     const syncing = this.syncing
@@ -127,7 +127,7 @@ export class HeaderSync {
     return starting.map(([id]) => id)
   }
 
-  private deadline(now: number, age: number): number {
+  private deadline(now: Millis, age: number): number {
     return now + SYNC_TIME.base + (SYNC_TIME.header * Math.max(age, 0)) / this.spacing
   }
 
@@ -144,7 +144,7 @@ export class HeaderSync {
    * is another outbound peer. The other's time limit restarts, because our own link may be slow. Without another peer,
    * the peer itself restarts. Source: upstream `net_processing.cpp`, `SendMessages`.
    */
-  late(now: number, age: number): PeerId | undefined {
+  late(now: Millis, age: number): PeerId | undefined {
     for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined
     const { syncing } = this
     for (const [id, peer] of this.peers) {

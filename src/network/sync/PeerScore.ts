@@ -1,3 +1,5 @@
+import type { Millis } from "../../protocol/keys.ts"
+
 /** Blocks requested at once from a new peer, upstream's fixed number (reference/protocol.md 6.8). */
 export const START_LIMIT = 16
 
@@ -14,7 +16,7 @@ const RATE_WINDOW = 100
 /** Weight of a new value in an average. */
 const WEIGHT = 0.25
 
-const moved = (average: number | undefined, value: number): number =>
+const moved = ({ average, value }: { readonly average: number | undefined; readonly value: number }): number =>
   average === undefined ? value : average + WEIGHT * (value - average)
 
 /**
@@ -42,8 +44,8 @@ export class PeerScore {
   }
 
   /** A block arrived `latency` after its request. `busy`: the peer's limit was in flight. */
-  delivered(now: number, latency: number, busy: boolean): void {
-    this.latency = moved(this.latency, latency)
+  delivered(now: Millis, latency: number, busy: boolean): void {
+    this.latency = moved({ average: this.latency, value: latency })
     this.shortest = Math.min(this.shortest, latency)
     this.stalls *= 0.9
     if (this.windowStart === undefined) this.begins(now)
@@ -59,7 +61,7 @@ export class PeerScore {
   private measured(rate: number, busy: boolean): void {
     if (this.rate === undefined || rate > this.rate) this.rate = rate
     // A peer with little to do is not slow.
-    else if (busy) this.rate = moved(this.rate, rate)
+    else if (busy) this.rate = moved({ average: this.rate, value: rate })
   }
 
   stalled(): void {

@@ -149,7 +149,13 @@ export class Presync {
   /** Advances to a header; false if its difficulty is impossible. */
   private step({ header }: BlockHeader): boolean {
     if (!equal(header.prevHash, this.hash)) return false
-    if (!permittedTransition(this.options.params, this.height + 1, this.lastBits, header.bits)) return false
+    if (
+      !permittedTransition(this.options.params, {
+        height: this.height + 1,
+        oldBits: this.lastBits,
+        newBits: header.bits
+      })
+    ) return false
     this.height++
     this.hash = header.hash
     this.lastBits = header.bits

@@ -187,11 +187,11 @@ export const make = (
 
     return {
       connected: (peer) => offer({ type: "connected", peer }),
-      screened: (peer, type, start) =>
+      screened: (peer, start) =>
         Effect.suspend(() => {
           const state = view.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(view, state, type, start)
+          const outcome = screen(view, state, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
           return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),

@@ -70,7 +70,8 @@ export class Announcer {
     const tip = plan.ids.at(-1) ?? NO_HEADER
     return chain.fullHeaders(plan.ids).pipe(
       Effect.map((headers): { readonly message: Message; readonly told: HeaderId } =>
-        headers.length < plan.ids.length || isTooLongHeaders(headersSize(headers), peer.hello.version)
+        headers.length < plan.ids.length ||
+          isTooLongHeaders({ size: headersSize(headers), peerVersion: peer.hello.version })
           ? this.byHash(tip)
           : { message: { type: "headers", headers }, told: tip }
       ),

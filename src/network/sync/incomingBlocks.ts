@@ -76,12 +76,16 @@ export const takeBlock = (context: SyncContext, state: SyncPeer, { block, slot }
     return handOn(context, item)
   }
   // If the block goes on, its verdict returns the slot.
-  if (!context.loading && welcome(context, state, block, id)) handOn(context, item)
+  if (!context.loading && welcome(context, state, { block, id })) handOn(context, item)
   else slot?.release()
 }
 
 /** Checks an unsolicited block. Returns whether it goes on. */
-const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: HeaderId): boolean => {
+const welcome = (
+  context: SyncContext,
+  state: SyncPeer,
+  { block, id }: { readonly block: Block; readonly id: HeaderId }
+): boolean => {
   const { tree } = context
   const parent = tree.find(block.header.prevHash)
   if (parent === NO_HEADER) {

@@ -41,10 +41,20 @@ const candidates = function*({ mempool }: SyncContext): Iterable<Transaction> {
 
 const segwitAt = ({ params, tree }: SyncContext, id: HeaderId): boolean => tree.height(id) >= params.activation.segwit
 
+/** The reconstruction of a block, and whether its peer was asked first. */
+interface Attempt {
+  readonly id: HeaderId
+  readonly first: boolean
+}
+
 /** Gives up a reconstruction: the peer asked first sends the whole block, other requests are cancelled. */
-const giveUp = (context: SyncContext, state: SyncPeer, id: HeaderId, first: boolean): void => {
+const giveUp = (
+  context: SyncContext,
+  state: SyncPeer,
+  { first, id }: Attempt
+): void => {
   if (first) {
-    remember(context, state, id, undefined)
+    remember(context, state, { id, partial: undefined })
     askWhole(context, state, id)
   } else {
     state.partial.delete(id)
@@ -56,10 +66,9 @@ const giveUp = (context: SyncContext, state: SyncPeer, id: HeaderId, first: bool
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
-  id: HeaderId,
-  what: PartialBlock | undefined
+  { id, partial: stored }: { readonly id: HeaderId; readonly partial: PartialBlock | undefined }
 ): boolean => {
-  if (!partial.set(id, what)) return false
+  if (!partial.set(id, stored)) return false
   const { oldest } = partial
   if (partial.size <= MOST_PARTIAL || oldest === undefined) return true
   const waiting = partial.get(oldest)
@@ -72,10 +81,10 @@ const remember = (
 const finish = (
   context: SyncContext,
   state: SyncPeer,
-  id: HeaderId,
-  partial: PartialBlock,
-  missing: ReadonlyArray<Transaction>,
-  first: boolean
+  { first, id, missing, partial }: Attempt & {
+    readonly partial: PartialBlock
+    readonly missing: ReadonlyArray<Transaction>
+  }
 ): void => {
   const { download } = context
   const { id: peer } = state.peer
@@ -85,14 +94,18 @@ const finish = (
     download.release(peer, id)
     return misbehaves(state, `invalid compact block: ${result.reason}`)
   }
-  if (result.type === "collision") return giveUp(context, state, id, first)
+  if (result.type === "collision") return giveUp(context, state, { id, first })
   state.partial.delete(id)
   download.reconstructed(peer, { header: id, size: result.block.size }, context.now())
   handOn(context, { block: result.block, id, peer, compact: true, slot: undefined })
 }
 
 /** Reconstructs a block from the mempool, and requests the missing transactions. */
-const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock, id: HeaderId): void => {
+const reconstruct = (
+  context: SyncContext,
+  state: SyncPeer,
+  { id, message }: { readonly message: CmpctBlock; readonly id: HeaderId }
+): void => {
   const { download, highBandwidth } = context
   const { peer } = state
   const askers = download.askersOf(id)
@@ -100,7 +113,7 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   const first = askers.length === 0 || askers[0] === peer.id
   if (state.partial.has(id)) return
   // Once per block and peer, so that repeated messages cost nothing.
-  if (!state.partial.attempt(id)) return mine ? giveUp(context, state, id, first) : undefined
+  if (!state.partial.attempt(id)) return mine ? giveUp(context, state, { id, first }) : undefined
   const attempt = mine || (askers.length < MOST_ATTEMPTS && download.hasRoom(peer.id))
   // Beyond these attempts, only high-bandwidth peers are worth a scan of the mempool.
   if (!attempt && !highBandwidth.has(peer.id)) return
@@ -120,14 +133,14 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
     return misbehaves(state, `invalid compact block: ${result.reason}`)
   }
   download.ask(peer.id, id, context.now())
-  if (result.type === "collision") return giveUp(context, state, id, first)
+  if (result.type === "collision") return giveUp(context, state, { id, first })
   const { missing } = result.partial
-  if (missing.length === 0) return finish(context, state, id, result.partial, [], first)
+  if (missing.length === 0) return finish(context, state, { id, partial: result.partial, missing: [], first })
   // Beside another attempt, only high-bandwidth peers are asked for transactions.
   const worthIt = first ||
     (highBandwidth.has(peer.id) && (!peer.inbound || hasOutbound(context, askers) || askers.length < MOST_ATTEMPTS - 1))
-  if (!worthIt) return giveUp(context, state, id, false)
-  if (!remember(context, state, id, result.partial)) return giveUp(context, state, id, first)
+  if (!worthIt) return giveUp(context, state, { id, first: false })
+  if (!remember(context, state, { id, partial: result.partial })) return giveUp(context, state, { id, first })
   peer.post({ type: "getblocktxn", hash: context.tree.hash(id).slice(), indexes: missing })
 }
 
@@ -171,7 +184,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (download.askersOf(id).length === 0 && !isNearTip(context)) return
-    reconstruct(context, state, message, id)
+    reconstruct(context, state, { message, id })
   }).pipe(Effect.withSpan("svcd.network.compactBlock", { attributes: { peer: state.peer.id } }))
 
 /** Handles the missing transactions of a compact block. */
@@ -183,5 +196,5 @@ export const takeTransactions = (context: SyncContext, state: SyncPeer, message:
   // The peer sent the transactions twice, and the whole block was requested after the first time.
   if (partial === undefined) return misbehaves(state, "unexpected blocktxn: the whole block was requested")
   const first = context.download.askersOf(id)[0] === peer.id
-  finish(context, state, id, partial, message.transactions, first)
+  finish(context, state, { id, partial, missing: message.transactions, first })
 }

@@ -72,13 +72,17 @@ const toldAll = (context: SyncContext, state: SyncPeer): Effect.Effect<void> => 
   return context.status.answered
 }
 
+/** Received headers, and whether the message was full, so that more follow. */
+interface HeadersMessage {
+  readonly headers: ReadonlyArray<BlockHeader>
+  readonly full: boolean
+}
+
 /** Continues the check of a low-work chain. Returns the headers still to be processed. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
-  presync: Presync,
-  headers: ReadonlyArray<BlockHeader>,
-  full: boolean
+  { full, headers, presync }: HeadersMessage & { readonly presync: Presync }
 ): ReadonlyArray<BlockHeader> => {
   context.headers.answered(state.peer.id)
   const { more, released, sound } = presync.take(headers, full)
@@ -91,8 +95,7 @@ const continuePresync = (
 const startPresync = (
   context: SyncContext,
   state: SyncPeer,
-  parent: HeaderId,
-  headers: ReadonlyArray<BlockHeader>
+  { headers, parent }: { readonly parent: HeaderId; readonly headers: ReadonlyArray<BlockHeader> }
 ): void => {
   const { params, random, tree } = context
   const parameters = presyncParameters[params.network.name]
@@ -112,7 +115,7 @@ const startPresync = (
     key: [word(), word(), word(), word()],
     offset: word() % parameters.period
   })
-  continuePresync(context, state, state.presync, headers, true)
+  continuePresync(context, state, { presync: state.presync, headers, full: true })
 }
 
 /**
@@ -138,8 +141,7 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
 const accept = (
   context: SyncContext,
   state: SyncPeer,
-  headers: ReadonlyArray<BlockHeader>,
-  full: boolean
+  { full, headers }: HeadersMessage
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { sink, tree } = context
@@ -187,16 +189,20 @@ export const takeHeaders = (
       return yield* toldAll(context, state)
     }
     const size = headersSize(received)
-    if (isTooLongHeaders(size, peer.hello.version)) return misbehaves(state, `oversized headers message: ${size} bytes`)
-    if (!areLinked(received)) return misbehaves(state, "non-continuous headers: they do not follow one another")
-    const full = isFullHeaders(received.length, size, peer.hello.version)
+    if (isTooLongHeaders({ size, peerVersion: peer.hello.version })) {
+      return misbehaves(state, `oversized headers message: ${size} bytes`)
+    }
+    if (!areLinked(received)) {
+      return misbehaves(state, "non-continuous headers: they do not follow one another")
+    }
+    const full = isFullHeaders({ count: received.length, size, peerVersion: peer.hello.version })
     let headers = received
     let worthy = false
     if (state.presync !== undefined) {
       const reject = yield* firstWithoutWork(received, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
       const { presync } = state
-      headers = continuePresync(context, state, presync, received, full)
+      headers = continuePresync(context, state, { presync, headers: received, full })
       worthy = headers !== received
       if (headers.length === 0) return
     }
@@ -213,14 +219,14 @@ export const takeHeaders = (
     if (poor) {
       const reject = yield* firstWithoutWork(headers, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
-      if (full) startPresync(context, state, parent, headers)
+      if (full) startPresync(context, state, { parent, headers })
       else {
         peer.judged(false)
         yield* toldAll(context, state)
       }
       return
     }
-    yield* accept(context, state, headers, full)
+    yield* accept(context, state, { headers, full })
     if (state.unknown !== undefined) resolve(context, state, again)
   }).pipe(Effect.withSpan("svcd.network.headers", { attributes: { peer: state.peer.id, headers: received.length } }))
 

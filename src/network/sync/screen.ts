@@ -17,8 +17,7 @@ export type Screening = "decode" | "announced" | "drop"
 export const screen = (
   context: SyncView,
   state: { readonly peer: Peer },
-  type: "block" | "cmpctblock",
-  { header, transactions }: BlockStart
+  { header, transactions, type }: BlockStart
 ): Screening => {
   const { download, loading, params, slots, tree } = context
   // Each transaction locks at least one id, so a block with more transactions cannot be valid.

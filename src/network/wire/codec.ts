@@ -21,7 +21,10 @@ export interface Codec<A> {
 export class ProtocolViolation extends DecodeError {
   readonly consequence: "misbehaving" | "disconnect"
 
-  constructor(consequence: "misbehaving" | "disconnect", field: string, offset: number, reason: string) {
+  constructor(
+    consequence: "misbehaving" | "disconnect",
+    { field, offset, reason }: { readonly field: string; readonly offset: number; readonly reason: string }
+  ) {
     super(field, offset, reason)
     this.name = "ProtocolViolation"
     this.consequence = consequence
@@ -34,9 +37,14 @@ export interface CountLimit {
   readonly consequence: ProtocolViolation["consequence"]
 }
 
-export const checkCount = (reader: Reader, field: string, count: number, { consequence, most }: CountLimit): void => {
+export const checkCount = (
+  { offset }: Reader,
+  { count, field }: { readonly field: string; readonly count: number },
+  { consequence, most }: CountLimit
+): void => {
   if (count > most) {
-    throw new ProtocolViolation(consequence, field, reader.offset, `${count} entries are above the limit of ${most}`)
+    const reason = `${count} entries are above the limit of ${most}`
+    throw new ProtocolViolation(consequence, { field, offset, reason })
   }
 }
 
@@ -70,7 +78,7 @@ export const readList = <A>(
   read: (reader: Reader) => A
 ): ReadonlyArray<A> => {
   const count = reader.count(field, smallest)
-  if (limit !== undefined) checkCount(reader, field, count, limit)
+  if (limit !== undefined) checkCount(reader, { field, count }, limit)
   const list = new Array<A>(count)
   for (let i = 0; i < count; i++) list[i] = read(reader)
   return list
@@ -99,7 +107,7 @@ export const readCompactNumber = (reader: Reader, field: string): bigint => {
     ? BigInt(reader.u32(field))
     : reader.u64(field)
   const least = first === 0xfd ? 0xfdn : first === 0xfe ? 0x10000n : 0x100000000n
-  if (value < least) reader.fail(field, "the number is not written in its shortest form")
+  if (value < least) reader.fail({ field, reason: "the number is not written in its shortest form" })
   return value
 }
 

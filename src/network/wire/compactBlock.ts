@@ -124,9 +124,7 @@ class ShortIds {
 /** Inserts candidates with matching short ids. If two different ones match, neither is used. */
 const placeCandidates = (
   transactions: Array<Transaction | undefined>,
-  ids: ShortIds,
-  key: SipKey,
-  candidates: Iterable<Transaction>
+  { candidates, ids, key }: { readonly ids: ShortIds; readonly key: SipKey; readonly candidates: Iterable<Transaction> }
 ): void => {
   let open = transactions.filter((transaction) => transaction === undefined).length
   if (open === 0) return
@@ -163,7 +161,7 @@ export const startReconstruction = (
   if (transactions.length > MAX_INDEX) return invalid("more transactions than indexes can name")
   const ids = new ShortIds(compact.shortIds, transactions)
   if (ids.collide) return { type: "collision" }
-  placeCandidates(transactions, ids, shortIdKey(compact.header, compact.nonce), candidates)
+  placeCandidates(transactions, { ids, key: shortIdKey(compact.header, compact.nonce), candidates })
   const missing: Array<number> = []
   for (const [place, transaction] of transactions.entries()) if (transaction === undefined) missing.push(place)
   return { type: "ok", partial: { header: compact.header, transactions, missing } }

@@ -78,6 +78,15 @@ const readCommand = (field: Bytes): { readonly command: string; readonly named: 
   return { command, named }
 }
 
+export interface FrameLimits {
+  /** A longer payload ends the connection. */
+  readonly maxPayload?: number
+  /** The longest payload stored per command; a longer one is skipped as it arrives. */
+  readonly limitOf?: (command: string) => number
+  /** Counts the memory of an unfinished payload. */
+  readonly memory?: FrameMemory
+}
+
 /**
  * Splits a byte stream into frames, for any chunk sizes. Holds at most one payload. Its memory grows with the bytes
  * that arrived, not with the announced length, and each byte is copied a bounded number of times. Payloads have their
@@ -95,16 +104,9 @@ export class FrameParser {
   private received = 0
   private failed = false
 
-  /**
-   * @param maxPayload a longer payload ends the connection.
-   * @param limitOf the longest payload stored per command; a longer one is skipped as it arrives.
-   * @param memory counts the memory of an unfinished payload.
-   */
   constructor(
     magic: Bytes,
-    maxPayload = MAX_PAYLOAD,
-    limitOf: (command: string) => number = () => maxPayload,
-    memory = UNLIMITED
+    { maxPayload = MAX_PAYLOAD, limitOf = () => maxPayload, memory = UNLIMITED }: FrameLimits = {}
   ) {
     this.magic = magic
     this.maxPayload = maxPayload
@@ -182,18 +184,19 @@ export class FrameParser {
   }
 
   /** Stores bytes of a payload; `undefined` if out of memory. */
-  private takePayload(chunk: Bytes, at: number, { length, skipped }: Pending): number | undefined {
+  private takePayload(chunk: Bytes, at: number, pending: Pending): number | undefined {
+    const { length, skipped } = pending
     const size = Math.min(length - this.received, chunk.length - at)
     if (!skipped) {
-      if (!this.reserve(this.received + size, length)) return undefined
+      if (!this.reserve(this.received + size, pending)) return undefined
       this.payload.set(chunk.subarray(at, at + size), this.received)
     }
     this.received += size
     return size
   }
 
-  /** Grows the buffer to `size` bytes of a payload of `length`: doubles it, up to the payload's length. */
-  private reserve(size: number, length: number): boolean {
+  /** Grows the buffer to `size` bytes of a payload: doubles it, up to the payload's length. */
+  private reserve(size: number, { length }: Pending): boolean {
     if (size <= this.payload.length) return true
     const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
     if (!this.memory.take(wanted - this.payload.length)) return false

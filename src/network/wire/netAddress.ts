@@ -63,7 +63,9 @@ export const readAddress = (reader: Reader): NetAddress | UnknownAddress => {
   const size = reader.compactSize("address", MAX_ADDRESS_SIZE)
   for (const network of ADDRESS_NETWORKS) {
     if (NETWORKS[network].id !== id) continue
-    if (NETWORKS[network].size !== size) reader.fail("address", `${size} bytes are no address of ${network}`)
+    if (NETWORKS[network].size !== size) {
+      reader.fail({ field: "address", reason: `${size} bytes are no address of ${network}` })
+    }
     return { network, bytes: reader.bytes(size, "address") }
   }
   return { network: "unknown", id, bytes: reader.bytes(size, "address") }

@@ -72,9 +72,12 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     if (Either.isLeft(decoded)) return usageOutcome(decoded.left.problems)
 
     const problems = [...contradictions(line), ...surplusOf(line)]
-    const timeout = countOf("rpcclienttimeout", line.text("rpcclienttimeout"), CALL_SECONDS, problems)
-    const wait = countOf("rpcwaittimeout", line.text("rpcwaittimeout"), 0, problems)
-    const expiring = countOf("expiring", line.text("expiring"), 0, problems)
+    const timeout = countOf(
+      { name: "rpcclienttimeout", text: line.text("rpcclienttimeout"), fallback: CALL_SECONDS },
+      problems
+    )
+    const wait = countOf({ name: "rpcwaittimeout", text: line.text("rpcwaittimeout"), fallback: 0 }, problems)
+    const expiring = countOf({ name: "expiring", text: line.text("expiring"), fallback: 0 }, problems)
     if (problems.length > 0) return usageOutcome(problems)
 
     const { connection } = decoded.right
@@ -148,7 +151,7 @@ const callMethod = (
       // A program gets every byte unchanged.
       return success(input.screen.terminal ? shownLines(text) : text)
     }),
-    Effect.catchAll((error) => explain(error, connection, daemon, method))
+    Effect.catchAll((error) => explain(error, { connection, daemon, method }))
   )
 }
 
@@ -157,9 +160,9 @@ const isBadArgument = (params: ReadonlyArray<Json> | JsonObject | BadArgument): 
 
 const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean): Effect.Effect<CliOutcome> =>
   Effect.promise(() => import("./status.ts")).pipe(
-    Effect.flatMap(({ status }) => status(daemon, connection, input.screen, json)),
+    Effect.flatMap(({ status }) => status(daemon, { connection, screen: input.screen, json })),
     Effect.map(success),
-    Effect.catchAll((error) => explain(error, connection, daemon))
+    Effect.catchAll((error) => explain(error, { connection, daemon }))
   )
 
 const tellNames = (
@@ -174,6 +177,6 @@ const tellNames = (
         ? Effect.succeed(
           failure(1, `error: the daemon has no wallet; "${NAME} name_scan" lists all names`)
         )
-        : explain(error, connection, daemon)
+        : explain(error, { connection, daemon })
     )
   )

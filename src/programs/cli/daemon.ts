@@ -88,7 +88,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
     let credentials = given
     let tried: string | undefined
     if (cookieFile !== undefined) {
-      tried = absolutePath(cookieFile, input.cwd, input.homedir)
+      tried = absolutePath(cookieFile, input)
       credentials = yield* readCookie(tried, input)
     }
     const client = yield* make({

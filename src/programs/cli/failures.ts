@@ -40,9 +40,11 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 /** Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. */
 export const explain = (
   error: RpcClientError,
-  connection: ConnectionSettings,
-  daemon: Daemon,
-  method?: string
+  { connection, daemon, method }: {
+    readonly connection: ConnectionSettings
+    readonly daemon: Daemon
+    readonly method?: string
+  }
 ): Effect.Effect<CliOutcome> => {
   switch (error._tag) {
     case "RpcFailure": {

@@ -9,7 +9,9 @@ import { NAME } from "./outcome.ts"
 const switchOption = (description: string) => ({ ...OPTIONS.version, description })
 
 /** A flag with a value, without an environment variable or an entry in the file. */
-const textOption = (placeholder: string, description: string): Option => ({
+const textOption = (
+  { description, placeholder }: { readonly placeholder: string; readonly description: string }
+): Option => ({
   ...OPTIONS.rpcuser,
   env: undefined,
   key: undefined,
@@ -19,16 +21,19 @@ const textOption = (placeholder: string, description: string): Option => ({
 
 export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
-  rpccookiefile: textOption("PATH", "cookie file of Namecoin Core, in place of user name and password"),
-  rpcwallet: textOption("NAME", "wallet to use, where the daemon has several loaded"),
-  rpcclienttimeout: textOption("SECONDS", "how long an answer may take; 0 for any time"),
+  rpccookiefile: textOption({
+    placeholder: "PATH",
+    description: "cookie file of Namecoin Core, in place of user name and password"
+  }),
+  rpcwallet: textOption({ placeholder: "NAME", description: "wallet to use, where the daemon has several loaded" }),
+  rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "how long an answer may take; 0 for any time" }),
   rpcwait: switchOption("wait until the daemon answers and has started"),
-  rpcwaittimeout: textOption("SECONDS", "how long to wait for that; 0 for any time"),
+  rpcwaittimeout: textOption({ placeholder: "SECONDS", description: "how long to wait for that; 0 for any time" }),
   named: switchOption("parameters are written name=value"),
   stdin: switchOption("read more parameters from standard input, one a line"),
   stdinrpcpass: switchOption("read the password from the first line of standard input"),
   getinfo: switchOption("the same as the command status"),
-  completions: textOption("SHELL", "print what makes a shell complete flags and methods"),
+  completions: textOption({ placeholder: "SHELL", description: "print what makes a shell complete flags and methods" }),
   version: OPTIONS.version,
   help: OPTIONS.help
 } satisfies OptionTable
@@ -44,7 +49,7 @@ export const CLI_COMMANDS = {
     options: {
       json: switchOption("print JSON"),
       all: switchOption("show names too that have expired or were given away, and old registrations that failed"),
-      expiring: textOption("BLOCKS", "show only names that expire within so many blocks"),
+      expiring: textOption({ placeholder: "BLOCKS", description: "show only names that expire within so many blocks" }),
       help: OPTIONS.help
     }
   }
@@ -196,9 +201,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
 
 /** The whole number of a flag; `fallback` without the flag. Adds an invalid one to `problems`. */
 export const countOf = (
-  name: string,
-  text: string | undefined,
-  fallback: number,
+  { fallback, name, text }: { readonly name: string; readonly text: string | undefined; readonly fallback: number },
   problems: Array<string>
 ): number => {
   if (text === undefined) return fallback

@@ -42,8 +42,7 @@ const FAILURE_DAYS = 30
 export const select = (
   answers: { readonly list: Json; readonly pending: Json | undefined; readonly registrations: Json | undefined },
   { all, expiring, prefix }: NamesCommandOptions,
-  now: number,
-  dated: boolean
+  { dated, now }: { readonly now: number; readonly dated: boolean }
 ): OwnNames => {
   const begins = toHex(new TextEncoder().encode(prefix))
   const fits = ({ name }: OwnNameEntry): boolean => name.hex.startsWith(begins)
@@ -78,7 +77,7 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
     const now = yield* unixTime
-    return select({ list, ...rest }, options, now, textAt(rest.chain, "chain") !== "regtest")
+    return select({ list, ...rest }, options, { now, dated: textAt(rest.chain, "chain") !== "regtest" })
   })
 
 /** Blocks below which a name is about to expire: a week. */

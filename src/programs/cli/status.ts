@@ -214,9 +214,11 @@ export const statusJson = (answers: StatusAnswers): Json => {
 /** Returns what `svcd-cli status` prints. */
 export const status = (
   daemon: Daemon,
-  connection: ConnectionSettings,
-  screen: Screen,
-  json: boolean
+  { connection, json, screen }: {
+    readonly connection: ConnectionSettings
+    readonly screen: Screen
+    readonly json: boolean
+  }
 ): Effect.Effect<string, RpcClientError> =>
   Effect.map(
     gather(daemon),

@@ -36,7 +36,7 @@ const textOf = ({ expiresIn, name }: NameRecord, { backup, email, pubkey }: Mail
     ""
   ].join("\n")
 
-const resolved = (label: string, name: string) =>
+const resolved = ({ label, name }: { readonly label: string; readonly name: string }) =>
   Effect.gen(function*() {
     const names = yield* NameClient
     const record = yield* names.resolveName(name).pipe(
@@ -67,7 +67,7 @@ export const lookup = (
     const { json, label } = wanted
     const name = yield* nameOfLabel(wanted)
     const connection = yield* connectionOf(wanted.connection, input)
-    const { record, value } = yield* Effect.provide(resolved(label, name), names(connection))
+    const { record, value } = yield* Effect.provide(resolved({ label, name }), names(connection))
     const { height, synced } = record.asOf
     return {
       result: json ? jsonOf(label, record, value) : textOf(record, value),

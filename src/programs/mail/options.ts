@@ -17,20 +17,24 @@ import { daemonFlags, defaultedFlag, optionalFlag, repeatedFlag, requiredFlag } 
 /** A kind whose text `parse` reads; on the left it returns what is wrong. */
 const parsed = <A>(
   type: Schema.Schema<A>,
-  placeholder: string,
-  parse: (text: string) => Either.Either<A, string>,
-  print: (value: A) => string
+  { parse, placeholder, print }: {
+    readonly placeholder: string
+    readonly parse: (text: string) => Either.Either<A, string>
+    readonly print: (value: A) => string
+  }
 ): Kind.OptionKind<A> => ({ placeholder, toml: "string", schema: Kind.fromText(type, parse, print) })
 
 const asText = (text: string): string => text
 
-const namespace = parsed(Schema.String, "NAMESPACE", parseNamespace, asText)
+const namespace = parsed(Schema.String, { placeholder: "NAMESPACE", parse: parseNamespace, print: asText })
 
 const email = parsed(
   Schema.String,
-  "EMAIL",
-  (text) => Either.mapLeft(parseMailAddress(text), (why) => `${quoted(text)} ${why}`),
-  asText
+  {
+    placeholder: "EMAIL",
+    parse: (text) => Either.mapLeft(parseMailAddress(text), (why) => `${quoted(text)} ${why}`),
+    print: asText
+  }
 )
 
 /** A host to connect to, without a port, which has a flag of its own. An IPv6 address may stand in brackets. */
@@ -43,7 +47,7 @@ const readHost = (text: string): Either.Either<string, string> => {
   })
 }
 
-const host = parsed(Schema.String, "HOST", readHost, asText)
+const host = parsed(Schema.String, { placeholder: "HOST", parse: readHost, print: asText })
 
 /** A domain of addresses, in lower case; one label is enough. */
 const readDomain = (text: string): Either.Either<string, string> =>
@@ -51,7 +55,7 @@ const readDomain = (text: string): Either.Either<string, string> =>
     ? Either.right(text.toLowerCase())
     : Either.left(`${quoted(text)} is not a domain`)
 
-export const domain = parsed(Schema.String, "DOMAIN", readDomain, asText)
+export const domain = parsed(Schema.String, { placeholder: "DOMAIN", parse: readDomain, print: asText })
 
 interface Count {
   readonly description: string

@@ -31,9 +31,9 @@ interface Prepared extends Named {
 
 /** Returns the name of a label, or what is wrong with the label. */
 export const nameOfLabel = ({ label, namespace }: Named): Either.Either<string, UsageError> => {
-  const name = nameOf(namespace, label)
+  const name = nameOf({ namespace, text: label })
   return name === undefined
-    ? Either.left(new UsageError({ problems: [labelProblem(namespace, label)] }))
+    ? Either.left(new UsageError({ problems: [labelProblem({ namespace, text: label })] }))
     : Either.right(name)
 }
 

@@ -72,7 +72,10 @@ const logOf = ({ connection, log }: ServeFlags, input: SettingsInput): Judged<Lo
 const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
   path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
 
-const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string> => {
+const fileOf = (
+  { flag, path }: { readonly flag: string; readonly path: string },
+  input: SettingsInput
+): Judged<string> => {
   const file = absolutePath(path, input)
   return Either.match(input.readFile(file), {
     onLeft: (why) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
@@ -80,20 +83,27 @@ const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string
   })
 }
 
-const optionalFile = (flag: string, path: string | undefined, input: SettingsInput): Judged<string | undefined> =>
-  path === undefined ? Either.right(undefined) : fileOf(flag, path, input)
+const optionalFile = (
+  { flag, path }: { readonly flag: string; readonly path: string | undefined },
+  input: SettingsInput
+): Judged<string | undefined> => path === undefined ? Either.right(undefined) : fileOf({ flag, path }, input)
+
+interface FlagUse {
+  readonly flag: string
+  readonly isGiven: boolean
+}
 
 /** Returns which of a flag and its partner is missing, if only one is given. */
-const halfGiven = (first: string, hasFirst: boolean, second: string, hasSecond: boolean): ReadonlyArray<string> => {
-  if (hasFirst === hasSecond) return []
-  const [given, missing] = hasFirst ? [first, second] : [second, first]
-  return [`--${given}: is given without --${missing}`]
+const halfGiven = (one: FlagUse, other: FlagUse): ReadonlyArray<string> => {
+  if (one.isGiven === other.isGiven) return []
+  const [given, missing] = one.isGiven ? [one, other] : [other, one]
+  return [`--${given.flag}: is given without --${missing.flag}`]
 }
 
 const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["tls"]> =>
   Either.gen(function*() {
-    const cert = yield* optionalFile("tlscert", values.tlscert, input)
-    const key = yield* optionalFile("tlskey", values.tlskey, input)
+    const cert = yield* optionalFile({ flag: "tlscert", path: values.tlscert }, input)
+    const key = yield* optionalFile({ flag: "tlskey", path: values.tlskey }, input)
     if (cert === undefined || key === undefined) return undefined
     const what = "--tlscert, --tlskey: these files are not PEM, or do not belong together"
     yield* usable(what, () => createSecureContext({ cert, key }))
@@ -106,7 +116,7 @@ const usable = (what: string, make: () => unknown): Judged<unknown> =>
 
 const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefined> =>
   Either.gen(function*() {
-    const ca = yield* optionalFile("upstreamca", values.upstreamca, input)
+    const ca = yield* optionalFile({ flag: "upstreamca", path: values.upstreamca }, input)
     if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
       return yield* wrong("--upstreamca: there is no certificate in PEM in this file")
     }
@@ -122,7 +132,7 @@ const passwordOf = ({ smtppass }: ServeValues, { env }: SettingsInput): Redacted
 
 const credentialsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["credentials"]> =>
   Either.gen(function*() {
-    const text = yield* optionalFile("smtppassfile", values.smtppassfile, input)
+    const text = yield* optionalFile({ flag: "smtppassfile", path: values.smtppassfile }, input)
     const [firstLine] = text?.split(/\r?\n/, 1) ?? []
     if (firstLine === "") return yield* wrong("--smtppassfile: its first line is empty")
     const password = firstLine === undefined ? passwordOf(values, input) : Redacted.make(firstLine)
@@ -134,8 +144,11 @@ const contradictions = (values: ServeValues, input: SettingsInput): ReadonlyArra
   const { smtppass, smtppassfile, smtpuser, tlscert, tlskey } = values
   const hasPassword = passwordOf(values, input) !== undefined || smtppassfile !== undefined
   return [
-    ...halfGiven("tlscert", tlscert !== undefined, "tlskey", tlskey !== undefined),
-    ...halfGiven("smtpuser", smtpuser !== undefined, "smtppass", hasPassword),
+    ...halfGiven({ flag: "tlscert", isGiven: tlscert !== undefined }, {
+      flag: "tlskey",
+      isGiven: tlskey !== undefined
+    }),
+    ...halfGiven({ flag: "smtpuser", isGiven: smtpuser !== undefined }, { flag: "smtppass", isGiven: hasPassword }),
     ...smtppass !== undefined && smtppassfile !== undefined ? ["--smtppass: is given beside --smtppassfile"] : []
   ]
 }

@@ -32,7 +32,11 @@ interface Sums {
 }
 
 /** Scans the coins once. Returns whether it found scripts that extend the wallet's lookahead. */
-const scan = (database: ChainDatabase, ring: KeyRing, height: number, sums: Sums) =>
+const scan = (
+  database: ChainDatabase,
+  ring: KeyRing,
+  { height, sums }: { readonly height: number; readonly sums: Sums }
+) =>
   Effect.gen(function*() {
     let last: string | undefined
     let more = false
@@ -82,6 +86,6 @@ export const storedBalance = (
     if (height === undefined) return undefined
     for (;;) {
       const sums = { spendable: 0, immature: 0, names: 0 }
-      if (!(yield* scan(database, ring, height, sums))) return { height, ...sums }
+      if (!(yield* scan(database, ring, { height, sums }))) return { height, ...sums }
     }
   }).pipe(Effect.scoped)

@@ -99,7 +99,19 @@ const parseKey = (network: Network, text: string, place: Place): Bytes => {
   return publicKey
 }
 
-const keyIn = (network: Network, name: string, text: string, place: Place): Bytes => {
+/** Where a key is: its network, and the context of its function. */
+interface KeyContext {
+  readonly network: Network
+  readonly place: Place
+}
+
+interface NamedKey {
+  /** The function, for messages. */
+  readonly name: string
+  readonly text: string
+}
+
+const keyIn = ({ network, place }: KeyContext, { name, text }: NamedKey): Bytes => {
   try {
     return parseKey(network, text, place)
   } catch (cause) {
@@ -115,11 +127,12 @@ const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind
 const smallNumber = (value: number): Uint8Array =>
   value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
 
-const multisig = (network: Network, text: string, place: Place, sorted: boolean): Uint8Array => {
+const multisig = (context: KeyContext, text: string, sorted: boolean): Uint8Array => {
+  const { place } = context
   const [threshold = "", ...texts] = text.split(",")
   if (!/^\d{1,9}$/.test(threshold)) throw new Fault(`Multi threshold '${threshold}' is not valid`)
   const required = Number(threshold)
-  const keys = texts.map((each) => keyIn(network, "Multi", each, place))
+  const keys = texts.map((each) => keyIn(context, { name: "Multi", text: each }))
   const { length } = keys
   if (length === 0 || length > MAX_KEYS) {
     throw new Fault(`Cannot have ${length} keys in multisig; must have between 1 and ${MAX_KEYS} keys, inclusive`)
@@ -173,6 +186,7 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
   const rule = Object.hasOwn(PLACES, name) ? PLACES[name] : undefined
   if (rule === undefined) throw unknown(text, place)
   if (!rule.places.includes(place)) throw new Fault(rule.error)
+  const context = { network, place }
   switch (name) {
     case "addr": {
       const address = decodeAddress(network, inner)
@@ -185,28 +199,32 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
       return script
     }
     case "pk":
-      return concat(pushData(keyIn(network, "pk()", inner, place)), Uint8Array.of(Op.OP_CHECKSIG))
+      return concat(pushData(keyIn(context, { name: "pk()", text: inner })), Uint8Array.of(Op.OP_CHECKSIG))
     case "pkh":
-      return keyHashScript(keyIn(network, "pkh()", inner, place))
+      return keyHashScript(keyIn(context, { name: "pkh()", text: inner }))
     case "wpkh":
-      return witness(0, hash160(keyIn(network, "wpkh()", inner, "P2WPKH")))
+      return witness(0, hash160(keyIn({ network, place: "P2WPKH" }, { name: "wpkh()", text: inner })))
     case "combo": {
       // Of the scripts of `combo`, the witness program if the key can have one.
-      const key = keyIn(network, "combo()", inner, place)
+      const key = keyIn(context, { name: "combo()", text: inner })
       return key.length === 65 ? keyHashScript(key) : witness(0, hash160(key))
     }
     case "multi":
     case "sortedmulti":
-      return multisig(network, inner, place, name === "sortedmulti")
+      return multisig(context, inner, name === "sortedmulti")
     case "sh":
       return scriptOf({ kind: "scripthash", hash: hash160(parse(network, inner, "P2SH")) })
     case "wsh":
       return witness(0, sha256(parse(network, inner, "P2WSH")))
     case "tr":
       if (inner.includes(",")) throw new Fault("tr(): script trees are not supported here")
-      return witness(1, tapOutput({ internalKey: keyIn(network, "tr()", inner, "P2TR").subarray(1) }).subarray(1))
+      return witness(
+        1,
+        tapOutput({ internalKey: keyIn({ network, place: "P2TR" }, { name: "tr()", text: inner }).subarray(1) })
+          .subarray(1)
+      )
     default:
-      return witness(1, keyIn(network, "rawtr()", inner, "P2TR").subarray(1))
+      return witness(1, keyIn({ network, place: "P2TR" }, { name: "rawtr()", text: inner }).subarray(1))
   }
 }
 

@@ -43,6 +43,12 @@ const NO_ENDS: ReadonlySet<number> = new Set([
 /** One step of the decoding. Returns false if the script is not a miniscript. */
 type Step = () => boolean
 
+/** How many parts of a `thresh` are read, and how many of them have to hold. */
+interface ThreshRead {
+  readonly parts: number
+  readonly count: number
+}
+
 /**
  * Reads instructions as one expression, from the last of a script to the first. No call nests: pending steps wait on a
  * stack, so that a script of any length may nest as deep as it likes.
@@ -203,17 +209,17 @@ export class Decoder {
     const count = this.#number(1)
     if (count === undefined || count < 1) return false
     this.#take(2)
-    return this.#threshPart(0, count)
+    return this.#threshPart({ parts: 0, count })
   }
 
-  /** The parts of a `thresh`; `parts` of them are already read. All but the first are wrapped and end in OP_ADD. */
-  #threshPart(parts: number, count: number): boolean {
-    if (!this.#opcodes(Op.OP_ADD)) return this.#do(this.#single, () => this.#threshEnd(parts + 1, count))
+  /** The parts of a `thresh`. All but the first are wrapped and end in OP_ADD. */
+  #threshPart({ count, parts }: ThreshRead): boolean {
+    if (!this.#opcodes(Op.OP_ADD)) return this.#do(this.#single, () => this.#threshEnd({ parts: parts + 1, count }))
     this.#take(1)
-    return this.#do(this.#wrapped, () => this.#threshPart(parts + 1, count))
+    return this.#do(this.#wrapped, () => this.#threshPart({ parts: parts + 1, count }))
   }
 
-  #threshEnd(parts: number, count: number): boolean {
+  #threshEnd({ count, parts }: ThreshRead): boolean {
     if (count > parts || this.#built.length < parts) return false
     return this.#build(thresh(count, this.#built.splice(-parts).reverse()))
   }

@@ -38,17 +38,13 @@ export interface Expression {
 
 const NEVER = -Infinity
 
-const cost = (sat: number, dsat: number): Cost => ({ sat, dsat })
+const plus = (one: Cost, other: Cost): Cost => ({ sat: one.sat + other.sat, dsat: one.dsat + other.dsat })
 
-const plus = (of: Cost, sat: number, dsat: number): Cost => ({ sat: of.sat + sat, dsat: of.dsat + dsat })
+type Leaf = Pick<Expression, "text" | "opcodes" | "keys" | "elements"> & { readonly sugar?: Expression["sugar"] }
 
 const leaf = (
   type: MiniscriptType,
-  text: string,
-  opcodes: number,
-  keys: Cost,
-  elements: Cost,
-  sugar?: Expression["sugar"]
+  { elements, keys, opcodes, sugar, text }: Leaf
 ): Expression => ({
   type,
   text,
@@ -59,29 +55,67 @@ const leaf = (
   ...(sugar === undefined ? {} : { sugar })
 })
 
-export const zero: Expression = leaf(leafTypes.zero, "0", 0, cost(NEVER, 0), cost(NEVER, -1), { kind: "zero" })
+export const zero: Expression = leaf(leafTypes.zero, {
+  text: "0",
+  opcodes: 0,
+  keys: { sat: NEVER, dsat: 0 },
+  elements: { sat: NEVER, dsat: -1 },
+  sugar: { kind: "zero" }
+})
 
-export const one: Expression = leaf(leafTypes.one, "1", 0, cost(0, NEVER), cost(-1, NEVER), { kind: "one" })
+export const one: Expression = leaf(leafTypes.one, {
+  text: "1",
+  opcodes: 0,
+  keys: { sat: 0, dsat: NEVER },
+  elements: { sat: -1, dsat: NEVER },
+  sugar: { kind: "one" }
+})
 
 export const key = (bytes: Bytes): Expression => {
   const text = toHex(bytes)
-  return leaf(leafTypes.key, `pk_k(${text})`, 0, cost(0, 0), cost(-1, -1), { kind: "key", key: text })
+  return leaf(leafTypes.key, {
+    text: `pk_k(${text})`,
+    opcodes: 0,
+    keys: { sat: 0, dsat: 0 },
+    elements: { sat: -1, dsat: -1 },
+    sugar: { kind: "key", key: text }
+  })
 }
 
 export const older = (lock: number): Expression =>
-  leaf(olderType(lock), `older(${lock})`, 1, cost(0, NEVER), cost(-1, NEVER))
+  leaf(olderType(lock), {
+    text: `older(${lock})`,
+    opcodes: 1,
+    keys: { sat: 0, dsat: NEVER },
+    elements: { sat: -1, dsat: NEVER }
+  })
 
 export const after = (lock: number): Expression =>
-  leaf(afterType(lock), `after(${lock})`, 1, cost(0, NEVER), cost(-1, NEVER))
+  leaf(afterType(lock), {
+    text: `after(${lock})`,
+    opcodes: 1,
+    keys: { sat: 0, dsat: NEVER },
+    elements: { sat: -1, dsat: NEVER }
+  })
 
 export type HashFunction = "sha256" | "hash256" | "ripemd160" | "hash160"
 
 export const hashExpression = (name: HashFunction, digest: Bytes): Expression =>
-  leaf(leafTypes.hash, `${name}(${toHex(digest)})`, 4, cost(0, NEVER), cost(0, NEVER))
+  leaf(leafTypes.hash, {
+    text: `${name}(${toHex(digest)})`,
+    opcodes: 4,
+    keys: { sat: 0, dsat: NEVER },
+    elements: { sat: 0, dsat: NEVER }
+  })
 
 export const multi = (required: number, keys: ReadonlyArray<Bytes>): Expression => {
   const text = `multi(${[required, ...keys.map(toHex)].join(",")})`
-  return leaf(leafTypes.multi, text, 1, cost(keys.length, keys.length), cost(required, required))
+  return leaf(leafTypes.multi, {
+    text,
+    opcodes: 1,
+    keys: { sat: keys.length, dsat: keys.length },
+    elements: { sat: required, dsat: required }
+  })
 }
 
 /** The text of an expression after the letter of a wrapper. */
@@ -97,16 +131,20 @@ interface WrapperCosts {
 }
 
 const same = (of: Cost): Cost => of
-const satisfiedOnly = (of: Cost): Cost => cost(of.sat, NEVER)
+const satisfiedOnly = (of: Cost): Cost => ({ sat: of.sat, dsat: NEVER })
 /** The expression is dissatisfied by a zero of the wrapper. */
-const skipped = (of: Cost): Cost => cost(of.sat, 0)
+const skipped = (of: Cost): Cost => ({ sat: of.sat, dsat: 0 })
 
 const wrapperCosts: Readonly<Record<Wrapper, WrapperCosts>> = {
   a: { opcodes: () => 2, keys: same, elements: same },
   s: { opcodes: () => 1, keys: same, elements: same },
-  c: { opcodes: () => 1, keys: same, elements: (of) => plus(of, 1, 1) },
+  c: { opcodes: () => 1, keys: same, elements: (of) => plus(of, { sat: 1, dsat: 1 }) },
   d: { opcodes: () => 3, keys: skipped, elements: skipped },
-  v: { opcodes: (of) => hasVerifyForm(of) ? 0 : 1, keys: satisfiedOnly, elements: (of) => cost(of.sat + 1, NEVER) },
+  v: {
+    opcodes: (of) => hasVerifyForm(of) ? 0 : 1,
+    keys: satisfiedOnly,
+    elements: (of) => ({ sat: of.sat + 1, dsat: NEVER })
+  },
   j: { opcodes: () => 4, keys: skipped, elements: skipped },
   n: { opcodes: () => 1, keys: same, elements: same }
 }
@@ -126,10 +164,10 @@ export const wrap = (wrapper: Wrapper, of: Expression): Expression => {
 
 type Combine = (a: Cost, b: Cost) => Cost
 
-const both: Combine = (a, b) => cost(a.sat + b.sat, a.dsat + b.dsat)
-const oneOfBoth: Combine = (a, b) => cost(Math.max(a.sat + b.dsat, a.dsat + b.sat), a.dsat + b.dsat)
-const secondIfNotFirst: Combine = (a, b) => cost(Math.max(a.sat, a.dsat + b.sat), a.dsat + b.dsat)
-const branches: Combine = (a, b) => cost(Math.max(a.sat, b.sat), Math.max(a.dsat, b.dsat))
+const both: Combine = (a, b) => ({ sat: a.sat + b.sat, dsat: a.dsat + b.dsat })
+const oneOfBoth: Combine = (a, b) => ({ sat: Math.max(a.sat + b.dsat, a.dsat + b.sat), dsat: a.dsat + b.dsat })
+const secondIfNotFirst: Combine = (a, b) => ({ sat: Math.max(a.sat, a.dsat + b.sat), dsat: a.dsat + b.dsat })
+const branches: Combine = (a, b) => ({ sat: Math.max(a.sat, b.sat), dsat: Math.max(a.dsat, b.dsat) })
 
 interface BinaryCosts {
   readonly opcodes: number
@@ -139,16 +177,16 @@ interface BinaryCosts {
 
 const binaryCosts: Readonly<Record<Binary, BinaryCosts>> = {
   and_v: { opcodes: 0, keys: (a, b) => satisfiedOnly(both(a, b)), elements: (a, b) => satisfiedOnly(both(a, b)) },
-  and_b: { opcodes: 1, keys: both, elements: (a, b) => plus(both(a, b), 1, 1) },
-  or_b: { opcodes: 1, keys: oneOfBoth, elements: (a, b) => plus(oneOfBoth(a, b), 1, 1) },
+  and_b: { opcodes: 1, keys: both, elements: (a, b) => plus(both(a, b), { sat: 1, dsat: 1 }) },
+  or_b: { opcodes: 1, keys: oneOfBoth, elements: (a, b) => plus(oneOfBoth(a, b), { sat: 1, dsat: 1 }) },
   or_c: {
     opcodes: 2,
     keys: (a, b) => satisfiedOnly(secondIfNotFirst(a, b)),
-    elements: (a, b) => satisfiedOnly(plus(secondIfNotFirst(a, b), 1, 0))
+    elements: (a, b) => satisfiedOnly(plus(secondIfNotFirst(a, b), { sat: 1, dsat: 0 }))
   },
   // OP_IFDUP leaves one more element if the first expression is satisfied. OP_NOTIF consumes one.
-  or_d: { opcodes: 3, keys: secondIfNotFirst, elements: (a, b) => secondIfNotFirst(a, plus(b, 1, 1)) },
-  or_i: { opcodes: 3, keys: branches, elements: (a, b) => plus(branches(a, b), 1, 1) }
+  or_d: { opcodes: 3, keys: secondIfNotFirst, elements: (a, b) => secondIfNotFirst(a, plus(b, { sat: 1, dsat: 1 })) },
+  or_i: { opcodes: 3, keys: branches, elements: (a, b) => plus(branches(a, b), { sat: 1, dsat: 1 }) }
 }
 
 /** Forms with a 0 or 1 are written as wrappers. */
@@ -170,7 +208,10 @@ export const binary = (name: Binary, a: Expression, b: Expression): Expression =
   }
 }
 
-const andorCost = (a: Cost, b: Cost, c: Cost): Cost => cost(Math.max(a.sat + b.sat, a.dsat + c.sat), a.dsat + c.dsat)
+const andorCost = (a: Cost, b: Cost, c: Cost): Cost => ({
+  sat: Math.max(a.sat + b.sat, a.dsat + c.sat),
+  dsat: a.dsat + c.dsat
+})
 
 export const andor = (a: Expression, b: Expression, c: Expression): Expression => ({
   type: andorType(a.type, b.type, c.type),
@@ -178,7 +219,7 @@ export const andor = (a: Expression, b: Expression, c: Expression): Expression =
   wrapped: false,
   opcodes: a.opcodes + b.opcodes + c.opcodes + 3,
   keys: andorCost(a.keys, b.keys, c.keys),
-  elements: plus(andorCost(a.elements, b.elements, c.elements), 1, 1)
+  elements: plus(andorCost(a.elements, b.elements, c.elements), { sat: 1, dsat: 1 })
 })
 
 /** The cost of satisfying exactly `count` of the expressions, and of dissatisfying all. */
@@ -191,7 +232,7 @@ const threshCost = (count: number, costs: ReadonlyArray<Cost>): Cost => {
       (_, at) => Math.max((totals[at] ?? NEVER) + dsat, (totals[at - 1] ?? NEVER) + sat)
     )
   }
-  return cost(totals[count] ?? NEVER, totals[0] ?? NEVER)
+  return { sat: totals[count] ?? NEVER, dsat: totals[0] ?? NEVER }
 }
 
 export const thresh = (count: number, subs: ReadonlyArray<Expression>): Expression => {
@@ -202,6 +243,6 @@ export const thresh = (count: number, subs: ReadonlyArray<Expression>): Expressi
     wrapped: false,
     opcodes: subs.reduce((sum, sub) => sum + sub.opcodes, subs.length),
     keys: threshCost(count, subs.map((sub) => sub.keys)),
-    elements: plus(threshCost(count, subs.map((sub) => sub.elements)), additions, additions)
+    elements: plus(threshCost(count, subs.map((sub) => sub.elements)), { sat: additions, dsat: additions })
   }
 }

@@ -34,14 +34,22 @@ export class PsbtRecord {
 /** Returns the key for maps that distinguishes a record from others of its type. */
 export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
 
-const SEPARATORS = { global: "the global", input: "an input", output: "an output" } as const
+type MapKind = "global" | "input" | "output"
 
-export class RecordReader {
+const SEPARATORS: Readonly<Record<MapKind, string>> = { global: "the global", input: "an input", output: "an output" }
+
+/** The names of a record in messages: if it is there twice, and if its key has data. */
+export interface RecordNames {
+  readonly duplicate: string
+  readonly name: string
+}
+
+export class RecordReader<Kind extends MapKind = MapKind> {
   private readonly reader: Reader
-  private readonly map: keyof typeof SEPARATORS
+  readonly map: Kind
   private readonly seen = new Set<string>()
 
-  constructor(reader: Reader, map: keyof typeof SEPARATORS) {
+  constructor(reader: Reader, map: Kind) {
     this.reader = reader
     this.map = map
   }
@@ -63,7 +71,7 @@ export class RecordReader {
   }
 
   /** As above, for a record type without data in its key. */
-  single(record: PsbtRecord, duplicate: string, name: string): Bytes {
+  single(record: PsbtRecord, { duplicate, name }: RecordNames): Bytes {
     this.once(record, duplicate)
     if (record.key.length !== 1) throw new PsbtFault(`${name} key is more than one byte type`)
     return record.value

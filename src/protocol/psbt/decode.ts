@@ -46,7 +46,7 @@ function* readGlobals(reader: Reader): Steps<Globals> {
   for (let record = records.next(); record !== undefined; record = records.next()) {
     switch (record.type) {
       case GlobalType.UNSIGNED_TX:
-        transaction = readUnsigned(records.single(record, "unsigned tx", "Global unsigned tx"))
+        transaction = readUnsigned(records.single(record, { duplicate: "unsigned tx", name: "Global unsigned tx" }))
         break
       case GlobalType.XPUB: {
         const xpub = record.data
@@ -59,7 +59,7 @@ function* readGlobals(reader: Reader): Steps<Globals> {
         break
       }
       case GlobalType.VERSION: {
-        const value = sized(records.single(record, "version", "Global version"), 4)
+        const value = sized(records.single(record, { duplicate: "version", name: "Global version" }), 4)
         if (value.some((byte) => byte !== 0)) throw new PsbtFault("Unsupported version number")
         break
       }

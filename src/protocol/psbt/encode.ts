@@ -60,9 +60,13 @@ const originBytes = ({ fingerprint, path }: KeyOrigin): Uint8Array =>
     for (const child of path) writer.u32(child)
   })
 
-type SharedType = "origins" | "taprootOrigins" | "musig2Participants"
+/** Records that both inputs and outputs have, and their type there. */
+interface SharedRecords {
+  readonly type: number
+  readonly kind: "origins" | "taprootOrigins" | "musig2Participants"
+}
 
-const writeShared = (to: RecordWriter, type: number, map: PsbtMap, kind: SharedType): void => {
+const writeShared = (to: RecordWriter, map: PsbtMap, { kind, type }: SharedRecords): void => {
   switch (kind) {
     case "origins":
       for (const { origin, pubkey } of sorted(map.origins)) to.record(type, pubkey, originBytes(origin))
@@ -99,10 +103,10 @@ const writeTaproot = (to: RecordWriter, input: PsbtInput): void => {
     const value = concat(script, Uint8Array.of(leafVersion))
     for (const control of controlBlocks) to.record(InputType.TAP_LEAF_SCRIPT, control, value)
   }
-  writeShared(to, InputType.TAP_BIP32_DERIVATION, input, "taprootOrigins")
+  writeShared(to, input, { type: InputType.TAP_BIP32_DERIVATION, kind: "taprootOrigins" })
   to.single(InputType.TAP_INTERNAL_KEY, input.taprootInternalKey)
   to.single(InputType.TAP_MERKLE_ROOT, input.taprootMerkleRoot)
-  writeShared(to, InputType.MUSIG2_PARTICIPANTS, input, "musig2Participants")
+  writeShared(to, input, { type: InputType.MUSIG2_PARTICIPANTS, kind: "musig2Participants" })
   writeShares(to, InputType.MUSIG2_NONCE, input.musig2Nonces)
   writeShares(to, InputType.MUSIG2_SIGNATURE, input.musig2Signatures)
 }
@@ -116,7 +120,7 @@ const writeUnfinished = (to: RecordWriter, input: PsbtInput): void => {
   if (sighashType !== undefined) to.single(InputType.SIGHASH, made((writer) => writer.i32(sighashType)))
   to.single(InputType.REDEEM_SCRIPT, input.redeemScript)
   to.single(InputType.WITNESS_SCRIPT, input.witnessScript)
-  writeShared(to, InputType.BIP32_DERIVATION, input, "origins")
+  writeShared(to, input, { type: InputType.BIP32_DERIVATION, kind: "origins" })
   for (const { hash, preimage } of sorted(preimages.ripemd160)) to.record(InputType.RIPEMD160, hash, preimage)
   for (const { hash, preimage } of sorted(preimages.sha256)) to.record(InputType.SHA256, hash, preimage)
   for (const { hash, preimage } of sorted(preimages.hash160)) to.record(InputType.HASH160, hash, preimage)
@@ -152,12 +156,12 @@ const treeBytes = (leaves: ReadonlyArray<TreeLeaf>): Uint8Array =>
 const writeOutput = (to: RecordWriter, output: PsbtOutput): void => {
   to.single(OutputType.REDEEM_SCRIPT, output.redeemScript)
   to.single(OutputType.WITNESS_SCRIPT, output.witnessScript)
-  writeShared(to, OutputType.BIP32_DERIVATION, output, "origins")
+  writeShared(to, output, { type: OutputType.BIP32_DERIVATION, kind: "origins" })
   to.unknown(output.proprietary)
   to.single(OutputType.TAP_INTERNAL_KEY, output.taprootInternalKey)
   if (output.taprootTree.length > 0) to.single(OutputType.TAP_TREE, treeBytes(output.taprootTree))
-  writeShared(to, OutputType.TAP_BIP32_DERIVATION, output, "taprootOrigins")
-  writeShared(to, OutputType.MUSIG2_PARTICIPANTS, output, "musig2Participants")
+  writeShared(to, output, { type: OutputType.TAP_BIP32_DERIVATION, kind: "taprootOrigins" })
+  writeShared(to, output, { type: OutputType.MUSIG2_PARTICIPANTS, kind: "musig2Participants" })
   to.unknown(output.unknown)
   to.end()
 }

@@ -36,6 +36,8 @@ interface LeafDraft extends TaprootLeaf {
   readonly controlBlocks: Array<Bytes>
 }
 
+type InputReader = RecordReader<"input">
+
 interface InputDraft extends MapDraft {
   nonWitnessUtxo: Transaction | undefined
   witnessUtxo: TransactionOutput | undefined
@@ -115,7 +117,7 @@ const checkSchnorrSize = (signature: Bytes, path: "key" | "script"): Bytes => {
   return signature
 }
 
-const readScriptSignature = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
+const readScriptSignature = (draft: InputDraft, records: InputReader, record: PsbtRecord): void => {
   const { data } = record
   records.once(record, "input Taproot script signature")
   if (data.length !== 64) throw new PsbtFault("Input Taproot script signature key is not 65 bytes")
@@ -127,7 +129,7 @@ const readScriptSignature = (draft: InputDraft, records: RecordReader, record: P
 /** Sorts the shortest first, then by their bytes. */
 export const compareControlBlocks = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
-const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
+const readLeaf = (draft: InputDraft, records: InputReader, record: PsbtRecord): void => {
   const { data } = record
   records.once(record, "input Taproot leaf script")
   if (record.key.length < 34) throw new PsbtFault("Taproot leaf script key is not at least 34 bytes")
@@ -150,7 +152,9 @@ const NO_LEAF = new Uint8Array(32)
 export const shareKey = ({ aggregate, leafHash, participant }: Omit<Musig2Share, "value">): string =>
   binaryString(concat(aggregate, leafHash ?? NO_LEAF, participant))
 
-const readShare = (to: Map<string, Musig2Share>, name: string, records: RecordReader, record: PsbtRecord): void => {
+const readShare = (draft: InputDraft, records: InputReader, record: PsbtRecord): void => {
+  const isNonce = record.type === InputType.MUSIG2_NONCE
+  const [name, to] = isNonce ? ["pubnonce", draft.musig2Nonces] : ["partial sig", draft.musig2Signatures]
   const { data } = record
   records.once(record, `input musig2 ${name}`)
   if (data.length !== 66 && data.length !== 98) {
@@ -159,7 +163,7 @@ const readShare = (to: Map<string, Musig2Share>, name: string, records: RecordRe
   const aggregate = publicKey(data.subarray(33, 66), "musig2 aggregate pubkey is invalid")
   const participant = publicKey(data.subarray(0, 33), "musig2 participant pubkey is invalid")
   const leafHash = data.length === 66 ? undefined : hashOrNone(data.subarray(66))
-  const value = name === "pubnonce" ? checkNonce(record.value) : sized(record.value, 32)
+  const value = isNonce ? checkNonce(record.value) : sized(record.value, 32)
   const share = { aggregate, participant, leafHash, value }
   if (!to.has(shareKey(share))) to.set(shareKey(share), share)
 }
@@ -172,41 +176,48 @@ const checkNonce = (nonce: Bytes): Bytes => {
 /** Whether bytes are an ECDSA signature in strict encoding with a defined hash type. This is a consensus rule. */
 export type IsSignature = (signature: Bytes) => boolean
 
-const readRecord = (draft: InputDraft, records: RecordReader, record: PsbtRecord, isSignature: IsSignature): void => {
+interface InputReading {
+  readonly records: InputReader
+  readonly isSignature: IsSignature
+}
+
+const readRecord = (draft: InputDraft, record: PsbtRecord, { isSignature, records }: InputReading): void => {
   const kind = PREIMAGE_KINDS.get(record.type)
   if (kind !== undefined) return readPreimage(draft, kind, record)
-  const single = (duplicate: string, name: string): Bytes => records.single(record, `input ${duplicate}`, name)
+  const single = (what: string): Bytes =>
+    records.single(record, { duplicate: `input ${what}`, name: what.charAt(0).toUpperCase() + what.slice(1) })
   switch (record.type) {
     case InputType.NON_WITNESS_UTXO:
-      draft.nonWitnessUtxo = whole(single("non-witness utxo", "Non-witness utxo"), (reader) => readTransaction(reader))
+      draft.nonWitnessUtxo = whole(single("non-witness utxo"), (reader) => readTransaction(reader))
       return
     case InputType.WITNESS_UTXO:
-      draft.witnessUtxo = whole(single("witness utxo", "Witness utxo"), readOutput)
+      draft.witnessUtxo = whole(single("witness utxo"), readOutput)
       return
     case InputType.PARTIAL_SIGNATURE:
       return readPartialSignature(draft, record, isSignature)
     case InputType.SIGHASH:
-      draft.sighashType = whole(sized(single("sighash type", "Sighash type"), 4), (reader) => reader.i32("sighash"))
+      draft.sighashType = whole(sized(single("sighash type"), 4), (reader) => reader.i32("sighash"))
       return
     case InputType.REDEEM_SCRIPT:
-      return sharedReaders.redeemScript(draft, "input", records, record)
+      return sharedReaders.redeemScript(draft, records, record)
     case InputType.WITNESS_SCRIPT:
-      return sharedReaders.witnessScript(draft, "input", records, record)
+      return sharedReaders.witnessScript(draft, records, record)
     case InputType.BIP32_DERIVATION:
-      return sharedReaders.origin(draft, "input", records, record)
+      return sharedReaders.origin(draft, records, record)
     case InputType.SCRIPT_SIG:
-      draft.finalScriptSig = nonEmpty(single("final scriptSig", "Final scriptSig"))
+      draft.finalScriptSig = nonEmpty(single("final scriptSig"))
       return
     case InputType.SCRIPT_WITNESS:
-      draft.finalScriptWitness = whole(single("final scriptWitness", "Final scriptWitness"), readItems)
+      draft.finalScriptWitness = whole(single("final scriptWitness"), readItems)
       return
     default:
       return readTaprootRecord(draft, records, record)
   }
 }
 
-const readTaprootRecord = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
-  const single = (name: string): Bytes => records.single(record, `input Taproot ${name}`, `Input Taproot ${name}`)
+const readTaprootRecord = (draft: InputDraft, records: InputReader, record: PsbtRecord): void => {
+  const single = (name: string): Bytes =>
+    records.single(record, { duplicate: `input Taproot ${name}`, name: `Input Taproot ${name}` })
   switch (record.type) {
     case InputType.TAP_KEY_SIGNATURE:
       draft.taprootKeySignature = checkSchnorrSize(single("key signature"), "key")
@@ -216,20 +227,19 @@ const readTaprootRecord = (draft: InputDraft, records: RecordReader, record: Psb
     case InputType.TAP_LEAF_SCRIPT:
       return readLeaf(draft, records, record)
     case InputType.TAP_BIP32_DERIVATION:
-      return sharedReaders.taprootOrigin(draft, "input", records, record)
+      return sharedReaders.taprootOrigin(draft, records, record)
     case InputType.TAP_INTERNAL_KEY:
-      return sharedReaders.internalKey(draft, "input", records, record)
+      return sharedReaders.internalKey(draft, records, record)
     case InputType.TAP_MERKLE_ROOT:
       draft.taprootMerkleRoot = hashOrNone(single("merkle root"))
       return
     case InputType.MUSIG2_PARTICIPANTS:
-      return sharedReaders.musig2(draft, "input", records, record)
+      return sharedReaders.musig2(draft, records, record)
     case InputType.MUSIG2_NONCE:
-      return readShare(draft.musig2Nonces, "pubnonce", records, record)
     case InputType.MUSIG2_SIGNATURE:
-      return readShare(draft.musig2Signatures, "partial sig", records, record)
+      return readShare(draft, records, record)
     case InputType.PROPRIETARY:
-      return sharedReaders.proprietary(draft, "input", records, record)
+      return sharedReaders.proprietary(draft, records, record)
     default:
       return records.unknown(record, draft.unknown)
   }
@@ -240,7 +250,7 @@ export function* readInput(reader: Reader, isSignature: IsSignature): Steps<Psbt
   const records = new RecordReader(reader, "input")
   const draft = newDraft()
   for (let record = records.next(); record !== undefined; record = records.next()) {
-    readRecord(draft, records, record, isSignature)
+    readRecord(draft, record, { records, isSignature })
     yield
   }
   for (const { controlBlocks } of draft.taprootLeaves.values()) controlBlocks.sort(compareControlBlocks)

@@ -51,28 +51,30 @@ export function* readOutputMap(reader: Reader): Steps<PsbtOutput> {
   for (let record = records.next(); record !== undefined; record = records.next()) {
     switch (record.type) {
       case OutputType.REDEEM_SCRIPT:
-        sharedReaders.redeemScript(draft, "output", records, record)
+        sharedReaders.redeemScript(draft, records, record)
         break
       case OutputType.WITNESS_SCRIPT:
-        sharedReaders.witnessScript(draft, "output", records, record)
+        sharedReaders.witnessScript(draft, records, record)
         break
       case OutputType.BIP32_DERIVATION:
-        sharedReaders.origin(draft, "output", records, record)
+        sharedReaders.origin(draft, records, record)
         break
       case OutputType.TAP_INTERNAL_KEY:
-        sharedReaders.internalKey(draft, "output", records, record)
+        sharedReaders.internalKey(draft, records, record)
         break
       case OutputType.TAP_TREE:
-        taprootTree = readTree(records.single(record, "output Taproot tree", "Output Taproot tree"))
+        taprootTree = readTree(
+          records.single(record, { duplicate: "output Taproot tree", name: "Output Taproot tree" })
+        )
         break
       case OutputType.TAP_BIP32_DERIVATION:
-        sharedReaders.taprootOrigin(draft, "output", records, record)
+        sharedReaders.taprootOrigin(draft, records, record)
         break
       case OutputType.MUSIG2_PARTICIPANTS:
-        sharedReaders.musig2(draft, "output", records, record)
+        sharedReaders.musig2(draft, records, record)
         break
       case OutputType.PROPRIETARY:
-        sharedReaders.proprietary(draft, "output", records, record)
+        sharedReaders.proprietary(draft, records, record)
         break
       default:
         records.unknown(record, draft.unknown)

@@ -39,31 +39,44 @@ export const newMapDraft = (): MapDraft => ({
 
 export type MapName = "input" | "output"
 
+type SharedReader = RecordReader<MapName>
+
 export const capital = (map: MapName): "Input" | "Output" => map === "input" ? "Input" : "Output"
 
-const redeemScript = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
-  draft.redeemScript = nonEmpty(records.single(record, `${map} redeemScript`, `${capital(map)} redeemScript`))
+const redeemScript = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void => {
+  const { map } = records
+  draft.redeemScript = nonEmpty(
+    records.single(record, { duplicate: `${map} redeemScript`, name: `${capital(map)} redeemScript` })
+  )
 }
 
-const witnessScript = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
-  draft.witnessScript = nonEmpty(records.single(record, `${map} witnessScript`, `${capital(map)} witnessScript`))
+const witnessScript = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void => {
+  const { map } = records
+  draft.witnessScript = nonEmpty(
+    records.single(record, { duplicate: `${map} witnessScript`, name: `${capital(map)} witnessScript` })
+  )
 }
 
-const origin = (draft: MapDraft, _map: MapName, _records: RecordReader, record: PsbtRecord): void => {
+const origin = (draft: MapDraft, _records: SharedReader, record: PsbtRecord): void => {
   const pubkey = keyOfRecord(record, "BIP32 keypath")
   if (draft.origins.has(dataKey(record))) throw new PsbtFault("Duplicate Key, pubkey derivation path already provided")
   draft.origins.set(dataKey(record), { pubkey, origin: readOrigin(record.value) })
 }
 
-const internalKey = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
-  const value = records.single(record, `${map} Taproot internal key`, `${capital(map)} Taproot internal key`)
+const internalKey = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void => {
+  const { map } = records
+  const value = records.single(record, {
+    duplicate: `${map} Taproot internal key`,
+    name: `${capital(map)} Taproot internal key`
+  })
   draft.taprootInternalKey = hashOrNone(value)
 }
 
 export const sortedHashes = (hashes: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> =>
   [...new Map(hashes.map((hash) => [binaryString(hash), hash])).values()].sort(compare)
 
-const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
+const taprootOrigin = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void => {
+  const { map } = records
   const { data } = record
   const name = "Taproot BIP32 keypath"
   records.once(record, `${map} ${name}`)
@@ -82,7 +95,8 @@ const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, rec
   })
 }
 
-const musig2 = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
+const musig2 = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void => {
+  const { map } = records
   const { data } = record
   records.once(record, `${map} participant pubkeys for an aggregate key`)
   if (data.length !== 33) {
@@ -100,7 +114,7 @@ const musig2 = (draft: MapDraft, map: MapName, records: RecordReader, record: Ps
   draft.musig2Participants.set(dataKey(record), { aggregate, participants })
 }
 
-const proprietary = (draft: MapDraft, _map: MapName, records: RecordReader, record: PsbtRecord): void =>
+const proprietary = (draft: MapDraft, records: SharedReader, record: PsbtRecord): void =>
   records.proprietary(record, draft.proprietary)
 
 export const sharedReaders = {

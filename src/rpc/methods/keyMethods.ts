@@ -252,7 +252,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
     handler: ({ address, message, signature }) =>
       Effect.suspend(() => {
-        const verdict = verifyMessage(network, address, signature, message)
+        const verdict = verifyMessage(network, { address, signature, message })
         switch (verdict) {
           case "invalid address":
             return RpcError.invalidAddressOrKey("Invalid address")

@@ -199,7 +199,7 @@ export const nameMethods: Effect.Effect<
     const found = bytes === undefined ? undefined : names.recent(bytes)
     if (found === undefined) return undefined
     const { record, tipHeight } = found
-    if (isExpired(record.height, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
+    if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
     const ismine = ownership(wallets, call)?.(record.address)
     return nameInfoText(context, record, { clock: { tipHeight, params }, ismine })
   }
@@ -234,13 +234,12 @@ export const nameMethods: Effect.Effect<
         const allowExpired = given.allowExpired ?? options.allowExpired
         const { now, record } = yield* ask(
           recordNow(meant),
-          ({ now, record }) =>
-            record === undefined || (!allowExpired && isExpired(record.height, now.tipHeight, params))
+          ({ now, record }) => record === undefined || (!allowExpired && isExpired(record, now.tipHeight, params))
         ).pipe(
           Effect.mapError(toRpcError)
         )
         if (record === undefined) return yield* RpcError.wallet(`name never existed: ${shownName(meant)}`)
-        if (!allowExpired && isExpired(record.height, now.tipHeight, params)) {
+        if (!allowExpired && isExpired(record, now.tipHeight, params)) {
           return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
         }
         return shower(context, call)(record, now)
@@ -365,7 +364,7 @@ export const nameMethods: Effect.Effect<
             // A name that is unexpired in the next block has exactly its coin; an expired one has none
             // (reference/protocol.md 4.9).
             for (const [, claim] of claims) {
-              if (!isExpired(claim.height, nextHeight, params)) holders.set(claim.outpoint, claim.height)
+              if (!isExpired(claim, nextHeight, params)) holders.set(claim.outpoint, claim.height)
             }
           })
           let strays = 0

@@ -186,7 +186,7 @@ export const rawTransactionMethods: Effect.Effect<
             return given.outputs.get(key) ?? known.get(key)
           })
           const provider = yield* inTurns(turns, makeProviderSteps({ keys, scripts: given.scripts }))
-          const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType))
+          const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType }))
           return yield* signedJson(signed, coins)
         })
     })

@@ -45,7 +45,7 @@ const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningK
   const { source } = chain
   return source.kind === "account"
     ? secrets.accountKey(source.purpose, source.change, index)
-    : secrets.importedKey(source.text, key.position, index)
+    : secrets.importedKey(source.text, { position: key.position, index })
 }
 
 /** A descriptor of the wallet, for `listdescriptors`. */
@@ -216,7 +216,7 @@ export class KeyRing {
     let count = 0
     for (; count < most && chain.derived < target; count++) {
       const { index, scripts } = chain.derive()
-      for (const described of scripts) this.watch(new WatchedScript(this.network, chain, index, described))
+      for (const described of scripts) this.watch(new WatchedScript(this.network, { chain, index, described }))
     }
     return count > 0
   }

@@ -69,7 +69,7 @@ export class Secrets {
     if (this.wiped) throw new KeysLocked()
     if ("plain" in secret) return secret.plain
     if (this.masterKeyBytes === undefined) throw new TypeError("a sealed secret in a wallet without encryption")
-    return openSecret(this.masterKeyBytes, field, secret.sealed)
+    return openSecret(this.masterKeyBytes, { field, sealed: secret.sealed })
   }
 
   /** The mnemonic, if the seed was made from one. */
@@ -157,7 +157,10 @@ export class Secrets {
   }
 
   /** The private key at a position and an index of an imported descriptor. */
-  importedKey(text: string, position: number, index: number): SigningKey | undefined {
+  importedKey(
+    text: string,
+    { index, position }: { readonly position: number; readonly index: number }
+  ): SigningKey | undefined {
     const descriptor = this.imported(text)
     const key = descriptor === undefined ? undefined : keysOf(descriptor)[position]
     return key === undefined ? undefined : privateKeyAt(key, index)

@@ -31,7 +31,10 @@ import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts
 /** Maximum size of a file, in bytes. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
 
-const io = <A>(file: string, doing: string, run: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
+const io = <A>(
+  { doing, file }: { readonly file: string; readonly doing: string },
+  run: () => Promise<A>
+): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({
     try: run,
     catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
@@ -49,11 +52,11 @@ const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, 
  * may replace the link. If the path cannot be checked, that is a failure and not an absence.
  */
 export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
-  io(path, "looking for", () => exists(path))
+  io({ file: path, doing: "looking for" }, () => exists(path))
 
 /** The target of links. A dangling link is a failure of its own. */
 const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
-  io(path, "opening", () => realpath(path)).pipe(
+  io({ file: path, doing: "opening" }, () => realpath(path)).pipe(
     Effect.catchIf(({ reason }) => reason === "ENOENT", (failure) =>
       Effect.flatMap(isThere(path), (there) =>
         there
@@ -62,7 +65,9 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
   )
 
 /** The path of a copy: in a folder, the copy keeps the name of the file. */
-const copyPath = async (destination: string, name: string): Promise<string> => {
+const copyPath = async (
+  { destination, name }: { readonly destination: string; readonly name: string }
+): Promise<string> => {
   const isFolder = await stat(destination).then((found) => found.isDirectory(), absentWith)
   return isFolder ? join(destination, name) : destination
 }
@@ -72,6 +77,13 @@ const CLOSED = "the wallet is not loaded any more"
 interface Waiting {
   readonly change: (document: WalletDocument) => WalletDocument
   readonly done: Deferred.Deferred<WalletDocument, StorageFailure>
+}
+
+interface WalletPath {
+  /** As given. */
+  readonly path: string
+  /** The path behind links. */
+  readonly target: string
 }
 
 /** A wallet's file and its content. It belongs to one process, which the lock of the data directory ensures. */
@@ -85,8 +97,8 @@ export class WalletFile {
   private readonly writing = Effect.unsafeMakeSemaphore(1)
   private readonly copying = Effect.unsafeMakeSemaphore(1)
 
-  /** For `open` and `create` only. `document` is the one on disk; `target` is the path behind links. */
-  constructor(path: string, target: string, document: WalletDocument) {
+  /** For `open` and `create` only. `document` is the one on disk. */
+  constructor({ path, target }: WalletPath, document: WalletDocument) {
     this.path = path
     this.target = target
     this.current = document
@@ -171,19 +183,26 @@ export class WalletFile {
   }
 
   private store(text: string): Effect.Effect<void, StorageUnavailable> {
-    return io(this.path, "writing", () => writeWhole(this.target, text))
+    return io({ file: this.path, doing: "writing" }, () => writeWhole({ path: this.target, text }))
   }
 
   /** Copies the document on disk to a new file, or into a folder under its own name. An existing file is refused. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
     return this.copying.withPermits(1)(Effect.gen(this, function*() {
-      const path = resolve(yield* io(destination, "looking for", () => copyPath(destination, basename(this.path))))
+      const path = resolve(
+        yield* io(
+          { file: destination, doing: "looking for" },
+          () => copyPath({ destination, name: basename(this.path) })
+        )
+      )
       if (yield* isThere(path)) {
         return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
       }
-      yield* withoutCopies(this.path, this.target)
+      yield* withoutCopies({ path: this.path, target: this.target })
       const text = encodeDocument(this.current)
-      yield* Effect.uninterruptible(io(path, "writing", () => writeCopy(this.target, path, text)))
+      yield* Effect.uninterruptible(
+        io({ file: path, doing: "writing" }, () => writeCopy({ file: this.target, destination: path, text }))
+      )
     }))
   }
 }
@@ -193,8 +212,8 @@ const notDeleted = Effect.catchAll(({ message: reason }: StorageUnavailable) =>
 )
 
 /** Deletes the drafts of interrupted backups: they contain secrets. */
-const withoutCopies = (path: string, target: string): Effect.Effect<void> =>
-  io(path, "deleting the copy drafts of", () => dropCopies(target)).pipe(
+const withoutCopies = ({ path, target }: WalletPath): Effect.Effect<void> =>
+  io({ file: path, doing: "deleting the copy drafts of" }, () => dropCopies(target)).pipe(
     Effect.flatMap((unreachable) =>
       Effect.forEach(
         unreachable,
@@ -212,10 +231,10 @@ const withoutCopies = (path: string, target: string): Effect.Effect<void> =>
   )
 
 /** Deletes the drafts of interrupted writes and backups. */
-const cleaned = (path: string, target: string): Effect.Effect<void> =>
-  io(path, "deleting the drafts beside", () => dropDrafts(target)).pipe(
+const cleaned = ({ path, target }: WalletPath): Effect.Effect<void> =>
+  io({ file: path, doing: "deleting the drafts beside" }, () => dropDrafts(target)).pipe(
     notDeleted,
-    Effect.zipRight(withoutCopies(path, target))
+    Effect.zipRight(withoutCopies({ path, target }))
   )
 
 /** Keeps the text of an older format beside the file, under an unused name. */
@@ -223,7 +242,7 @@ const keepOlder = async (target: string, version: number, text: string): Promise
   for (let count = 0;; count++) {
     const name = `${target}.version${version}${count === 0 ? "" : `.${count}`}.bak`
     if (await exists(name)) continue
-    return writeWhole(name, text)
+    return writeWhole({ path: name, text })
   }
 }
 
@@ -271,9 +290,9 @@ export const read = (
   Effect.gen(function*() {
     const damaged = (found: string) => new WalletDamaged({ file: path, found })
     const target = yield* targetOf(path)
-    const { size } = yield* io(path, "opening", () => stat(target))
+    const { size } = yield* io({ file: path, doing: "opening" }, () => stat(target))
     if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
-    const bytes = yield* io(path, "reading", () => readFile(target))
+    const bytes = yield* io({ file: path, doing: "reading" }, () => readFile(target))
     if (!isUtf8(bytes)) return yield* damaged("it is not text in UTF-8")
     const text = bytes.toString("utf8")
     const decoded = decodeDocument(text, upgrades)
@@ -297,11 +316,11 @@ export const open = (
   Effect.gen(function*() {
     const { document, target, text, version } = yield* read(path, network, upgrades)
     if (version !== WALLET_VERSION) {
-      yield* io(path, "keeping", () => keepOlder(target, version, text))
-      yield* io(path, "writing", () => writeWhole(target, encodeDocument(document)))
+      yield* io({ file: path, doing: "keeping" }, () => keepOlder(target, version, text))
+      yield* io({ file: path, doing: "writing" }, () => writeWhole({ path: target, text: encodeDocument(document) }))
     }
-    yield* cleaned(path, target)
-    return new WalletFile(path, target, document)
+    yield* cleaned({ path, target })
+    return new WalletFile({ path, target }, document)
   })
 
 /** Makes a wallet's file. An existing path is refused, even a dangling link. */
@@ -314,7 +333,7 @@ export const create = (
       return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
     }
     const text = encodeDocument(document)
-    yield* cleaned(path, path)
-    yield* Effect.uninterruptible(io(path, "writing", () => writeWhole(path, text)))
-    return new WalletFile(path, path, document)
+    yield* cleaned({ path, target: path })
+    yield* Effect.uninterruptible(io({ file: path, doing: "writing" }, () => writeWhole({ path, text })))
+    return new WalletFile({ path, target: path }, document)
   })

@@ -78,5 +78,7 @@ export interface WalletKeys {
   /** The address book, by address. */
   readonly labels: () => ReadonlyMap<string, { readonly label: string; readonly purpose: "send" | "receive" }>
   /** Sets the label of an address, of the wallet or of another owner. */
-  readonly setLabel: (address: string, label: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  readonly setLabel: (
+    given: { readonly address: string; readonly label: string }
+  ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
 }

@@ -18,7 +18,14 @@ export class WatchedScript implements OwnScript {
   private readonly network: Network
   private shown: string | undefined
 
-  constructor(network: Network, chain: KeyChain, index: number, described: DescribedScript) {
+  constructor(
+    network: Network,
+    { chain, described, index }: {
+      readonly chain: KeyChain
+      readonly index: number
+      readonly described: DescribedScript
+    }
+  ) {
     this.network = network
     this.script = described.script
     this.type = described.type

@@ -63,7 +63,7 @@ export const makeAddresses = (parts: WalletParts): Addresses => {
       }
       return listed.map
     },
-    setLabel: (address, label) =>
+    setLabel: ({ address, label }) =>
       Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
         const parsed = decodeAddress(ring.network, address)
         // A file with a label of anything else counts as damaged.

@@ -33,11 +33,13 @@ const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind
 const scriptHash = (script: Bytes): Uint8Array => scriptOf({ kind: "scripthash", hash: hash160(script) })
 
 const single = (
-  name: string,
-  key: DerivedKey,
-  script: Bytes,
-  type: DescribedScript["type"],
-  xonly = false
+  { key, name, script, type, xonly = false }: {
+    readonly name: string
+    readonly key: DerivedKey
+    readonly script: Bytes
+    readonly type: DescribedScript["type"]
+    readonly xonly?: boolean
+  }
 ): DescribedScript => ({
   script,
   type,
@@ -47,18 +49,19 @@ const single = (
 })
 
 const pk = (key: DerivedKey): DescribedScript =>
-  single("pk", key, concat(pushData(key.publicKey), Uint8Array.of(Op.OP_CHECKSIG)), "other")
+  single({ name: "pk", key, script: concat(pushData(key.publicKey), Uint8Array.of(Op.OP_CHECKSIG)), type: "other" })
 
 const pkh = (key: DerivedKey): DescribedScript =>
-  single("pkh", key, scriptOf({ kind: "pubkeyhash", hash: hash160(key.publicKey) }), "legacy")
+  single({ name: "pkh", key, script: scriptOf({ kind: "pubkeyhash", hash: hash160(key.publicKey) }), type: "legacy" })
 
-const wpkh = (key: DerivedKey): DescribedScript => single("wpkh", key, witness(0, hash160(key.publicKey)), "bech32")
+const wpkh = (key: DerivedKey): DescribedScript =>
+  single({ name: "wpkh", key, script: witness(0, hash160(key.publicKey)), type: "bech32" })
 
 const taproot = (name: "tr" | "rawtr", key: DerivedKey): DescribedScript => {
   const x = key.publicKey.subarray(1)
   const outputKey = name === "tr" ? taprootOutputKey(x) : x
   return {
-    ...single(name, key, witness(1, outputKey), "bech32m", true),
+    ...single({ name, key, script: witness(1, outputKey), type: "bech32m", xonly: true }),
     taproot: { outputKey, internalKey: name === "tr" ? x : undefined }
   }
 }

@@ -109,21 +109,23 @@ class DescriptorParser {
       case "tr":
       case "rawtr":
         if (inner.includes(",")) throw new KeyFault(`${name}(): script trees are not supported`)
-        return { name, key: this.key(`${name}()`, inner, "P2TR") }
+        return { name, key: this.key({ name: `${name}()`, text: inner, place: "P2TR" }) }
       case "wpkh":
-        return { name, key: this.key("wpkh()", inner, "P2WPKH") }
+        return { name, key: this.key({ name: "wpkh()", text: inner, place: "P2WPKH" }) }
       case "pk":
       case "pkh":
       case "combo":
-        return { name, key: this.key(`${name}()`, inner, place) }
+        return { name, key: this.key({ name: `${name}()`, text: inner, place }) }
       default:
         throw new TypeError(`no rule for ${name}`)
     }
   }
 
-  private key(name: string, text: string, place: KeyPlace): KeyExpression {
+  private key(
+    { name, place, text }: { readonly name: string; readonly text: string; readonly place: KeyPlace }
+  ): KeyExpression {
     try {
-      return parseKey(this.network, text, place, this.keys++)
+      return parseKey(this.network, text, { place, position: this.keys++ })
     } catch (cause) {
       throw cause instanceof KeyFault ? new KeyFault(`${name}: ${cause.message}`) : cause
     }
@@ -155,7 +157,7 @@ class DescriptorParser {
         `Cannot have ${texts.length} keys in multisig; must have between 1 and ${MAX_KEYS} keys, inclusive`
       )
     }
-    const keys = texts.map((each) => this.key("Multi", each, place))
+    const keys = texts.map((each) => this.key({ name: "Multi", text: each, place }))
     if (required < 1) throw new KeyFault(`Multisig threshold cannot be ${required}, must be at least 1`)
     if (required > keys.length) {
       const given = `threshold is ${required} but only ${keys.length} keys specified`

@@ -23,7 +23,11 @@ const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor =>
   }
 }
 
-const accountChain = (document: WalletDocument, account: Account, change: boolean, lookahead: number): KeyChain => {
+const accountChain = (
+  document: WalletDocument,
+  account: Account,
+  { change, lookahead }: { readonly change: boolean; readonly lookahead: number }
+): KeyChain => {
   const network = networks[document.network]
   const { purpose } = account
   const parsed = parseExtendedKey(network, account.xpub)
@@ -76,7 +80,7 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
 /** All chains of a document: those of the accounts, then those of the imports. */
 export const documentChains = (document: WalletDocument, lookahead: number): ReadonlyArray<KeyChain> => [
   ...document.accounts.flatMap((account) =>
-    [false, true].map((change) => accountChain(document, account, change, lookahead))
+    [false, true].map((change) => accountChain(document, account, { change, lookahead }))
   ),
   ...document.imports.map((entry) => importChain(networks[document.network], entry, lookahead))
 ]

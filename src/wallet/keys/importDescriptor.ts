@@ -172,7 +172,7 @@ export const prepareImport = (
       privateKeys,
       ...privateKeys.length === 0
         ? {}
-        : { secret: makeSecret(sealingKey, importField(text), whole) }
+        : { secret: makeSecret(sealingKey, { field: importField(text), text: whole }) }
     }
     const warnings = [
       ...ranged && request.range === undefined ? ["Range not given, using default keypool range"] : [],

@@ -14,7 +14,10 @@ import type { WalletKeys } from "./WalletKeys.ts"
 /** Imports of scripts into a wallet, and the rescans for them. */
 
 /** The labels of the scripts of a descriptor without range. */
-const labelsOf = ({ ring }: WalletParts, descriptor: string, label: string): ReadonlyArray<LabelEntry> => {
+const labelsOf = (
+  { ring }: WalletParts,
+  { descriptor, label }: { readonly descriptor: string; readonly label: string }
+): ReadonlyArray<LabelEntry> => {
   const found: Array<LabelEntry> = []
   for (const { address, parentDescriptor } of ring.all()) {
     if (address !== undefined && parentDescriptor === descriptor) found.push({ address, label, purpose: "receive" })
@@ -42,7 +45,7 @@ export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] =
       yield* update(parts, change)
       yield* ring.add(entry)
       const labels = entry.range === undefined && !entry.internal
-        ? labelsOf(parts, entry.descriptor, entry.label)
+        ? labelsOf(parts, { descriptor: entry.descriptor, label: entry.label })
         : []
       yield* update(parts, (document) => withLabels(document, labels))
       ledger.lookAgain("all")

@@ -89,7 +89,11 @@ const parseHexKey = (text: string, bytes: Bytes, place: KeyPlace): Pick<SingleKe
   return { publicKey, xonly }
 }
 
-const parseSingle = (network: Network, text: string, place: KeyPlace, common: Common): SingleKey => {
+const parseSingle = (
+  network: Network,
+  text: string,
+  { common, place }: { readonly place: KeyPlace; readonly common: Common }
+): SingleKey => {
   const bytes = fromHex(text)
   if (bytes !== undefined) {
     return { kind: "single", ...common, ...parseHexKey(text, bytes, place), privateKey: undefined }
@@ -120,12 +124,16 @@ const parseExtended = (network: Network, text: string, common: Common): DerivedF
 }
 
 /** Parses a key: hexadecimal, WIF, or extended with a path. */
-export const parseKey = (network: Network, text: string, place: KeyPlace, position: number): KeyExpression => {
+export const parseKey = (
+  network: Network,
+  text: string,
+  { place, position }: { readonly place: KeyPlace; readonly position: number }
+): KeyExpression => {
   const { key, origin } = parseOrigin(text)
   if (key === "") throw new KeyFault("No key provided")
   if (/^\s|\s$/.test(key)) throw new KeyFault("Key is invalid due to whitespace")
   const common = { origin, position }
-  const parsed = parseExtended(network, key, common) ?? parseSingle(network, key, place, common)
+  const parsed = parseExtended(network, key, common) ?? parseSingle(network, key, { place, common })
   if (parsed.kind === "single" && parsed.publicKey.length === 65 && place !== "top" && place !== "P2SH") {
     throw new KeyFault("Uncompressed keys are not allowed")
   }

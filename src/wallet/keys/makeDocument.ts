@@ -35,8 +35,8 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
       ...emptyDocument({ network: name, createdAt, birthday }),
       blank: false,
       seed: {
-        mnemonic: makeSecret(undefined, MNEMONIC_FIELD, Redacted.value(mnemonic)),
-        seed: makeSecret(undefined, SEED_FIELD, toHex(seed)),
+        mnemonic: makeSecret(undefined, { field: MNEMONIC_FIELD, text: Redacted.value(mnemonic) }),
+        seed: makeSecret(undefined, { field: SEED_FIELD, text: toHex(seed) }),
         fingerprint: fingerprintOf(publicKeyOfExtended(master)),
         mnemonicPassphrase: passphrase !== undefined && Redacted.value(passphrase) !== ""
       },
@@ -70,7 +70,7 @@ export const newDocument = (options: {
 }
 
 const sealed = (masterKey: Bytes, field: string, secret: Secret): Secret =>
-  "plain" in secret ? makeSecret(masterKey, field, secret.plain) : secret
+  "plain" in secret ? makeSecret(masterKey, { field, text: secret.plain }) : secret
 
 /** Seals every secret of a document with the master key of its new encryption. */
 const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => {

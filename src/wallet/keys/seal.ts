@@ -39,7 +39,10 @@ const openBytes = (key: Bytes, field: string, sealed: Bytes): Uint8Array =>
   xchacha20poly1305(key, sealed.subarray(0, NONCE_BYTES), additionalData(field)).decrypt(sealed.subarray(NONCE_BYTES))
 
 /** Seals a text for a field. Returns hexadecimal digits. */
-export const sealSecret = (masterKey: Bytes, field: string, text: string): string => {
+export const sealSecret = (
+  masterKey: Bytes,
+  { field, text }: { readonly field: string; readonly text: string }
+): string => {
   const plain = new TextEncoder().encode(text)
   try {
     return toHex(sealBytes(masterKey, field, plain))
@@ -49,7 +52,10 @@ export const sealSecret = (masterKey: Bytes, field: string, text: string): strin
 }
 
 /** Opens the result of `sealSecret`. Throws if it was sealed with another key or for another field. */
-export const openSecret = (masterKey: Bytes, field: string, sealed: string): string => {
+export const openSecret = (
+  masterKey: Bytes,
+  { field, sealed }: { readonly field: string; readonly sealed: string }
+): string => {
   const bytes = fromHex(sealed)
   if (bytes === undefined) throw new TypeError("a sealed secret is not hexadecimal")
   const plain = openBytes(masterKey, field, bytes)
@@ -61,8 +67,10 @@ export const openSecret = (masterKey: Bytes, field: string, sealed: string): str
 }
 
 /** A secret for the file: sealed with a key, plain in an unencrypted wallet. */
-export const makeSecret = (masterKey: Bytes | undefined, field: string, text: string): Secret =>
-  masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, field, text) }
+export const makeSecret = (
+  masterKey: Bytes | undefined,
+  { field, text }: { readonly field: string; readonly text: string }
+): Secret => masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, { field, text }) }
 
 /** Derives the key of a passphrase, in the thread pool outside the event loop. */
 export const passphraseKey = (

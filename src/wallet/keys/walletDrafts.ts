@@ -24,7 +24,7 @@ const NOTE_END = /^\.([0-9a-f]{32})\.copy$/
 const newId = (): string => randomBytes(ID_BYTES).toString("hex")
 
 /** Writes beside the file first, under a name that no other writer uses. */
-export const writeWhole = (path: string, text: string): Promise<void> =>
+export const writeWhole = ({ path, text }: { readonly path: string; readonly text: string }): Promise<void> =>
   replaceFile(path, [text], `${path}.${newId()}.new`)
 
 /** The system's codes for a path that does not exist or cannot exist. */
@@ -41,13 +41,15 @@ const dropDraft = (draft: string): Promise<boolean> =>
   unlink(draft).then(() => true, (error: unknown) => isMissing(error) ? isFolder(dirname(draft)) : false)
 
 /** The draft that a note names; `undefined` for an invalid note, whose path must not be deleted. */
-const draftOf = (note: string, id: string): string | undefined => {
+const draftOf = (note: string, { id }: { readonly id: string }): string | undefined => {
   const draft = note.trimEnd()
   return isAbsolute(draft) && draft.endsWith(`.${id}.new`) ? draft : undefined
 }
 
 /** Writes a copy of a wallet's file to an absolute path. */
-export const writeCopy = async (file: string, destination: string, text: string): Promise<void> => {
+export const writeCopy = async (
+  { destination, file, text }: { readonly file: string; readonly destination: string; readonly text: string }
+): Promise<void> => {
   const id = newId()
   const [draft, note] = [`${destination}.${id}.new`, `${file}.${id}.copy`]
   // A full disk must not prevent a copy elsewhere: the copy is then made without the note.
@@ -82,7 +84,7 @@ export const dropCopies = async (file: string): Promise<ReadonlyArray<string>> =
   for (const { end, path } of await besides(file)) {
     const id = NOTE_END.exec(end)?.[1]
     if (id === undefined) continue
-    const draft = draftOf(await readFile(path, "utf8"), id)
+    const draft = draftOf(await readFile(path, "utf8"), { id })
     if (draft === undefined || await dropDraft(draft)) await unlink(path)
     else unreachable.push(draft)
   }

@@ -158,11 +158,11 @@ export class IndexStore {
   /** Runs work on the file. If the file is damaged and can be rebuilt, it runs the work once more. */
   private using<A>(doing: string, work: () => A): A {
     try {
-      return guarded(this.filename, doing, REMEDY, work)
+      return guarded({ file: this.filename, doing, remedy: REMEDY }, work)
     } catch (damage) {
       if (this.backup === undefined || !(damage instanceof StorageCorrupted)) throw damage
       this.renew(damage)
-      return guarded(this.filename, doing, REMEDY, work)
+      return guarded({ file: this.filename, doing, remedy: REMEDY }, work)
     }
   }
 
@@ -172,7 +172,7 @@ export class IndexStore {
     if (backup === undefined) throw damage
     backup.damaged(damage)
     const { conflicts, cursor, rows } = backup.content()
-    guarded(this.filename, "writing", REMEDY, () => {
+    guarded({ file: this.filename, doing: "writing", remedy: REMEDY }, () => {
       this.guard.abandon()
       removeDatabase(this.filename)
       this.opened = openIndex(this.filename, this.pageSize)

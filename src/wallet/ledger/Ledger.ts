@@ -1,7 +1,7 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
-import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
+import type { Height, OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
@@ -349,14 +349,15 @@ export class Ledger {
       coinbase: entry.coinbase,
       trusted: this.isTrusted(entry, known),
       locked: false,
-      expired: this.isExpired(name, height)
+      expired: this.isExpired(name, height, this.known.height + 1),
+      nameExpired: this.isExpired(name, height, this.known.height)
     }
   }
 
-  /** Whether the coin of a name is gone at the tip: it counts as expired one block before the name does. */
-  private isExpired(name: LedgerOutput["name"], height: number | undefined): boolean {
-    if (name === undefined || name.operation.op === "name_new" || height === undefined) return false
-    return isExpired(height, this.known.height + 1, this.options.params)
+  /** Whether a name is expired for a block at a height. Its coin is gone one block before the name counts as expired. */
+  private isExpired(name: LedgerOutput["name"], updated: Height | undefined, height: Height): boolean {
+    if (name === undefined || name.operation.op === "name_new" || updated === undefined) return false
+    return isExpired({ height: updated }, height, this.options.params)
   }
 
   /** All unspent coins, including names and immature coins. The caller marks the locked coins. */

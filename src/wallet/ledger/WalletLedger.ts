@@ -54,8 +54,10 @@ export interface WalletCoin {
   readonly trusted: boolean
   /** Set by `lockunspent`: coin selection skips it. */
   readonly locked: boolean
-  /** Whether its name has expired, so that the coin is gone. */
+  /** Whether the coin is gone because its name expires with the next block. */
   readonly expired: boolean
+  /** Whether its name counts as expired at the tip: one block later than the coin is gone. */
+  readonly nameExpired: boolean
 }
 
 /** Sums in smallest units, without the coins that hold names. */

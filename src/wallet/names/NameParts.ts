@@ -83,7 +83,7 @@ export const activeRecord = (
     const record = yield* latestEntry(parts, name)
     const { height } = yield* parts.chain.tip
     const { params } = parts.chain
-    return record === undefined || isExpired(record.height, height + ahead, params) ? undefined : record
+    return record === undefined || isExpired(record, height + ahead, params) ? undefined : record
   })
 
 /** Whether the mempool has a registration of a name. */

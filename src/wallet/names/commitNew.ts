@@ -54,21 +54,24 @@ const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): Re
 export const sendNew = (
   parts: NameParts,
   draft: RegistrationEntry,
-  script: Bytes,
-  more: { readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined; readonly replaces?: string } = {}
+  { replaces, script, sendCoins }: {
+    readonly script: Bytes
+    readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined
+    readonly replaces?: string
+  }
 ): Effect.Effect<{ readonly transaction: Transaction; readonly entry: RegistrationEntry }, NameFailure> =>
   Effect.gen(function*() {
     const { file, ledger } = parts
     const rand = (yield* saltOf(parts, script, draft.name)) ?? parts.randomBytes(SALT_SIZE)
     const entry: RegistrationEntry = { ...draft, rand, newTxid: UNSENT, newVout: 0, step: "committed", note: "" }
     const key = entryKey(entry)
-    const before = file.document.registrations.find((other) => entryKey(other) === (more.replaces ?? key))
+    const before = file.document.registrations.find((other) => entryKey(other) === (replaces ?? key))
     // The same name and address produce the same commitment: the existing entry already has all data.
-    const isKnown = before !== undefined && more.replaces === undefined && !isUnsent(before)
+    const isKnown = before !== undefined && replaces === undefined && !isUnsent(before)
     const operation = { op: "name_new", commitment: nameCommitment(rand, draft.name) } as const
-    const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins: more.sendCoins }
+    const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins }
     if (isKnown) return { transaction: yield* payName(parts, payment), entry: before }
-    yield* update(parts, withEntry(entry, more.replaces))
+    yield* update(parts, withEntry(entry, replaces))
     const takeBack = Effect.suspend(() => {
       // A refused transaction that the wallet keeps and offers again needs its salt.
       const kept = movementsOf(ledger.transactions()).maker(key)

@@ -53,8 +53,7 @@ const existingNew = (
 /** Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found. */
 const register = (
   parts: NameParts,
-  name: Bytes,
-  value: Bytes,
+  { name, value }: { readonly name: Bytes; readonly value: Bytes },
   options: NameOptions
 ): Effect.Effect<Registration, NameFailure> =>
   Effect.gen(function*() {
@@ -78,7 +77,7 @@ const register = (
     }
     // The name may be for another owner; the output of the commitment has to belong to the wallet.
     const { sendCoins } = options
-    const { entry } = yield* withOwner(parts, undefined, (owner) => sendNew(parts, draft, owner, { sendCoins }))
+    const { entry } = yield* withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins }))
     return registrationOf(entry)
   })
 
@@ -162,7 +161,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
         turn(nameFirstUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameFirstUpdate")),
       nameUpdate: (request) => turn(nameUpdate(parts, request)).pipe(Effect.withSpan("svcd.wallet.nameUpdate")),
       register: (name, value, options) =>
-        turn(register(parts, name, value, options)).pipe(Effect.withSpan("svcd.wallet.register")),
+        turn(register(parts, { name, value }, options)).pipe(Effect.withSpan("svcd.wallet.register")),
       registrations: () => file.document.registrations.map(registrationOf),
       cancelRegistration: (name) => turn(cancelRegistration(parts, name)),
       list: () => parts.ledger.names(),

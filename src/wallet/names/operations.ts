@@ -43,7 +43,7 @@ export const nameNew = (
     const { entry, transaction } = yield* withOwner(
       parts,
       destination,
-      (owner) => sendNew(parts, draft, owner, { sendCoins })
+      (script) => sendNew(parts, draft, { script, sendCoins })
     )
     return { transaction, rand: entry.rand }
   })
@@ -52,8 +52,7 @@ export const nameNew = (
 const noteRevealed = (
   parts: NameParts,
   name: Bytes,
-  spent: string,
-  { txid }: Transaction
+  { spent, txid }: { readonly spent: OutpointKey; readonly txid: Bytes }
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const entry = entriesOf(parts.file.document, name).find((other) => newOutpoint(other) === spent)
@@ -86,7 +85,7 @@ export const nameFirstUpdate = (
     const { destination, sendCoins } = request
     const payment = { operation, input: opened.outpoint, fees: request, sendCoins }
     const transaction = yield* withOwner(parts, destination, (owner) => payName(parts, { ...payment, owner }))
-    yield* noteRevealed(parts, name, opened.outpoint, transaction)
+    yield* noteRevealed(parts, name, { spent: opened.outpoint, txid: transaction.txid })
     return transaction
   })
 

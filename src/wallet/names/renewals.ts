@@ -36,7 +36,7 @@ export const dueRenewals = (
     if (!renewals.all && !wanted.has(key) || isPending(key)) continue
     const left = coin.height + expirationDepth(height, params) - height
     // The update has to be in the next block at the latest, while the name is still active.
-    if (left > renewalWindow(height, params) || isExpired(coin.height, height + 1, params)) continue
+    if (left > renewalWindow(height, params) || isExpired({ height: coin.height }, height + 1, params)) continue
     due.push({ name, made: coin.height })
   }
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)

@@ -95,7 +95,7 @@ const commit = (parts: NameParts, entry: RegistrationEntry): Effect.Effect<void,
     const { createdAt, destination, name, value } = entry
     const draft = { ...(yield* newRegistration({ ...feesOf(entry), name, value, destination })), createdAt }
     const replaces = entryKey(entry)
-    yield* withOwner(parts, undefined, (owner) => sendNew(parts, draft, owner, { replaces }))
+    yield* withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, replaces }))
   })
 
 /** Sends the NAME_FIRSTUPDATE. The owner's script is stored first, so that a retry uses the same one. */
@@ -162,8 +162,7 @@ const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): bo
 const advance = (
   parts: NameParts,
   stored: RegistrationEntry,
-  movements: Movements,
-  lost: Lost
+  { lost, movements }: { readonly movements: Movements; readonly lost: Lost }
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { chain, ledger } = parts
@@ -173,7 +172,7 @@ const advance = (
     if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
     // A record of a block that the wallet has not processed is ignored: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
-      !isExpired(record.height, height + 1, chain.params)
+      !isExpired(record, height + 1, chain.params)
     const holder = isHeld ? record : undefined
     const entry = withMaker(stored, movements)
     const verdict = registrationVerdict(
@@ -194,5 +193,5 @@ export const advanceAll = (parts: NameParts, lost: Lost): Effect.Effect<void, St
     const due = file.document.registrations.filter((entry) => needsLook(parts, entry))
     if (due.length === 0) return
     const movements = movementsOf(ledger.transactions())
-    for (const entry of due) yield* advance(parts, entry, movements, lost)
+    for (const entry of due) yield* advance(parts, entry, { movements, lost })
   })

@@ -53,7 +53,8 @@ export const signedWeight = (inputs: ReadonlyArray<WeighedCoin>, outputs: Readon
 }
 
 /** The fee for a weight at a fee rate in smallest units per kvB, rounded up. */
-export const feeOfWeight = (feeRate: number, weight: number): number => feeOf(feeRate, vsizeOf(weight))
+export const feeOfWeight = ({ feeRate, weight }: { readonly feeRate: number; readonly weight: number }): number =>
+  feeOf(feeRate, vsizeOf(weight))
 
 export const valueOf = (inputs: ReadonlyArray<WeighedCoin>): number =>
   inputs.reduce((sum, { coin }) => sum + coin.output.value, 0)

@@ -28,8 +28,7 @@ export const eligible = (
     PaymentRequest,
     "inputs" | "version" | "minConfirmations" | "maxConfirmations" | "includeUnsafe"
   >,
-  tipHeight: number,
-  watchOnly = false
+  { tipHeight, watchOnly = false }: { readonly tipHeight: number; readonly watchOnly?: boolean }
 ): ReadonlyArray<WalletCoin> => {
   const given = new Set(request.inputs?.map(({ outpoint }) => outpoint))
   const least = Math.max(request.minConfirmations ?? 0, request.version === TRUC_VERSION ? 1 : 0)

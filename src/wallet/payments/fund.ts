@@ -104,7 +104,7 @@ const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | und
 const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => {
   const output = { value: 0, script: change.script }
   return Math.max(
-    feeOfWeight(discardRate, change.spendWeight) + 1,
+    feeOfWeight({ feeRate: discardRate, weight: change.spendWeight }) + 1,
     dustThreshold(output, discardRate),
     dustThreshold(output, dustRate)
   )
@@ -128,7 +128,8 @@ const selectionOf = (input: FundInput): SelectionRequest => {
     preset,
     candidates,
     longTermRate: input.longTermRate,
-    costOfChange: feeOfWeight(feeRate, changeWeight) + feeOfWeight(discardRate, change.spendWeight),
+    costOfChange: feeOfWeight({ feeRate, weight: changeWeight }) +
+      feeOfWeight({ feeRate: discardRate, weight: change.spendWeight }),
     changeWeight,
     maxWeight: request.version === TRUC_VERSION ? TRUC_MAX_WEIGHT : MAX_STANDARD_WEIGHT,
     random: input.random
@@ -146,7 +147,7 @@ const shortage = (selection: SelectionRequest): Refused => {
   return new FundsMissing({
     needed,
     available: effectiveTotal([...preset, ...candidates], target.feeRate),
-    fee: feeOfWeight(target.feeRate, weightWithoutInputs(target.outputs, 1, false))
+    fee: feeOfWeight({ feeRate: target.feeRate, weight: weightWithoutInputs(target.outputs, 1, false) })
   })
 }
 

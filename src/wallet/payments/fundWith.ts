@@ -49,9 +49,9 @@ export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarg
   if (over < 0) return undefined
   const receiversPay = target.subtractFeeFrom.length > 0
   const weight = signedWeight(inputs, outputs)
-  const fee = feeOfWeight(feeRate, weight)
+  const fee = feeOfWeight({ feeRate, weight })
   const weightWithChange = signedWeight(inputs, [...outputs, { value: 0, script: changeScript }])
-  const feeWithChange = feeOfWeight(feeRate, weightWithChange)
+  const feeWithChange = feeOfWeight({ feeRate, weight: weightWithChange })
   const change = receiversPay ? over : over - feeWithChange
   if (change >= leastChange) {
     const paid = receiversPay ? subtracted(target, feeWithChange) : outputs

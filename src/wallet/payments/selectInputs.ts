@@ -90,7 +90,7 @@ const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): 
     candidateOf(index, { value: coin.coin.output.value, weight: inputWeight(coin, witness) }, rates)
   const given = preset.map(candidate)
   const base = weightWithoutInputs(target.outputs, all.length, witness)
-  const wanted = target.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight(feeRate, base)
+  const wanted = target.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight({ feeRate, weight: base })
   const left = maxWeight - base - given.reduce((sum, { weight }) => sum + weight, 0)
   return {
     request,
@@ -113,10 +113,12 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
 }
 
 /** The waste of a funding beyond its inputs: the cost of change, or the excess that becomes fee without change. */
-const wasteOf = ({ longTermRate, costOfChange, preset, target }: SelectionRequest, settled: Funding): number => {
-  let waste = settled.change > 0 ? costOfChange : settled.fee - feeOfWeight(target.feeRate, settled.weight)
+const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionRequest, settled: Funding): number => {
+  let waste = settled.change > 0
+    ? costOfChange
+    : settled.fee - feeOfWeight({ feeRate: target.feeRate, weight: settled.weight })
   for (const { weight } of settled.inputs.slice(preset.length)) {
-    waste += feeOfWeight(target.feeRate, weight) - feeOfWeight(longTermRate, weight)
+    waste += feeOfWeight({ feeRate: target.feeRate, weight }) - feeOfWeight({ feeRate: longTermRate, weight })
   }
   return waste
 }
@@ -176,13 +178,16 @@ export const selectInputs = (request: SelectionRequest): Funding | undefined => 
 
 /** The sum of the effective values at a fee rate, without the coins that cost more than their value. */
 export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: number): number =>
-  coins.reduce((sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight(feeRate, coin.weight)), 0)
+  coins.reduce(
+    (sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight({ feeRate, weight: coin.weight })),
+    0
+  )
 
 /** Whether the coins would pay without the weight limit. */
 export const wouldPay = ({ candidates, preset, target }: SelectionRequest): boolean => {
   const { feeRate, subtractFeeFrom } = target
   const useful = candidates.filter((coin) =>
-    subtractFeeFrom.length > 0 || coin.coin.output.value > feeOfWeight(feeRate, coin.weight)
+    subtractFeeFrom.length > 0 || coin.coin.output.value > feeOfWeight({ feeRate, weight: coin.weight })
   )
   return fundWith([...preset, ...useful], target) !== undefined
 }

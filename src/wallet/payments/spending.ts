@@ -101,9 +101,8 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const behind = yield* status.initialDownload
         const candidates = request.addInputs === false
           ? []
-          : eligible(coinsOf(parts), request, ledger.tip.height, !file.document.privateKeys).flatMap((coin) =>
-            weigh(coin) ?? []
-          )
+          : eligible(coinsOf(parts), request, { tipHeight: ledger.tip.height, watchOnly: !file.document.privateKeys })
+            .flatMap((coin) => weigh(coin) ?? [])
         const taken = request.changeScript === undefined ? takeChange(type) : undefined
         const script = request.changeScript ?? taken?.script
         const funded = fundTransaction({
@@ -138,7 +137,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       signer: SigningProvider
     ) => {
       const spent = coins.map(({ output }) => output)
-      const signed = signTransaction(transaction, spent, signer)
+      const signed = signTransaction(transaction, spent, { provider: signer })
       const funded = { transaction: signed.transaction, fee, changePosition, coins: spent, feeReason: reason }
       return { funded, complete: signed.complete }
     }

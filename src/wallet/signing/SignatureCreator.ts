@@ -76,8 +76,7 @@ const SEQUENCE_MASK = 0xffff
 export const keyCreator = (
   context: SigningContext,
   index: number,
-  provider: SigningProvider,
-  hashType: number
+  { hashType, provider }: { readonly provider: SigningProvider; readonly hashType: number }
 ): SignatureCreator => {
   const { lockTime, version } = context.transaction
   const { sequence } = context.input(index)
@@ -88,14 +87,14 @@ export const keyCreator = (
       if (key === undefined) return undefined
       if (inWitness && (!key.compressed || !isMoney(context.coin(index).value))) return undefined
       const hash = inWitness
-        ? context.witnessV0(index, ecdsaType, scriptCode)
-        : context.legacy(index, ecdsaType, scriptCode)
+        ? context.witnessV0(index, scriptCode, ecdsaType)
+        : context.legacy(index, scriptCode, ecdsaType)
       return concat(signEcdsa(hash, key.privateKey), Uint8Array.of(ecdsaType))
     },
     schnorr: (xonly, leafHash, tweak) => {
       const key = findByX(xonly, provider.key)
       if (key === undefined || !context.allKnown) return undefined
-      const hash = context.taproot(index, hashType, { annexHash: undefined, leafHash, codeSeparator: 0xffffffff })
+      const hash = context.taproot(index, { annexHash: undefined, leafHash, codeSeparator: 0xffffffff }, hashType)
       if (hash === undefined) return undefined
       const signature = signSchnorr(hash, tweak === undefined ? key.privateKey : tweakedKey(key.privateKey, tweak))
       return hashType === Sighash.DEFAULT ? signature : concat(signature, Uint8Array.of(hashType))

@@ -18,7 +18,11 @@ export const findPubkey = ({ data, provider }: Work, keyHash: Bytes): Bytes | un
 }
 
 /** An existing signature, or a new one. */
-export const ecdsaSignature = (work: Work, pubkey: Bytes, script: Bytes, inWitness: boolean): Bytes | undefined => {
+export const ecdsaSignature = (
+  work: Work,
+  pubkey: Bytes,
+  { inWitness, script }: { readonly script: Bytes; readonly inWitness: boolean }
+): Bytes | undefined => {
   const { creator, data, provider } = work
   const keyHash = hash160(pubkey)
   const known = data.signatures.get(binaryString(keyHash))

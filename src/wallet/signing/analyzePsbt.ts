@@ -70,7 +70,7 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
     return { hasUtxo, isFinal: false, next: "updater", missing: undefined }
   }
   if (isSpendableInput(context, index, input)) return { hasUtxo, isFinal: true, next: "extractor", missing: undefined }
-  const { missing, status } = signPsbtInput(context, psbt, index, NO_PROVIDER)
+  const { missing, status } = signPsbtInput({ context, psbt, index }, NO_PROVIDER)
   if (status === "complete") return { hasUtxo, isFinal: false, next: "finalizer", missing: undefined }
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }
 }
@@ -83,12 +83,12 @@ function* estimateSize(
 ): Steps<number | undefined> {
   const signed = yield* mapSteps(
     psbt.inputs,
-    (_, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { dummy: true })
+    (_, index) => signPsbtInput({ context, psbt, index }, NO_PROVIDER, { dummy: true })
   )
   if (signed.some(({ status }) => status !== "complete")) return undefined
   const transaction = extractTransaction({ ...psbt, inputs: signed.map(({ input }) => input) })
   const coins = spent.map(({ script, value }) => ({ script, value, height: 1, coinbase: false }))
-  return virtualSize(policyWeight(transaction, transactionSigopCost(transaction, coins, SIGNING_FLAGS)))
+  return virtualSize(policyWeight(transaction, transactionSigopCost(transaction, { coins, flags: SIGNING_FLAGS })))
 }
 
 export function* analyzePsbtSteps(psbt: Psbt): Steps<PsbtAnalysis> {

@@ -52,8 +52,10 @@ const innermost = (data: SignatureData, script: Bytes): Layer => {
 const matchMultisig = (
   data: SignatureData,
   { items }: Layer,
-  pubkeys: ReadonlyArray<Bytes>,
-  isBy: (signature: Bytes, pubkey: Bytes) => boolean
+  { isBy, pubkeys }: {
+    readonly pubkeys: ReadonlyArray<Bytes>
+    readonly isBy: (signature: Bytes, pubkey: Bytes) => boolean
+  }
 ): void => {
   let from = 0
   for (const signature of items) {
@@ -81,11 +83,11 @@ export const extractData = (context: SigningContext, index: number): SignatureDa
     if (!isStrictDer(signature)) return false
     const hashType = signature[signature.length - 1] ?? 0
     const hash = layer.inWitness
-      ? context.witnessV0(index, hashType, layer.script)
-      : context.legacy(index, hashType, layer.script)
+      ? context.witnessV0(index, layer.script, hashType)
+      : context.legacy(index, layer.script, hashType)
     return verifyEcdsa(signature.subarray(0, -1), hash, pubkey)
   }
   const template = scriptTemplate(layer.script)
-  if (template.type === "multisig") matchMultisig(data, layer, template.pubkeys, isBy)
+  if (template.type === "multisig") matchMultisig(data, layer, { pubkeys: template.pubkeys, isBy })
   return data
 }

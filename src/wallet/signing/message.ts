@@ -49,9 +49,7 @@ export type MessageVerdict = "valid" | "forged" | "invalid address" | "address w
 
 export const verifyMessage = (
   network: Network,
-  address: string,
-  signature: string,
-  message: string
+  { address, message, signature }: { readonly address: string; readonly signature: string; readonly message: string }
 ): MessageVerdict => {
   const parsed = decodeAddress(network, address)
   if ("error" in parsed) return "invalid address"

@@ -110,7 +110,7 @@ class Satisfier {
   }
 
   private signature(key: string | undefined): Option {
-    return signed(ecdsaSignature(this.work, bytesOf(key), this.script, true))
+    return signed(ecdsaSignature(this.work, bytesOf(key), { script: this.script, inWitness: true }))
   }
 
   private leaf(name: string, values: ReadonlyArray<string>): Ways {

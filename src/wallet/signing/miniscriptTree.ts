@@ -46,7 +46,7 @@ const wrapped = (letter: string, inner: MiniscriptNode): MiniscriptNode => {
   }
 }
 
-const fragment = (name: string, inner: string): MiniscriptNode => {
+const fragment = ({ inner, name }: { readonly name: string; readonly inner: string }): MiniscriptNode => {
   const given = splitArguments(inner)
   const [first = "", ...others] = given
   switch (name) {
@@ -76,5 +76,5 @@ export const miniscriptTree = (text: string): MiniscriptNode => {
     return [...letters].reduceRight((inner, letter) => wrapped(letter, inner), miniscriptTree(behind))
   }
   const [, name, inner] = /^([a-z0-9_]+)\((.*)\)$/s.exec(text) ?? []
-  return name === undefined || inner === undefined ? leaf(text) : fragment(name, inner)
+  return name === undefined || inner === undefined ? leaf(text) : fragment({ name, inner })
 }

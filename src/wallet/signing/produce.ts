@@ -20,11 +20,10 @@ interface Step {
 const multisig = (
   work: Work,
   { pubkeys, required }: Extract<ScriptTemplate, { type: "multisig" }>,
-  script: Bytes,
-  inWitness: boolean
+  { inWitness, script }: { readonly script: Bytes; readonly inWitness: boolean }
 ): Step => {
   // Signs with all keys, even beyond the required number: other signers may need any of the signatures.
-  const signatures = pubkeys.flatMap((pubkey) => ecdsaSignature(work, pubkey, script, inWitness) ?? [])
+  const signatures = pubkeys.flatMap((pubkey) => ecdsaSignature(work, pubkey, { script, inWitness }) ?? [])
   const chosen = signatures.slice(0, required)
   const padding = Array.from({ length: required - chosen.length }, () => EMPTY)
   // OP_CHECKMULTISIG pops one element more than it needs.
@@ -55,7 +54,7 @@ const step = (work: Work, script: Bytes, inWitness: boolean): Step => {
   const unsolved: Step = { type, solved: false, items: [] }
   switch (template.type) {
     case "pubkey": {
-      const signature = ecdsaSignature(work, template.pubkey, script, inWitness)
+      const signature = ecdsaSignature(work, template.pubkey, { script, inWitness })
       return signature === undefined ? unsolved : { type, solved: true, items: [signature] }
     }
     case "pubkeyhash": {
@@ -64,13 +63,13 @@ const step = (work: Work, script: Bytes, inWitness: boolean): Step => {
         work.data.missing.pubkeys.push(template.hash)
         return unsolved
       }
-      const signature = ecdsaSignature(work, pubkey, script, inWitness)
+      const signature = ecdsaSignature(work, pubkey, { script, inWitness })
       return signature === undefined ? unsolved : { type, solved: true, items: [signature, pubkey] }
     }
     case "scripthash":
       return redeem(work, template.hash)
     case "multisig":
-      return multisig(work, template, script, inWitness)
+      return multisig(work, template, { script, inWitness })
     case "witness_v0_keyhash":
       return { type, solved: true, items: [template.hash] }
     case "witness_v0_scripthash":

@@ -59,9 +59,7 @@ export interface PsbtSigning {
 
 /** Signs one input of a PSBT, and adds the provider's data about it. */
 export const signPsbtInput = (
-  context: SigningContext,
-  psbt: Psbt,
-  index: number,
+  { context, index, psbt }: { readonly context: SigningContext; readonly psbt: Psbt; readonly index: number },
   provider: SigningProvider,
   { dummy = false, finalize = true, hashType }: PsbtSigning = {}
 ): SignedPsbtInput => {
@@ -79,7 +77,7 @@ export const signPsbtInput = (
   if (!matchesType(input, asked)) return { ...untouched("mismatch"), input }
 
   const data = dataOfInput(input)
-  const creator: SignatureCreator = dummy ? DUMMY_CREATOR : keyCreator(context, index, provider, asked)
+  const creator: SignatureCreator = dummy ? DUMMY_CREATOR : keyCreator(context, index, { provider, hashType: asked })
   const complete = produceSignature({ provider, creator, data }, utxo.script)
   // Without the previous transaction, only a signature that commits to the amount protects it.
   if (input.nonWitnessUtxo === undefined && !data.usesWitness && !isFinalInput(before)) {
@@ -125,7 +123,7 @@ export interface SignedPsbt {
 /** Signs a PSBT as far as possible, and adds the provider's data about inputs and outputs. */
 export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: PsbtSigning = {}): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
-  const signed = yield* mapSteps(psbt.inputs, (_, index) => signPsbtInput(context, psbt, index, provider, options))
+  const signed = yield* mapSteps(psbt.inputs, (_, index) => signPsbtInput({ context, psbt, index }, provider, options))
   const updated = {
     ...psbt,
     inputs: signed.map(({ input }) => input),
@@ -148,7 +146,7 @@ export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
   const signed = yield* mapSteps(
     psbt.inputs,
-    (input, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { hashType: input.sighashType })
+    (input, index) => signPsbtInput({ context, psbt, index }, NO_PROVIDER, { hashType: input.sighashType })
   )
   const statuses = signed.map(({ status }) => status)
   return {

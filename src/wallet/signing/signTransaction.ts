@@ -59,8 +59,10 @@ const errorText = (error: ScriptError): string => {
 }
 
 /** SIGHASH_SINGLE without an output of the same index signs the constant 1, which others can reuse: refused. */
-const canSign = ({ transaction }: SigningContext, index: number, hashType: number): boolean =>
-  (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
+const canSign = (
+  { transaction }: SigningContext,
+  { hashType, index }: { readonly index: number; readonly hashType: number }
+): boolean => (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
 
 /**
  * Signs one input with a provider, in addition to its existing signatures. `hashType` 0 is the default: ALL, and for
@@ -69,15 +71,17 @@ const canSign = ({ transaction }: SigningContext, index: number, hashType: numbe
 export const signInput = (
   context: SigningContext,
   index: number,
-  provider: SigningProvider,
-  hashType: number = Sighash.DEFAULT
+  { hashType = Sighash.DEFAULT, provider }: {
+    readonly provider: SigningProvider
+    readonly hashType?: number | undefined
+  }
 ): SignedInput => {
   const before = context.input(index)
   const output = context.spent[index]
   if (output === undefined) return { input: before, error: MISSING_COIN }
   const data = extractData(context, index)
-  if (canSign(context, index, hashType)) {
-    produceSignature({ provider, creator: keyCreator(context, index, provider, hashType), data }, output.script)
+  if (canSign(context, { index, hashType })) {
+    produceSignature({ provider, creator: keyCreator(context, index, { provider, hashType }), data }, output.script)
   }
   const input = { ...before, scriptSig: data.scriptSig, witness: data.witness }
   if (output.value === undefined && input.witness.length > 0) return { input, error: MISSING_AMOUNT }
@@ -85,7 +89,7 @@ export const signInput = (
   return { input, error: error === undefined ? undefined : errorText(error) }
 }
 
-const failure = ({ input, error }: SignedInput, index: number): ReadonlyArray<SigningFailure> => {
+const failure = ({ error, input }: SignedInput, index: number): ReadonlyArray<SigningFailure> => {
   if (error === undefined) return []
   const { prevout, scriptSig, sequence, witness } = input
   const txid = displayHash(prevoutTxid(prevout))
@@ -104,11 +108,13 @@ const withInputs = (
 export function* signTransactionSteps(
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
-  provider: SigningProvider,
-  hashType: number = Sighash.DEFAULT
+  { hashType = Sighash.DEFAULT, provider }: {
+    readonly provider: SigningProvider
+    readonly hashType?: number | undefined
+  }
 ): Steps<SignedTransaction> {
   const context = new SigningContext(transaction, coins)
-  const signed = yield* mapSteps(transaction.inputs, (_, index) => signInput(context, index, provider, hashType))
+  const signed = yield* mapSteps(transaction.inputs, (_, index) => signInput(context, index, { provider, hashType }))
   const errors = signed.flatMap(failure)
   const inputs = signed.map(({ input }) => input)
   return { transaction: withInputs(transaction, inputs), complete: errors.length === 0, errors }
@@ -118,9 +124,8 @@ export function* signTransactionSteps(
 export const signTransaction = (
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
-  provider: SigningProvider,
-  hashType?: number
-): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, provider, hashType))
+  { hashType, provider }: { readonly provider: SigningProvider; readonly hashType?: number | undefined }
+): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, { provider, hashType }))
 
 /**
  * Combines the signatures of several copies of a transaction in the first copy. The other copies may have fewer inputs.
@@ -143,7 +148,11 @@ export function* combineSignaturesSteps(
       if (index < context.transaction.inputs.length) data.merge(extractData(context, index))
     }
     produceSignature(
-      { provider: NO_PROVIDER, creator: keyCreator(own, index, NO_PROVIDER, Sighash.ALL), data },
+      {
+        provider: NO_PROVIDER,
+        creator: keyCreator(own, index, { provider: NO_PROVIDER, hashType: Sighash.ALL }),
+        data
+      },
       output.script
     )
     return { ...input, scriptSig: data.scriptSig, witness: data.witness }

@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { rebuildRequested } from "../../../src/chain/repair/rebuild.ts"
-import { binaryString } from "../../../src/protocol/bytes.ts"
-import { outpoint } from "../../../src/protocol/transaction.ts"
+import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { blocksOf, coinState, temporaryDirectory, withChain } from "../../support/chain.ts"
 import { fillChain } from "../../support/filledChain.ts"
 import { checkAll, damageOf, flipIn, spoilPages } from "../../support/liveDamage.ts"
@@ -11,7 +10,7 @@ import { checkAll, damageOf, flipIn, spoilPages } from "../../support/liveDamage
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 401)
 
 const { txid } = blocks[350]?.transactions[0] ?? assert.fail("no transaction")
-const coins = blocks.flatMap(({ transactions }) => transactions.map(({ txid }) => binaryString(outpoint(txid, 0))))
+const coins = blocks.flatMap(({ transactions }) => transactions.map(({ txid }) => outpointKey(outpoint(txid, 0))))
 
 const filled = Effect.gen(function*() {
   const directory = yield* temporaryDirectory

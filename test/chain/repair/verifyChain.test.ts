@@ -4,6 +4,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../../support/chain.ts"
 import { fillChain } from "../../support/filledChain.ts"
 
@@ -53,6 +54,14 @@ describe("verifyChain", () => {
       }),
     120_000
   )
+
+  it.scopedLive("blocks with witnesses are intact also if segwit is to be active later", () =>
+    Effect.gen(function*() {
+      const params = withOverrides(regtestParams, { activation: { segwit: 100_000 } })
+      const directory = yield* filled(HEIGHT)
+      const report = yield* withChain(directory, (chain) => chain.control.verify({ level: 3, blocks: 0 }), params)
+      assert.deepStrictEqual(report, { checked: HEIGHT, ...WHOLE })
+    }))
 
   it.scopedLive("an interrupted verifyChain ends between two blocks, and the chain continues", () =>
     Effect.gen(function*() {

@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
-import { toHex } from "../../../src/protocol/bytes.ts"
+import { EMPTY, fromBinaryString, toHex } from "../../../src/protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../../src/storage/errors.ts"
 import { withDirectory } from "../../support/temporary.ts"
@@ -38,7 +39,7 @@ describe("ChainDatabase", () => {
       const first = new ChainDatabase(directory, 4096)
       assert.isUndefined(first.state())
       assert.isUndefined(first.coin(key(1)))
-      assert.isUndefined(first.claim("a"))
+      assert.isUndefined(first.claim(nameKey(Uint8Array.of(97))))
       assert.deepStrictEqual([...first.pages()], [])
       commit(first, { headerCount: 7, bestHash: new Uint8Array(32).fill(3) })
       first.close()
@@ -66,22 +67,22 @@ describe("ChainDatabase", () => {
 
   it("ChainDatabase pages through claims in the order of bytes, the empty name first", () => {
     withDatabase((database) => {
-      const names = ["", "\x00", "a", "a\x00", "ab", "b", "\xff"]
+      const names = ["", "\x00", "a", "a\x00", "ab", "b", "\xff"].map((name) => nameKey(fromBinaryString(name)))
       commit(database, {
         claims: names.toReversed().map((name, i) => [name, { height: i, outpoint: key(i) }] as const)
       })
       const seen: Array<string> = []
-      for (let after: string | undefined;;) {
+      for (let after: NameKey | undefined;;) {
         const page = database.claimsAfter(after, 2)
         if (page.length === 0) break
         for (const [name] of page) seen.push(after = name)
       }
       assert.deepStrictEqual(seen, names)
-      assert.deepStrictEqual(database.claim(""), { height: 6, outpoint: key(6) })
+      assert.deepStrictEqual(database.claim(nameKey(EMPTY)), { height: 6, outpoint: key(6) })
       const between = database.claimsBetween(2, 4).map(([name]) => name)
       assert.deepStrictEqual(between.sort(), ["a", "a\x00", "ab"].sort())
-      commit(database, { claims: [["", undefined]] })
-      assert.isUndefined(database.claim(""))
+      commit(database, { claims: [[nameKey(EMPTY), undefined]] })
+      assert.isUndefined(database.claim(nameKey(EMPTY)))
     })
   })
 
@@ -122,8 +123,8 @@ describe("ChainDatabase", () => {
           headerCount: 2,
           bestHash: new Uint8Array(32),
           coins: broken.coins,
-          claims: (function*(): Iterable<readonly [string, undefined]> {
-            yield ["a", undefined]
+          claims: (function*(): Iterable<readonly [NameKey, undefined]> {
+            yield [nameKey(EMPTY), undefined]
             throw new Error("broken")
           })()
         })
@@ -167,7 +168,10 @@ describe("a damaged database", () => {
       const sound = new ChainDatabase(directory, 4096)
       commit(sound, {
         coins: Array.from({ length: 250 }, (_, n) => [key(n), coin(n)] as const),
-        claims: Array.from({ length: 250 }, (_, n) => [`name ${n}`, { height: n, outpoint: key(n) }] as const),
+        claims: Array.from(
+          { length: 250 },
+          (_, n) => [nameKey(fromBinaryString(`name ${n}`)), { height: n, outpoint: key(n) }] as const
+        ),
         pages: [{ page: 0, bytes: new Uint8Array(PAGE_BYTES).fill(7) }],
         headerCount: 1
       })

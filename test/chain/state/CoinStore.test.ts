@@ -4,13 +4,14 @@ import { ChainDatabase } from "../../../src/chain/state/ChainDatabase.ts"
 import { CoinStore } from "../../../src/chain/state/CoinStore.ts"
 import { BlockOverlay } from "../../../src/consensus/BlockOverlay.ts"
 import type { Coin, NameClaim } from "../../../src/consensus/view.ts"
-import { binaryString, toHex } from "../../../src/protocol/bytes.ts"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { withDirectory } from "../../support/temporary.ts"
 
 /** A small world, so that all combinations occur: outpoints of a few transactions, a few names. */
 const keyOf = (n: number): string => outpointKey(outpoint(new Uint8Array(32).fill(n >> 1), (n & 1) * 0x01000001))
-const nameOf = (n: number): string => binaryString(new Uint8Array(n % 4).fill(0xfe + (n >> 2)))
+const nameOf = (n: number): NameKey => nameKey(new Uint8Array(n % 4).fill(0xfe + (n >> 2)))
 
 const KEYS = 12
 /** The first ones belong to coinbases. */
@@ -19,12 +20,12 @@ const NAMES = 8
 
 interface World {
   readonly coins: ReadonlyMap<string, Coin>
-  readonly claims: ReadonlyMap<string, NameClaim>
+  readonly claims: ReadonlyMap<NameKey, NameClaim>
 }
 
 interface Change {
   readonly coins: ReadonlyMap<string, Coin | undefined>
-  readonly claims: ReadonlyMap<string, NameClaim | undefined>
+  readonly claims: ReadonlyMap<NameKey, NameClaim | undefined>
 }
 
 /** The world after a change. */
@@ -206,7 +207,7 @@ describe("CoinStore over a database", () => {
       assert.isTrue(store.hasChanges)
       const one = store.memory
       assert.isAbove(one, 100)
-      store.apply(new Map([[keyOf(2), coin]]), new Map([["name", { height: 1, outpoint: keyOf(2) }]]))
+      store.apply(new Map([[keyOf(2), coin]]), new Map([[nameOf(1), { height: 1, outpoint: keyOf(2) }]]))
       assert.isAbove(store.memory, 2 * one)
       // A coin that was created and spent before it was stored leaves no trace.
       const two = store.memory

@@ -10,7 +10,8 @@ import {
 } from "../../../src/chain/state/coinCodec.ts"
 import type { Coin, NameClaim } from "../../../src/consensus/view.ts"
 import { MAX_MONEY } from "../../../src/protocol/amount.ts"
-import { binaryString, concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
+import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
 import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
 import { bytesOf, decodeError, everyTruncationFails, hex } from "../../support/bytes.ts"
 
@@ -74,7 +75,7 @@ describe("undo data", () => {
   const undos = FastCheck.record({
     removed: FastCheck.array(FastCheck.tuple(outpoints, coins), { maxLength: 8 }).map((list) => new Map(list)),
     claimsBefore: FastCheck.array(
-      FastCheck.tuple(bytesOf(0, 255).map(binaryString), FastCheck.option(claims, { nil: undefined })),
+      FastCheck.tuple(bytesOf(0, 255).map(nameKey), FastCheck.option(claims, { nil: undefined })),
       { maxLength: 8 }
     ).map((list) => new Map(list))
   })

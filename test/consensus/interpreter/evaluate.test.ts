@@ -21,8 +21,8 @@ const run = (script: Bytes, { flags = NO_FLAGS, stack = [], unlock = {}, version
   const tapscript = { leafHash: new Uint8Array(32), annexHash: undefined, weightLeft: 1000 }
   const left = [...stack]
   const machine = version === "tapscript"
-    ? new Machine(check, script, left, version, tapscript)
-    : new Machine(check, script, left, version)
+    ? new Machine(check, { script, stack: left, version, tapscript })
+    : new Machine(check, { script, stack: left, version })
   return evaluate(machine) ?? left.map((element) => element.length === 0 ? "-" : toHex(element)).join(" ")
 }
 

@@ -19,7 +19,7 @@ const payToPubkey = (pubkey: Bytes): Bytes => concat(pushData(pubkey), Uint8Arra
 
 /** A signature for the spend of a script, over that script or another code. */
 const signFor = (script: Bytes, secret = SECRET, hashType: number = Sighash.ALL, code = script): Uint8Array =>
-  signEcdsa(spendingContext(script).legacy(0, hashType, code), secret, hashType)
+  signEcdsa(spendingContext(script).legacy(0, code, hashType), secret, hashType)
 
 const multisig = (needed: number, secrets: ReadonlyArray<Bytes>): Bytes =>
   concat(
@@ -68,7 +68,7 @@ describe("CHECKSIG", () => {
   })
 
   it("CHECKSIG accepts lax DER and a high s, unless flags forbid them", () => {
-    const hash = spendingContext(script).legacy(0, 1, script)
+    const hash = spendingContext(script).legacy(0, script, 1)
     const strict = signEcdsa(hash, SECRET)
     const padded = concat(strict.subarray(0, strict.length - 1), Uint8Array.of(0, 1))
     assert.isUndefined(spend(script, { scriptSig: pushes(padded) }, NO_FLAGS))
@@ -120,7 +120,7 @@ describe("CHECKSIG", () => {
     for (const pubkey of [pubkeyOf(SECRET), pubkeyOf(SECRET, false)]) {
       const program = concat(Uint8Array.of(0, 20), hash160(pubkey))
       const code = concat(words("DUP HASH160"), pushData(hash160(pubkey)), words("EQUALVERIFY CHECKSIG"))
-      const signature = signEcdsa(spendingContext(program, {}, 7).witnessV0(0, 1, code), SECRET)
+      const signature = signEcdsa(spendingContext(program, {}, 7).witnessV0(0, code, 1), SECRET)
       const witness = [signature, pubkey]
       const flags = Flag.P2SH | Flag.WITNESS
       assert.isUndefined(spend(program, { witness }, flags, 7))

@@ -50,7 +50,7 @@ const keyOutput = concat(Uint8Array.of(Op.OP_1, 32), KEY)
 const keySpend: TaprootSpend = { annexHash: undefined, leafHash: undefined, codeSeparator: NO_CODE_SEPARATOR }
 
 const signKey = (script: Bytes, hashType: number, spent = keySpend): Uint8Array =>
-  signSchnorr(spendingContext(script, {}, 5).taproot(0, hashType, spent) ?? assert.fail("no hash"), SECRET)
+  signSchnorr(spendingContext(script, {}, 5).taproot(0, spent, hashType) ?? assert.fail("no hash"), SECRET)
 
 const verify = (script: Bytes, witness: ReadonlyArray<Bytes>, flags = TAPROOT) => spend(script, { witness }, flags, 5)
 

@@ -94,7 +94,11 @@ describe("DeliveryQueue", () => {
 
   it("begins only messages to give up while the upstream server is unreachable", () => {
     let reachable = false
-    const { ids, queue } = watched({ atOnce: 9, isReachable: () => reachable, isOver: (at) => at === 7 })
+    const { ids, queue } = watched({
+      atOnce: 9,
+      isReachable: () => reachable,
+      isOver: ({ arrivedAt }) => arrivedAt === 7
+    })
     queue.add({ ...entry("old", 0), arrivedAt: 7 })
     assert.deepStrictEqual(ids(), ["old"])
     queue.add(entry("new", 0))

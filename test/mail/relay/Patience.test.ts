@@ -14,15 +14,15 @@ describe("Patience", () => {
     let time = 0
     const patience = new Patience(5 * DAYS, () => time)
     time = runs
-    assert.strictEqual(patience.isOver(100 * DAYS - age, 100 * DAYS), over)
+    assert.strictEqual(patience.isOver({ arrivedAt: 100 * DAYS - age, now: 100 * DAYS }), over)
   })
 
   it("does not try for longer than configured", () => {
     let time = 0
     const patience = new Patience(1_000, () => time)
     time = 999
-    assert.isFalse(patience.isOver(0, 9_000))
+    assert.isFalse(patience.isOver({ arrivedAt: 0, now: 9_000 }))
     time = 1_000
-    assert.isTrue(patience.isOver(0, 9_000))
+    assert.isTrue(patience.isOver({ arrivedAt: 0, now: 9_000 }))
   })
 })

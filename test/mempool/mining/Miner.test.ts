@@ -8,8 +8,9 @@ import { templateHeader } from "../../../src/mempool/mining/blockTemplate.ts"
 import * as Miner from "../../../src/mempool/mining/Miner.ts"
 import { mineParent, minimalAuxpow, parentCoinbase } from "../../../src/mempool/mining/minimalAuxpow.ts"
 import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
-import { binaryString, concat, displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import { concat, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { Header, type Header as HeaderType } from "../../../src/protocol/header.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
@@ -182,7 +183,7 @@ describe("generate", () => {
             { transaction: commitment, vout: 0 }
           ])
           pool.hold(chunkOf(entryOf(registration)))
-          const claim = chain.coins.atTip((state) => Effect.sync(() => state.claim(binaryString(name))))
+          const claim = chain.coins.atTip((state) => Effect.sync(() => state.claim(nameKey(name))))
           yield* miner.generate(11, ANYONE, 10_000)
           assert.isUndefined(yield* claim, "at 113, eleven blocks later")
           assert.lengthOf((yield* blockAt(chain, 113)).transactions, 1)

@@ -137,13 +137,13 @@ describe("updates of an address in the book", () => {
     const other = known("91.1.2.3:8334")
     add(book, peerAddress, other)
     const attempts = () => book.find(peerAddress.address, peerAddress.port)?.attempts
-    book.attempt(peerAddress.address, 8334, NOW, true)
-    book.attempt(peerAddress.address, 8334, NOW + 1, true)
+    book.attempt(peerAddress.address, 8334, { now: NOW, countFailure: true })
+    book.attempt(peerAddress.address, 8334, { now: NOW + 1, countFailure: true })
     assert.strictEqual(attempts(), 1)
     book.good(other.address, other.port, NOW + 2)
-    book.attempt(peerAddress.address, 8334, NOW + 3, false)
+    book.attempt(peerAddress.address, 8334, { now: NOW + 3, countFailure: false })
     assert.strictEqual(attempts(), 1)
-    book.attempt(peerAddress.address, 8334, NOW + 3, true)
+    book.attempt(peerAddress.address, 8334, { now: NOW + 3, countFailure: true })
     assert.strictEqual(attempts(), 2)
     assert.strictEqual(book.find(peerAddress.address, 8334)?.lastTry, NOW + 3)
     book.good(peerAddress.address, 8334, NOW + 4)
@@ -168,12 +168,12 @@ describe("terrible addresses", () => {
     const book = newBook()
     add(book, known("90.1.2.3:8334", { time }))
     prepare(book)
-    return book.sample(0, 0, now).length === 1
+    return book.sample({ max: 0, percent: 0, now }).length === 1
   }
   const fail = (count: number, last: number) => (book: AddressBook): void => {
     for (let i = 0; i < count; i++) {
       // Another address answers in between, so that the next failure counts.
-      book.attempt(peerAddress.address, 8334, last - count + i + 1, true)
+      book.attempt(peerAddress.address, 8334, { now: last - count + i + 1, countFailure: true })
       book.good(address("99.9.9.9"), 1, last + 1)
     }
   }
@@ -238,7 +238,7 @@ describe("selection", () => {
     const book = newBook()
     const other = known("91.1.2.3:8334")
     add(book, peerAddress, other)
-    book.attempt(other.address, 8334, NOW, false)
+    book.attempt(other.address, 8334, { now: NOW, countFailure: false })
     const share = (now: number): number =>
       Array.from({ length: 300 }, () => book.select({}, now)).filter((found) => found?.address.bytes[0] === 91).length
     assert.isBelow(share(NOW + 599), 40)
@@ -277,7 +277,7 @@ describe("collisions among tried addresses", () => {
   it("an address that was tried and did not answer within a minute is replaced", () => {
     const { book, isTried, old, waiting } = collided()
     const later = NOW + 4 * HOUR
-    book.attempt(old.address, old.port, later, true)
+    book.attempt(old.address, old.port, { now: later, countFailure: true })
     book.resolveCollisions(later + 60)
     assert.isTrue(book.hasCollisions)
     book.resolveCollisions(later + 61)
@@ -327,18 +327,21 @@ describe("a sample", () => {
   add(book, known("[2a02:1::1]:8334"), known("90.1.2.3:8334", { time: NOW - 31 * DAY }))
 
   it("a sample has at most a number, and a percentage, of all addresses", () => {
-    assert.lengthOf(book.sample(10, 0, NOW), 10)
-    assert.lengthOf(book.sample(1000, 23, NOW), Math.floor((book.size * 23) / 100))
-    assert.lengthOf(book.sample(3, 23, NOW), 3)
-    assert.lengthOf(book.sample(0, 0, NOW), book.size - 1)
-    assert.lengthOf(book.sample(0, 0, NOW, "ipv6"), 1)
-    assert.lengthOf(new AddressBook({ random: seeded(1) }).sample(1000, 23, NOW), 0)
+    assert.lengthOf(book.sample({ max: 10, percent: 0, now: NOW }), 10)
+    assert.lengthOf(book.sample({ max: 1000, percent: 23, now: NOW }), Math.floor((book.size * 23) / 100))
+    assert.lengthOf(book.sample({ max: 3, percent: 23, now: NOW }), 3)
+    assert.lengthOf(book.sample({ max: 0, percent: 0, now: NOW }), book.size - 1)
+    assert.lengthOf(book.sample({ max: 0, percent: 0, now: NOW, network: "ipv6" }), 1)
+    assert.lengthOf(new AddressBook({ random: seeded(1) }).sample({ max: 1000, percent: 23, now: NOW }), 0)
   })
 
   it("a sample has no duplicates, and differs each time", () => {
-    const one = book.sample(50, 0, NOW).map(({ address }) => address.bytes.join("."))
+    const one = book.sample({ max: 50, percent: 0, now: NOW }).map(({ address }) => address.bytes.join("."))
     assert.strictEqual(new Set(one).size, 50)
-    assert.notDeepEqual(book.sample(50, 0, NOW).map(({ address }) => address.bytes.join(".")), one)
+    assert.notDeepEqual(
+      book.sample({ max: 50, percent: 0, now: NOW }).map(({ address }) => address.bytes.join(".")),
+      one
+    )
     checkBook(book)
   })
 })
@@ -417,10 +420,10 @@ describe("random operations on a book", () => {
             const entry = { address: place(action.n), port: 8334, services: 9n, time: now - action.age }
             book.add([entry], numbered(action.from * 65_536), { now, penalty: 7200 })
           } else if (action.do === "good") book.good(place(action.n), 8334, now)
-          else if (action.do === "attempt") book.attempt(place(action.n), 8334, now, true)
+          else if (action.do === "attempt") book.attempt(place(action.n), 8334, { now, countFailure: true })
           else if (action.do === "connected") book.connected(place(action.n), 8334, now)
           else if (action.do === "resolve") book.resolveCollisions(now)
-          else book.sample(action.n, 50, now)
+          else book.sample({ max: action.n, percent: 50, now })
         }
         checkBook(book)
         const restored = AddressBook.fromJSON(book.toJSON(), { random: seeded(seed + 1) })

@@ -40,8 +40,8 @@ describe("AddressStore", () => {
       const anchors = [endpoint("92.1.2.3:8334"), endpoint("[2a02:1::1]:8334")]
       const before = yield* life(path, (store) => {
         store.book.add([known("90.1.2.3:8334")], { seed: "seed." }, { now: NOW })
-        store.bans.ban("91.0.0.0/8", NOW + 100, NOW)
-        store.bans.ban("94.0.0.0/8", NOW, NOW - 1)
+        store.bans.ban("91.0.0.0/8", { until: NOW + 100, now: NOW })
+        store.bans.ban("94.0.0.0/8", { until: NOW, now: NOW - 1 })
         store.bans.discourage(endpoint("95.1.2.3:1").address)
         store.setAnchors([...anchors, endpoint("93.1.2.3:8334")])
         return store.book.toJSON()
@@ -70,7 +70,7 @@ describe("AddressStore", () => {
       yield* TestClock.adjust("15 minutes")
       yield* asleepFor("15 minutes")
       assert.include(readFileSync(path, "utf8"), "90.1.2.3")
-      store.bans.ban("91.0.0.0/8", NOW, 0)
+      store.bans.ban("91.0.0.0/8", { until: NOW, now: 0 })
       yield* store.save
       assert.include(readFileSync(path, "utf8"), "91.0.0.0/8")
     }))

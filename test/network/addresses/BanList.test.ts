@@ -59,7 +59,7 @@ describe("the text form of a range", () => {
     "127.0.0.1:8334"
   ])("%j is not a range", (text) => {
     assert.isUndefined(parseSubnet(text))
-    assert.strictEqual(newList().ban(text, NOW + 1, NOW), "invalid")
+    assert.strictEqual(newList().ban(text, { until: NOW + 1, now: NOW }), "invalid")
     assert.strictEqual(newList().unban(text), "invalid")
   })
 })
@@ -67,7 +67,7 @@ describe("the text form of a range", () => {
 describe("bans", () => {
   it("bans are active until their time, and are then removed", () => {
     const list = newList()
-    assert.strictEqual(list.ban("90.1.0.0/16", NOW + 100, NOW), "banned")
+    assert.strictEqual(list.ban("90.1.0.0/16", { until: NOW + 100, now: NOW }), "banned")
     assert.isTrue(list.isBanned(address("90.1.2.3"), NOW + 99))
     assert.isFalse(list.isBanned(address("90.1.2.3"), NOW + 100))
     assert.deepStrictEqual(list.list(NOW + 99), [{ subnet: "90.1.0.0/16", created: NOW, until: NOW + 100 }])
@@ -91,31 +91,31 @@ describe("bans", () => {
     [ONION, "90.1.2.3", false]
   ])("a ban of %s covers %s: %s", (subnet, text, banned) => {
     const list = newList()
-    list.ban(subnet, NOW + 1, NOW)
+    list.ban(subnet, { until: NOW + 1, now: NOW })
     assert.strictEqual(list.isBanned(address(text), NOW), banned)
   })
 
   it("an address in a banned range counts as banned, while a range in it can be banned separately", () => {
     const list = newList()
-    list.ban("90.1.0.0/16", NOW + 100, NOW)
-    assert.strictEqual(list.ban("90.1.0.0/16", NOW + 200, NOW), "already")
-    assert.strictEqual(list.ban("90.1.2.3", NOW + 200, NOW), "already")
-    assert.strictEqual(list.ban("90.1.2.3/32", NOW + 200, NOW), "banned")
-    assert.strictEqual(list.ban("90.1.2.3/32", NOW + 200, NOW), "already")
-    assert.strictEqual(list.ban("90.1.2.0/24", NOW + 200, NOW), "banned")
-    assert.strictEqual(list.ban("90.1.0.0/16", NOW + 300, NOW + 100), "banned")
+    list.ban("90.1.0.0/16", { until: NOW + 100, now: NOW })
+    assert.strictEqual(list.ban("90.1.0.0/16", { until: NOW + 200, now: NOW }), "already")
+    assert.strictEqual(list.ban("90.1.2.3", { until: NOW + 200, now: NOW }), "already")
+    assert.strictEqual(list.ban("90.1.2.3/32", { until: NOW + 200, now: NOW }), "banned")
+    assert.strictEqual(list.ban("90.1.2.3/32", { until: NOW + 200, now: NOW }), "already")
+    assert.strictEqual(list.ban("90.1.2.0/24", { until: NOW + 200, now: NOW }), "banned")
+    assert.strictEqual(list.ban("90.1.0.0/16", { until: NOW + 300, now: NOW + 100 }), "banned")
   })
 
   it("bans are removed one by one, or all at once", () => {
     const list = newList()
-    list.ban("90.1.2.3", NOW + 100, NOW)
-    list.ban("90.1.0.0/16", NOW + 100, NOW)
+    list.ban("90.1.2.3", { until: NOW + 100, now: NOW })
+    list.ban("90.1.0.0/16", { until: NOW + 100, now: NOW })
     assert.strictEqual(list.unban("90.1.2.0/24"), "unknown")
     assert.strictEqual(list.unban("90.1.2.3/32"), "unbanned")
     assert.isTrue(list.isBanned(address("90.1.2.3"), NOW))
     assert.strictEqual(list.unban("90.1.0.0/255.255.0.0"), "unbanned")
     assert.isFalse(list.isBanned(address("90.1.2.3"), NOW))
-    list.ban("90.1.2.3", NOW + 100, NOW)
+    list.ban("90.1.2.3", { until: NOW + 100, now: NOW })
     list.discourage(address("91.1.2.3"))
     list.clear()
     assert.deepStrictEqual(list.list(NOW), [])
@@ -125,13 +125,13 @@ describe("bans", () => {
   it("bans are listed in the order of network, address and mask", () => {
     const list = newList()
     const order = ["1.0.0.0/8", "1.0.0.0/16", "9.9.9.9/32", "10.0.0.0/8", "::/0", "2a02::/16", ONION, I2P]
-    for (const subnet of [...order].reverse()) list.ban(subnet, NOW + 1, NOW)
+    for (const subnet of [...order].reverse()) list.ban(subnet, { until: NOW + 1, now: NOW })
     assert.deepStrictEqual(list.list(NOW).map(({ subnet }) => subnet), order)
   })
 
   it("bans are restored from storage", () => {
     const list = newList()
-    list.ban("90.1.0.0/16", NOW + 100, NOW)
+    list.ban("90.1.0.0/16", { until: NOW + 100, now: NOW })
     const bans = [...list.list(NOW), { subnet: "nonsense", created: 0, until: NOW + 5 }]
     const restored = new BanList({ key: new Uint8Array(16), bans })
     assert.deepStrictEqual(restored.list(NOW), list.list(NOW))

@@ -176,7 +176,7 @@ describe("received addresses", () => {
   it("received addresses are dropped if useless, banned, discouraged or unreachable", () => {
     const { bans, book, connect, gossip, receive } = setup({ reachable: (network) => network !== "torv3" })
     const peer = connect(newPeer(1, "outbound-full-relay"))
-    bans.ban("92.0.0.0/8", NOW + 100, NOW)
+    bans.ban("92.0.0.0/8", { until: NOW + 100, now: NOW })
     bans.discourage(endpoint("93.1.2.3:1").address)
     const with_ = (text: string, services = 1n): AddressEntry => ({ ...entry(0), ...endpoint(text), services })
     receive(
@@ -366,7 +366,7 @@ describe("the answer to getaddr", () => {
 
   it("the answer has no banned or discouraged address", () => {
     const { bans, connect, receive } = filled(100)
-    bans.ban("50.0.0.0/8", NOW + 10, NOW)
+    bans.ban("50.0.0.0/8", { until: NOW + 10, now: NOW })
     const peer = connect(newPeer(1, "inbound"))
     receive(peer, { type: "getaddr" })
     assert.lengthOf(peer.sent, 0)

@@ -89,10 +89,10 @@ describe("chooseAddress", () => {
   it("addresses not tried within ten minutes are preferred, and none is tried twice within half a minute", () => {
     const [fresh, recent] = [known("21.1.3.4"), known("22.1.3.4")]
     const book = bookOf(fresh, recent)
-    book.attempt(recent.address, recent.port, NOW - 599, false)
+    book.attempt(recent.address, recent.port, { now: NOW - 599, countFailure: false })
     for (let i = 0; i < 20; i++) assert.strictEqual(chosen(book, { random: seeded(i) }), "21.1.3.4")
     const alone = bookOf(recent)
-    alone.attempt(recent.address, recent.port, NOW - 30, false)
+    alone.attempt(recent.address, recent.port, { now: NOW - 30, countFailure: false })
     assert.strictEqual(chosen(alone), "22.1.3.4")
     assert.isUndefined(chosen(alone, { now: NOW - 1 }))
   })
@@ -209,7 +209,7 @@ describe("Automatic", () => {
   it("the node tries anchors first, unless they are banned", () => {
     const banned = known("99.1.1.1")
     const store = memoryStore({ book: bookOf(...spread(20)), anchors: [banned, known("98.1.1.1")] })
-    store.bans.ban("99.1.1.1", NOW + 1_000, NOW)
+    store.bans.ban("99.1.1.1", { until: NOW + 1_000, now: NOW })
     const { calls, steps } = started(store)
     steps(2)
     assert.deepStrictEqual(calls[0], { type: "block-relay-only", host: "98.1.1.1" })

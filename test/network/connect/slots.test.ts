@@ -92,26 +92,37 @@ describe("extra peers", () => {
     peer(id, 100 - last, { lastAnnouncement: last, ...changes })
 
   it("the full-relay peer with the oldest announcement is disconnected, the youngest among equals", () => {
-    assert.strictEqual(extraFullRelay([announcer(1, 50), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
-    assert.strictEqual(extraFullRelay([announcer(1, 40), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
-    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 2, 31))
+    assert.strictEqual(
+      extraFullRelay([announcer(1, 50), announcer(2, 40), announcer(3, 60)], { manual: [], limit: 2, now: 31 }),
+      2
+    )
+    assert.strictEqual(
+      extraFullRelay([announcer(1, 40), announcer(2, 40), announcer(3, 60)], { manual: [], limit: 2, now: 31 }),
+      2
+    )
+    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], { manual: [], limit: 2, now: 31 }))
   })
 
   it("a new or busy peer is kept for now, and the only peer of a network always", () => {
-    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 1, 30))
-    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40, { busy: true })], [], 1, 31))
+    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], { manual: [], limit: 1, now: 30 }))
+    assert.isUndefined(
+      extraFullRelay([announcer(1, 50), announcer(2, 40, { busy: true })], { manual: [], limit: 1, now: 31 })
+    )
     const onion = announcer(2, 0, { network: "torv3" })
-    assert.strictEqual(extraFullRelay([announcer(1, 50), onion, announcer(3, 70)], [], 2, 31), 1)
-    assert.isUndefined(extraFullRelay([announcer(1, 50), onion], [], 1, 31))
-    assert.strictEqual(extraFullRelay([announcer(1, 50), onion], ["torv3"], 1, 31), 2)
+    assert.strictEqual(
+      extraFullRelay([announcer(1, 50), onion, announcer(3, 70)], { manual: [], limit: 2, now: 31 }),
+      1
+    )
+    assert.isUndefined(extraFullRelay([announcer(1, 50), onion], { manual: [], limit: 1, now: 31 }))
+    assert.strictEqual(extraFullRelay([announcer(1, 50), onion], { manual: ["torv3"], limit: 1, now: 31 }), 2)
   })
 
   it("the youngest block-relay peer is disconnected, or the one before if the youngest has sent a block since", () => {
-    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], 2, 31), 3)
-    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 5), peer(3, 6)], 2, 31), 2)
-    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 6), peer(3, 6)], 2, 31), 3)
-    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 6)], 2, 31))
-    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], 2, 30))
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], { limit: 2, now: 31 }), 3)
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 5), peer(3, 6)], { limit: 2, now: 31 }), 2)
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 6), peer(3, 6)], { limit: 2, now: 31 }), 3)
+    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 6)], { limit: 2, now: 31 }))
+    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], { limit: 2, now: 30 }))
   })
 })
 

@@ -4,7 +4,7 @@ import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import { Asked } from "../../../src/network/peer/Asked.ts"
 import { payloadLimits } from "../../../src/network/peer/decoding.ts"
 import { decodedSize, PeerMemory } from "../../../src/network/peer/PeerMemory.ts"
-import { FrameParser, MAX_PAYLOAD } from "../../../src/network/wire/framing.ts"
+import { FrameParser } from "../../../src/network/wire/framing.ts"
 import { decodeMessage, encodeMessage } from "../../../src/network/wire/message.ts"
 import { MAX_ANNOUNCED, PackedItems } from "../../../src/network/wire/messages/inv.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
@@ -69,7 +69,7 @@ describe("unfinished frames", () => {
       take: (bytes: number) => (held += bytes) <= 200_000,
       give: (bytes: number) => void (held -= bytes)
     }
-    const parser = new FrameParser(regtest.magic, MAX_PAYLOAD, () => MAX_PAYLOAD, memory)
+    const parser = new FrameParser(regtest.magic, { memory })
     const frame = encodeMessage(regtest.magic, { type: "unknown", command: "blob", payload: new Uint8Array(150_000) })
     assert.lengthOf(parser.push(frame.subarray(0, 100_000)), 0)
     assert.strictEqual(held, parser.held)

@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { MAX_SCORE, Orphanage, ORPHANS_RESERVED_WEIGHT } from "../../../src/network/relay/Orphanage.ts"
-import { binaryString } from "../../../src/protocol/bytes.ts"
-import { type PeerId, peerId } from "../../../src/protocol/keys.ts"
+import { type PeerId, peerId, type WtxidKey, wtxidKey } from "../../../src/protocol/keys.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { seeded } from "./random.ts"
 import { coinOf, nowhere, spend } from "./spends.ts"
 
-const wtxidOf = ({ wtxid }: Transaction): string => binaryString(wtxid)
+const wtxidOf = ({ wtxid }: Transaction): WtxidKey => wtxidKey(wtxid)
 
 const orphanage = (limits?: ConstructorParameters<typeof Orphanage>[1]): Orphanage => new Orphanage(seeded(3), limits)
 

@@ -26,9 +26,9 @@ type Setup = ReturnType<typeof setup>
 /** Whether a peer that announces a transaction is asked for it. */
 const isAsked = ({ downloads }: Setup, transaction: Transaction, kind: HashKind = "wtxid"): boolean => {
   const hash = kind === "wtxid" ? transaction.wtxid : transaction.txid
-  downloads.announced(peerId(1), hash, kind, 0)
+  downloads.announced(peerId(1), { hash, kind, now: 0 })
   const asked = downloads.requests(peerId(1), 10 * DELAY).some((request) => request.hash === binaryString(hash))
-  downloads.notFound(peerId(1), hash)
+  downloads.notFound(peerId(1), hash, kind)
   return asked
 }
 
@@ -39,7 +39,7 @@ const reject = (
   reason = "",
   retry = false,
   peer = 1
-) => downloads.rejected(peerId(peer), transaction, { kind, reason }, retry, 0)
+) => downloads.rejected(peerId(peer), transaction, { refusal: { kind, reason }, retry, now: 0 })
 
 const witnessed = (seed: number): Transaction => spend({ seed, witness: [Uint8Array.of(seed)] })
 
@@ -58,7 +58,7 @@ describe("TxDownloads", () => {
   it("a transaction that arrived from another source is not requested", () => {
     const node = setup()
     const transaction = spend({ seed: 1 })
-    node.downloads.announced(peerId(2), transaction.wtxid, "wtxid", 0)
+    node.downloads.announced(peerId(2), { hash: transaction.wtxid, kind: "wtxid", now: 0 })
     node.pool.add(transaction)
     assert.deepStrictEqual(node.downloads.requests(peerId(2), DELAY), [])
     assert.deepStrictEqual(node.downloads.peersDue(DELAY), [])
@@ -141,9 +141,9 @@ describe("TxDownloads", () => {
       const missing = spend({ seed: 2 })
       const orphan = spend({ seed: 3, of: [coinOf(missing)] })
       reject(node, orphan, "missing-inputs")
-      node.downloads.announced(peerId(2), orphan.wtxid, "wtxid", 0)
+      node.downloads.announced(peerId(2), { hash: orphan.wtxid, kind: "wtxid", now: 0 })
       node.downloads.requests(peerId(1), 2 * DELAY)
-      node.downloads.notFound(peerId(1), missing.txid)
+      node.downloads.notFound(peerId(1), missing.txid, "txid")
       assert.deepStrictEqual(node.downloads.requests(peerId(2), 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
       node.downloads.gone(peerId(1))
       assert.strictEqual(node.downloads.orphanCount, 1)
@@ -157,7 +157,7 @@ describe("TxDownloads", () => {
       const orphan = witnessed(3)
       const child = spend({ seed: 3, of: [coinOf(missing)], witness: [Uint8Array.of(1)] })
       assert.notDeepEqual(child.txid, orphan.txid)
-      node.downloads.announced(peerId(2), child.wtxid, "wtxid", 0)
+      node.downloads.announced(peerId(2), { hash: child.wtxid, kind: "wtxid", now: 0 })
       node.downloads.received(peerId(1), child)
       reject(node, child, "missing-inputs")
       node.downloads.gone(peerId(1))
@@ -217,7 +217,7 @@ describe("TxDownloads", () => {
       for (let i = 0; i < MAX_ANNOUNCEMENTS; i++) {
         const hash = new Uint8Array(32)
         new DataView(hash.buffer).setUint32(0, i)
-        node.downloads.announced(peerId(1), hash, "wtxid", 0)
+        node.downloads.announced(peerId(1), { hash, kind: "wtxid", now: 0 })
       }
       reject(node, spend({ seed: 2 }), "missing-inputs")
       assert.strictEqual(node.downloads.orphanCount, 0)

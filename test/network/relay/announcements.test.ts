@@ -25,7 +25,9 @@ const listener = (options: Partial<TransactionListener> = {}): TransactionListen
 
 /** Takes a round, and returns the lock times, which identify transactions in these tests. */
 const round = (pool: FakePool, waiting: Set<TxidKey>, to: TransactionListener = listener()): ReadonlyArray<number> =>
-  takeRound(waiting, pool, new MiningOrder(pool), to).map(({ transaction }) => transaction.lockTime)
+  takeRound(waiting, { pool, order: new MiningOrder(pool), listener: to }).map(({ transaction }) =>
+    transaction.lockTime
+  )
 
 const all = (pool: FakePool): Set<TxidKey> => new Set(pool.byTxid.keys())
 

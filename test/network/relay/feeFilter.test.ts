@@ -51,30 +51,30 @@ describe("roundFeeRate", () => {
 describe("nextFeeFilter", () => {
   it("the filter is sent at once, and again only if it changed", () => {
     const state = fresh()
-    assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 0, seeded(1)), FLOOR)
-    assert.isUndefined(nextFeeFilter(state, needs(0), STEPS, state.next, seeded(1)))
+    assert.strictEqual(nextFeeFilter(state, needs(0), { steps: STEPS, now: 0, random: seeded(1) }), FLOOR)
+    assert.isUndefined(nextFeeFilter(state, needs(0), { steps: STEPS, now: state.next, random: seeded(1) }))
     const next = state.next
-    assert.isUndefined(nextFeeFilter(state, needs(500_000), STEPS, next - 1, () => 0.9))
-    const told = nextFeeFilter(state, needs(500_000), STEPS, next, seeded(1)) ?? 0
+    assert.isUndefined(nextFeeFilter(state, needs(500_000), { steps: STEPS, now: next - 1, random: () => 0.9 }))
+    const told = nextFeeFilter(state, needs(500_000), { steps: STEPS, now: next, random: seeded(1) }) ?? 0
     assert.isAbove(told, 450_000)
   })
 
   it("the filter refuses all transactions during initial download, and changes as soon as it ends", () => {
     const state = fresh()
     const highest = Math.floor(STEPS[STEPS.length - 1] ?? 0)
-    assert.strictEqual(nextFeeFilter(state, needs(0, true), STEPS, 0, seeded(1)), highest)
-    assert.isUndefined(nextFeeFilter(state, needs(0, true), STEPS, 1, seeded(1)))
-    assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 1, seeded(1)), FLOOR)
+    assert.strictEqual(nextFeeFilter(state, needs(0, true), { steps: STEPS, now: 0, random: seeded(1) }), highest)
+    assert.isUndefined(nextFeeFilter(state, needs(0, true), { steps: STEPS, now: 1, random: seeded(1) }))
+    assert.strictEqual(nextFeeFilter(state, needs(0), { steps: STEPS, now: 1, random: seeded(1) }), FLOOR)
   })
 
   it("the filter is checked within five minutes after a big change, and not after a small one", () => {
     for (const [rate, soon] of [[200_000, true], [133_333, false], [133_334, true], [110_000, false]] as const) {
       const state: FeeFilterState = { sent: FLOOR, next: 60 * MINUTE }
-      assert.isUndefined(nextFeeFilter(state, needs(rate), STEPS, 0, seeded(1)))
+      assert.isUndefined(nextFeeFilter(state, needs(rate), { steps: STEPS, now: 0, random: seeded(1) }))
       assert.strictEqual(state.next <= 5 * MINUTE, soon, `${rate}`)
     }
     const state: FeeFilterState = { sent: 400_000, next: 60 * MINUTE }
-    nextFeeFilter(state, needs(0), STEPS, 0, seeded(1))
+    nextFeeFilter(state, needs(0), { steps: STEPS, now: 0, random: seeded(1) })
     assert.isAtMost(state.next, 5 * MINUTE)
   })
 
@@ -82,7 +82,7 @@ describe("nextFeeFilter", () => {
     const random = seeded(5)
     const state = fresh()
     const LOOKS = 2000
-    for (let i = 0; i < LOOKS; i++) nextFeeFilter(state, needs(0), STEPS, state.next, random)
+    for (let i = 0; i < LOOKS; i++) nextFeeFilter(state, needs(0), { steps: STEPS, now: state.next, random })
     assert.approximately(state.next / LOOKS, 10 * MINUTE, MINUTE)
   })
 })

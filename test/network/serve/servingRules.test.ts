@@ -153,14 +153,14 @@ describe("isServable", () => {
 describe("isCompactServed", () => {
   it("the tip and the five blocks before it are sent compact", () => {
     const tree = branched()
-    assert.isTrue(isCompactServed(tree, params, headerId(15), 600 * 20))
-    assert.isFalse(isCompactServed(tree, params, headerId(14), 600 * 20))
+    assert.isTrue(isCompactServed(tree, { params, id: headerId(15), now: 600 * 20 }))
+    assert.isFalse(isCompactServed(tree, { params, id: headerId(14), now: 600 * 20 }))
   })
 
   it("blocks are sent compact while the tip is younger than 20 block intervals", () => {
     const tree = branched()
-    assert.isTrue(isCompactServed(tree, params, headerId(20), 600 * 40 - 1))
-    assert.isFalse(isCompactServed(tree, params, headerId(20), 600 * 40))
+    assert.isTrue(isCompactServed(tree, { params, id: headerId(20), now: 600 * 40 - 1 }))
+    assert.isFalse(isCompactServed(tree, { params, id: headerId(20), now: 600 * 40 }))
   })
 
   it("an unknown hash is not in the tree", () => {

@@ -11,7 +11,7 @@ const GENESIS = decodeBlock(regtest.genesisBlock)
 /** A minimal block with this many bytes. */
 const received = (id: number, size = 1_000): ReceivedBlock => ({
   id: headerId(id),
-  block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
+  block: new Block({ bytes: new Uint8Array(size), header: GENESIS.header, auxpow: undefined, transactions: [] }),
   peer: peerId(0),
   compact: false,
   slot: undefined

@@ -56,7 +56,12 @@ const begin = (blocks: number, fails = false, defects = 0) =>
     const give = (from: number, to: number) =>
       Effect.gen(function*() {
         for (let height = from; height <= to; height++) {
-          const block = new Block(new Uint8Array(100), GENESIS.header, undefined, [])
+          const block = new Block({
+            bytes: new Uint8Array(100),
+            header: GENESIS.header,
+            auxpow: undefined,
+            transactions: []
+          })
           blockOrder.push({ id: ids[height - 1] ?? NO_HEADER, block, peer: peerId(0), compact: false, slot: undefined })
         }
         wakeUps.unsafeOffer(undefined)

@@ -27,7 +27,11 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
       mempoolWith({ entries: () => [] })
     ))))
 
-const startOf = (block: Block): BlockStart => ({ header: block, transactions: block.transactions.length })
+const startOf = (block: Block, type: BlockStart["type"] = "block"): BlockStart => ({
+  type,
+  header: block,
+  transactions: block.transactions.length
+})
 
 describe("screen", () => {
   it.scopedLive("a block with more transactions than valid is dropped without decoding", () =>
@@ -38,9 +42,9 @@ describe("screen", () => {
             new FakePeer(served, { type: "inbound" }),
             new FakePeer(served, { type: "inbound" })
           ]
-          const start = startOf(source.blockAt(1))
-          assert.strictEqual(screen(context, join(context, fits), type, { ...start, transactions: 4_500 }), "decode")
-          assert.strictEqual(screen(context, join(context, overflows), type, { ...start, transactions: 4_501 }), "drop")
+          const start = startOf(source.blockAt(1), type)
+          assert.strictEqual(screen(context, join(context, fits), { ...start, transactions: 4_500 }), "decode")
+          assert.strictEqual(screen(context, join(context, overflows), { ...start, transactions: 4_501 }), "drop")
           assert.isTrue(overflows.disconnection?.misbehaving)
         }
       })
@@ -52,14 +56,14 @@ describe("screen", () => {
         const first = source.blockAt(1)
         const peer = (): FakePeer => new FakePeer(served, { type: "inbound" })
         const fresh = join(context, peer())
-        assert.strictEqual(screen(context, fresh, "block", startOf(first)), "decode")
-        assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(first)), "decode")
-        assert.strictEqual(screen(context, fresh, "block", startOf(source.blockAt(0))), "announced")
+        assert.strictEqual(screen(context, fresh, startOf(first)), "decode")
+        assert.strictEqual(screen(context, fresh, startOf(first, "cmpctblock")), "decode")
+        assert.strictEqual(screen(context, fresh, startOf(source.blockAt(0))), "announced")
         // A compact block without a known parent leads to a headers request. A whole one is misbehaviour.
-        assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(source.blockAt(3))), "announced")
+        assert.strictEqual(screen(context, fresh, startOf(source.blockAt(3), "cmpctblock")), "announced")
         assert.isFalse(fresh.peer.closed)
         const orphan = peer()
-        assert.strictEqual(screen(context, join(context, orphan), "block", startOf(source.blockAt(3))), "drop")
+        assert.strictEqual(screen(context, join(context, orphan), startOf(source.blockAt(3))), "drop")
         assert.isTrue(orphan.disconnection?.misbehaving)
         for (const wrong of [{ bits: 0x1f7fffff }, { time: source.blockAt(0).header.time }]) {
           const liar = peer()
@@ -68,12 +72,12 @@ describe("screen", () => {
           const header = Array.from({ length: 2_000 }, (_, nonce) => makeHeader({ ...parts, nonce }))
             .find(({ hash }) => meetsTarget(hash, parts.bits, regtestParams.powLimit)) ??
             makeHeader({ ...parts, nonce: 0 })
-          const start = { header: { header, auxpow: undefined }, transactions: 1 }
-          assert.strictEqual(screen(context, join(context, liar), "block", start), "drop")
+          const start = { type: "block", header: { header, auxpow: undefined }, transactions: 1 } as const
+          assert.strictEqual(screen(context, join(context, liar), start), "drop")
           assert.match(liar.disconnection?.reason ?? "", /bad-diffbits|time-too-old/)
         }
         while (context.slots.take() !== undefined);
-        assert.strictEqual(screen(context, fresh, "block", startOf(first)), "drop")
+        assert.strictEqual(screen(context, fresh, startOf(first)), "drop")
       })
     ))
 })

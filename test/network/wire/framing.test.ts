@@ -14,7 +14,7 @@ import { bytesOf, hex } from "../../support/bytes.ts"
 
 const { magic } = regtest
 
-const parser = (maxPayload?: number): FrameParser => new FrameParser(magic, maxPayload)
+const parser = (maxPayload = MAX_PAYLOAD): FrameParser => new FrameParser(magic, { maxPayload })
 
 /** A frame header with a length and the checksum of an empty payload. */
 const header = (command: string, length: number): Uint8Array => {
@@ -154,7 +154,7 @@ describe("FrameParser", () => {
   })
 
   it("a payload that is too long for its command is skipped without being stored", () => {
-    const parse = new FrameParser(magic, MAX_PAYLOAD, (command) => command === "big" ? 1000 : 10)
+    const parse = new FrameParser(magic, { limitOf: (command) => command === "big" ? 1000 : 10 })
     const eleven = encodeFrame(magic, "small", [new Uint8Array(11)])
     const found: Array<Framed> = []
     for (let at = 0; at < eleven.length; at += 3) {

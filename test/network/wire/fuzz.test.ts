@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { encodeFrame, FrameParser, MAX_PAYLOAD } from "../../../src/network/wire/framing.ts"
+import { encodeFrame, FrameParser } from "../../../src/network/wire/framing.ts"
 import {
   decodeMessage,
   encodeMessage,
@@ -107,7 +107,7 @@ it(`${FRAMES} mutated frames never make a parser throw, or hold more than a fram
       .map((message) => encodeMessage(regtest.magic, message))
   )
   const counts = { frame: 0, dropped: 0, fatal: 0 }
-  let parser = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit)
+  let parser = new FrameParser(regtest.magic, { limitOf: payloadLimit })
   let arrived = 0
   for (let i = 0; i < FRAMES; i++) {
     const seed = seeds[chance.below(seeds.length)] ?? assert.fail("no seeds")
@@ -121,7 +121,7 @@ it(`${FRAMES} mutated frames never make a parser throw, or hold more than a fram
     assert.isAtMost(parser.held, Math.max(0x10000, 2 * arrived))
     // A stream that waits for a long payload would test nothing else.
     if (over || chance.below(24) === 0) {
-      parser = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit)
+      parser = new FrameParser(regtest.magic, { limitOf: payloadLimit })
       arrived = 0
     }
   }

@@ -80,7 +80,7 @@ describe.each(MESSAGE_COMMANDS)("%s", (command) => {
   it("the message round-trips in a frame", () => {
     FastCheck.assert(
       FastCheck.property(arbitrary, (message) => {
-        const [framed] = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit).push(
+        const [framed] = new FrameParser(regtest.magic, { limitOf: payloadLimit }).push(
           encodeMessage(regtest.magic, message)
         )
         if (framed?.type !== "frame") return assert.fail("no frame")
@@ -284,7 +284,7 @@ describe("headers by bytes (reference/protocol.md 6.7)", () => {
     [1, FULL_HEADERS_SIZE, 109_999, false, "an old peer has no byte limit"],
     [0, 0, 110_016, false, "nothing"]
   ])("%d of %d bytes of version %d are full: %s, %s", (count, size, version, full) => {
-    assert.strictEqual(isFullHeaders(count, size, version), full)
+    assert.strictEqual(isFullHeaders({ count, size, peerVersion: version }), full)
   })
 
   it.each([
@@ -292,7 +292,7 @@ describe("headers by bytes (reference/protocol.md 6.7)", () => {
     [MAX_HEADERS_SIZE + 1, 110_000, true],
     [MAX_HEADERS_SIZE + 1, 109_999, false]
   ])("%d bytes of version %d are too long: %s", (size, version, tooLong) => {
-    assert.strictEqual(isTooLongHeaders(size, version), tooLong)
+    assert.strictEqual(isTooLongHeaders({ size, peerVersion: version }), tooLong)
   })
 
   it("headers need no zero after them", () => {

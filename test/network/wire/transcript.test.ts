@@ -9,7 +9,7 @@ import {
   shortIdKey,
   startReconstruction
 } from "../../../src/network/wire/compactBlock.ts"
-import { encodeFrame, FrameParser, MAX_PAYLOAD } from "../../../src/network/wire/framing.ts"
+import { encodeFrame, FrameParser } from "../../../src/network/wire/framing.ts"
 import { decodeMessage, encodePayload, type Message, payloadLimit } from "../../../src/network/wire/message.ts"
 import type { CmpctBlock } from "../../../src/network/wire/messages/compact.ts"
 import { isRoutable } from "../../../src/network/wire/netGroup.ts"
@@ -92,7 +92,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
       const said = session.filter((each) => each.direction === direction)
       const stream = concat(...said.map(({ command, payload }) => encodeFrame(regtest.magic, command, [payload])))
       const sizes = FastCheck.sample(FastCheck.integer({ min: 1, max: 3000 }), 500)
-      const parser = new FrameParser(regtest.magic, MAX_PAYLOAD, payloadLimit)
+      const parser = new FrameParser(regtest.magic, { limitOf: payloadLimit })
       let next = 0
       for (let at = 0, i = 0; at < stream.length; i++) {
         const size = sizes[i % sizes.length] ?? 1

@@ -59,11 +59,15 @@ describe("countOf", () => {
   it("reads whole numbers and reports other text", () => {
     const problems: Array<string> = []
     assert.deepStrictEqual(
-      [countOf("x", undefined, 7, problems), countOf("x", "0", 7, problems), countOf("x", "9999999", 7, problems)],
+      [
+        countOf({ name: "x", text: undefined, fallback: 7 }, problems),
+        countOf({ name: "x", text: "0", fallback: 7 }, problems),
+        countOf({ name: "x", text: "9999999", fallback: 7 }, problems)
+      ],
       [7, 0, 9_999_999]
     )
     assert.deepStrictEqual(problems, [])
-    for (const text of ["", "-1", "1.5", "10000000", "a"]) countOf("x", text, 7, problems)
+    for (const text of ["", "-1", "1.5", "10000000", "a"]) countOf({ name: "x", text, fallback: 7 }, problems)
     assert.deepStrictEqual(problems[0], "-x: \"\" is not a whole number from 0 to 9999999")
     assert.lengthOf(problems, 5)
   })

@@ -55,7 +55,10 @@ const WHOLE = {
 }
 
 const shown = (answers: Readonly<Record<string, unknown>>, json = false) =>
-  Effect.zipRight(TestClock.setTime(NOW * 1000), status(fakeDaemon(answers), CONNECTION, PIPE, json))
+  Effect.zipRight(
+    TestClock.setTime(NOW * 1000),
+    status(fakeDaemon(answers), { connection: CONNECTION, screen: PIPE, json })
+  )
 
 const lineOf = (text: string, label: string): string | undefined =>
   text.split("\n").find((line) => line.startsWith(`${label} `))?.slice(label.length).trim()

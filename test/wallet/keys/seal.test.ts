@@ -21,32 +21,37 @@ const pass = (text: string) => Redacted.make(text)
 describe("sealSecret", () => {
   it("opens only with the same key and field", () => {
     FastCheck.assert(FastCheck.property(FastCheck.fullUnicodeString(), FastCheck.nat(31), (text, at) => {
-      const sealed = sealSecret(key, "seed", text)
-      assert.strictEqual(openSecret(key, "seed", sealed), text)
-      assert.throws(() => openSecret(key, "mnemonic", sealed))
+      const sealed = sealSecret(key, { field: "seed", text })
+      assert.strictEqual(openSecret(key, { field: "seed", sealed }), text)
+      assert.throws(() => openSecret(key, { field: "mnemonic", sealed }))
       const other = key.slice()
       other[at] = 0
-      assert.throws(() => openSecret(other, "seed", sealed))
+      assert.throws(() => openSecret(other, { field: "seed", sealed }))
     }))
   })
 
   it("detects every changed byte, and missing bytes", () => {
-    const sealed = sealSecret(key, "seed", "word")
+    const sealed = sealSecret(key, { field: "seed", text: "word" })
     for (let at = 0; at < sealed.length; at++) {
       const changed = sealed.slice(0, at) + (sealed[at] === "0" ? "1" : "0") + sealed.slice(at + 1)
-      assert.throws(() => openSecret(key, "seed", changed), undefined, undefined, `digit ${at}`)
+      assert.throws(() => openSecret(key, { field: "seed", sealed: changed }), undefined, undefined, `digit ${at}`)
     }
-    for (const cut of [0, 2, 40, sealed.length - 2]) assert.throws(() => openSecret(key, "seed", sealed.slice(0, cut)))
-    assert.throws(() => openSecret(key, "seed", `${sealed}zz`), TypeError)
+    for (const cut of [0, 2, 40, sealed.length - 2]) {
+      assert.throws(() => openSecret(key, { field: "seed", sealed: sealed.slice(0, cut) }))
+    }
+    assert.throws(() => openSecret(key, { field: "seed", sealed: `${sealed}zz` }), TypeError)
   })
 
   it("gives a different result each time", () => {
-    assert.notStrictEqual(sealSecret(key, "seed", "word"), sealSecret(key, "seed", "word"))
+    assert.notStrictEqual(
+      sealSecret(key, { field: "seed", text: "word" }),
+      sealSecret(key, { field: "seed", text: "word" })
+    )
   })
 
   it("leaves a secret plain without a key", () => {
-    assert.deepStrictEqual(makeSecret(undefined, "seed", "word"), { plain: "word" })
-    assert.notInclude(JSON.stringify(makeSecret(key, "seed", "word")), "word")
+    assert.deepStrictEqual(makeSecret(undefined, { field: "seed", text: "word" }), { plain: "word" })
+    assert.notInclude(JSON.stringify(makeSecret(key, { field: "seed", text: "word" })), "word")
   })
 })
 

@@ -166,7 +166,7 @@ export class World {
   /** Whether the name is registered and not expired for a block at a height. */
   private isHeld(name: Bytes, height: number): boolean {
     const record = this.record(name)
-    return record !== undefined && !isExpired(record.height, height, regtestParams)
+    return record !== undefined && !isExpired(record, height, regtestParams)
   }
 
   private isMinable(transaction: Transaction, height: number): boolean {
@@ -311,7 +311,8 @@ export class World {
           coinbase: false,
           trusted: true,
           locked: false,
-          expired: expires && isExpired(height, this.height + 1, regtestParams)
+          expired: expires && isExpired({ height }, this.height + 1, regtestParams),
+          nameExpired: expires && isExpired({ height }, this.height, regtestParams)
         }]
       })
     )

@@ -47,6 +47,7 @@ export const coin = (id: number, value: number, overrides: Partial<WalletCoin> =
     trusted: true,
     locked: false,
     expired: false,
+    nameExpired: false,
     ...overrides
   }
 }

@@ -10,7 +10,7 @@ const NAME = parseNameScript(Uint8Array.of(0x53, 1, 97, 1, 98, 0x6d, 0x75, ...P2
 const TIP = 300
 
 const isEligible = (overrides: Partial<WalletCoin>, request: Partial<PaymentRequest> = {}, watchOnly = false) =>
-  eligible([coin(1, 5_000, overrides)], { outputs: [], ...request }, TIP, watchOnly).length === 1
+  eligible([coin(1, 5_000, overrides)], { outputs: [], ...request }, { tipHeight: TIP, watchOnly }).length === 1
 
 describe("eligible", () => {
   it.each<{ coin: Partial<WalletCoin>; request?: Partial<PaymentRequest>; is: boolean; why: string }>([

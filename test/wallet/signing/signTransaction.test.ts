@@ -55,7 +55,7 @@ describe("signTransaction", () => {
           (keys, prefix, hashType) => {
             const { provider, script } = kind.make(usable(kind, keys))
             const coins = [ANYONE, coinOf(prefix(script), VALUE)]
-            const { complete, errors, transaction } = signTransaction(spending(), coins, provider, hashType)
+            const { complete, errors, transaction } = signTransaction(spending(), coins, { provider, hashType })
             assert.deepStrictEqual(errors, [])
             assert.isTrue(complete)
             assert.isUndefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
@@ -78,7 +78,7 @@ describe("signTransaction", () => {
           const { provider, script } = kind.make(usable(kind, keys))
           const coins = [ANYONE, coinOf(prefix(script), VALUE)]
           const estimate = estimateInput(prefix(script), withoutKeys(provider))
-          const input = signTransaction(spending(), coins, provider).transaction.inputs[1]
+          const input = signTransaction(spending(), coins, { provider }).transaction.inputs[1]
           if (estimate === undefined || input === undefined) return assert.fail("no estimate")
           const { scriptSig, witness } = input
           const witnessSize = witness.length === 0 ? 0 : witness.reduce(
@@ -103,7 +103,9 @@ describe("signTransaction", () => {
       FastCheck.property(keyTriples, FastCheck.constantFrom(...SIGNING_KINDS), (keys, kind) => {
         const { provider, script } = kind.make(usable(kind, keys))
         const coins = [ANYONE, coinOf(script, VALUE)]
-        const { complete, errors, transaction } = signTransaction(spending(), coins, withoutKeys(provider))
+        const { complete, errors, transaction } = signTransaction(spending(), coins, {
+          provider: withoutKeys(provider)
+        })
         assert.isFalse(complete)
         assert.deepStrictEqual(errors.map(({ index, vout }) => [index, vout]), [[1, 2]])
         assert.isDefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
@@ -117,7 +119,7 @@ describe("signTransaction", () => {
       FastCheck.property(keyTriples, (keys) => {
         const pkh = SIGNING_KINDS.find(({ name }) => name === "pkh bare") ?? assert.fail()
         const { provider, script } = pkh.make(keys)
-        const signed = signTransaction(spending(), [undefined, coinOf(script, VALUE)], provider)
+        const signed = signTransaction(spending(), [undefined, coinOf(script, VALUE)], { provider })
         assert.deepStrictEqual(signed.errors.map(({ error, index }) => [index, error]), [
           [0, "Input not found or already spent"]
         ])
@@ -134,7 +136,7 @@ describe("signTransaction", () => {
         FastCheck.constantFrom(...SIGNING_KINDS.filter((kind) => kind.segwit)),
         (keys, kind) => {
           const { provider, script } = kind.make(usable(kind, keys))
-          const { complete } = signTransaction(spending(), [ANYONE, { script, value: undefined }], provider)
+          const { complete } = signTransaction(spending(), [ANYONE, { script, value: undefined }], { provider })
           assert.isFalse(complete)
         }
       ),
@@ -148,8 +150,8 @@ describe("signTransaction", () => {
         const pkh = SIGNING_KINDS.find(({ name }) => name === "pkh bare") ?? assert.fail()
         const { provider, script } = pkh.make(keys)
         const coins = [ANYONE, coinOf(script, VALUE)]
-        assert.isTrue(signTransaction(spending(), coins, provider, hashType).complete)
-        const { complete, transaction } = signTransaction(spending(undefined, 1), coins, provider, hashType)
+        assert.isTrue(signTransaction(spending(), coins, { provider, hashType }).complete)
+        const { complete, transaction } = signTransaction(spending(undefined, 1), coins, { provider, hashType })
         assert.isFalse(complete)
         assert.strictEqual(transaction.inputs[1]?.scriptSig.length, 0)
       }),
@@ -162,8 +164,8 @@ describe("signTransaction", () => {
       FastCheck.property(keyTriples, FastCheck.constantFrom(...SIGNING_KINDS), (keys, kind) => {
         const { provider, script } = kind.make(usable(kind, keys))
         const coins = [ANYONE, coinOf(script, VALUE)]
-        const once = signTransaction(spending(), coins, provider, 0x81).transaction
-        const again = signTransaction(once, coins, provider, 1)
+        const once = signTransaction(spending(), coins, { provider, hashType: 0x81 }).transaction
+        const again = signTransaction(once, coins, { provider, hashType: 1 })
         assert.isTrue(again.complete)
         assert.strictEqual(toHex(again.transaction.bytes), toHex(once.bytes))
       }),
@@ -183,7 +185,7 @@ describe("combineSignatures", () => {
           const alone = keys.map((key) => {
             const one = makeProvider({ keys: [key] })
             const known = { ...provider, key: one.key, pubkey: one.pubkey }
-            const { complete, errors, transaction } = signTransaction(spending(), coins, known)
+            const { complete, errors, transaction } = signTransaction(spending(), coins, { provider: known })
             assert.isFalse(complete)
             assert.strictEqual(errors.length, 1)
             return transaction
@@ -195,7 +197,7 @@ describe("combineSignatures", () => {
             assert.isUndefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
           }
           // One signer continues where the other stopped.
-          const finished = signTransaction(a, coins, provider)
+          const finished = signTransaction(a, coins, { provider })
           assert.isTrue(finished.complete)
           assert.isFalse(equal(finished.transaction.bytes, a.bytes))
         }),

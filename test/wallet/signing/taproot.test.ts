@@ -91,7 +91,7 @@ describe.skipIf(!hasShared)("the vectors of BIP 341", () => {
           keys: [{ privateKey, compressed: true }],
           taproot: [{ outputKey, spend }]
         })
-        const { error, input } = signInput(context, txinIndex, provider, hashType)
+        const { error, input } = signInput(context, txinIndex, { provider, hashType })
         assert.isUndefined(error)
         assert.deepStrictEqual(input.witness.map(toHex), expected.witness)
       }

@@ -55,6 +55,7 @@ export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
     : [block.bytes]
 
 export interface BlockStart {
+  readonly type: "block" | "cmpctblock"
   readonly header: BlockHeader
   /** Number of transactions; of a compact block, short ids and prefilled ones together. */
   readonly transactions: number
@@ -64,11 +65,11 @@ export interface BlockStart {
  * Decodes the header with its proof from the payload of `block` or `cmpctblock`, and the number of transactions. So a
  * block can be checked before its transactions are decoded. Throws `DecodeError`.
  */
-export const peekBlock = (command: "block" | "cmpctblock", payload: Bytes): BlockStart => {
+export const peekBlock = (type: BlockStart["type"], payload: Bytes): BlockStart => {
   const reader = new Reader(payload)
   const header = readBlockHeader(reader)
-  if (command === "cmpctblock") reader.skip(NONCE_SIZE, "nonce")
-  return { header, transactions: reader.count("transactions", command === "block" ? 10 : 6) }
+  if (type === "cmpctblock") reader.skip(NONCE_SIZE, "nonce")
+  return { type, header, transactions: reader.count("transactions", type === "block" ? 10 : 6) }
 }
 
 /** Bytes in front of the short ids of a compact block. */

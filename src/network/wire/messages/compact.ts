@@ -36,7 +36,8 @@ export const sendcmpct = codec<SendCmpct>(
     const announce = reader.u8("announce")
     const version = reader.u64("version")
     if (announce > 1) {
-      throw new ProtocolViolation("misbehaving", "announce", reader.offset, `${announce} is neither 0 nor 1`)
+      const reason = `${announce} is neither 0 nor 1`
+      throw new ProtocolViolation("misbehaving", { field: "announce", offset: reader.offset, reason })
     }
     return { type: "sendcmpct", highBandwidth: announce === 1, version }
   },
@@ -62,7 +63,9 @@ export interface CmpctBlock {
 
 const readShortIds = (reader: Reader): ReadonlyArray<number> => {
   const count = reader.count("short ids", SHORT_ID_SIZE)
-  if (count > MAX_LOCKS) reader.fail("short ids", `${count} are more than the transactions that a block may have`)
+  if (count > MAX_LOCKS) {
+    reader.fail({ field: "short ids", reason: `${count} are more than the transactions that a block may have` })
+  }
   const ids = new Array<number>(count)
   for (let i = 0; i < count; i++) ids[i] = reader.u32("short id") + reader.u16("short id") * 0x100000000
   return ids
@@ -72,7 +75,7 @@ const readShortIds = (reader: Reader): ReadonlyArray<number> => {
 const readPrefilled = (reader: Reader, most: number): ReadonlyArray<PrefilledTransaction> => {
   const start = reader.offset
   const count = reader.count("prefilled transactions", 1 + SMALLEST_TRANSACTION)
-  if (count > most) reader.fail("transactions", `${count - most} more than a block may have`)
+  if (count > most) reader.fail({ field: "transactions", reason: `${count - most} more than a block may have` })
   reader.offset = start
   let next = 0
   return readList(reader, { field: "prefilled transactions", smallest: 1 + SMALLEST_TRANSACTION }, () => {
@@ -123,7 +126,7 @@ export const getblocktxn = codec<GetBlockTxn>(
     let next = 0
     const indexes = readList(reader, { field: "indexes", smallest: 1, limit: MOST_INDEXES }, () => {
       const index = next + reader.compactSize("index")
-      if (index > MAX_INDEX) reader.fail("index", `${index} is above the limit of ${MAX_INDEX}`)
+      if (index > MAX_INDEX) reader.fail({ field: "index", reason: `${index} is above the limit of ${MAX_INDEX}` })
       next = index + 1
       return index
     })

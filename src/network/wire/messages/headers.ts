@@ -71,8 +71,10 @@ const NO_TRANSACTIONS = Uint8Array.of(0)
 const readHeaders = (reader: Reader): Headers => {
   // Upstream checks the count first: too many are a violation even if the entries are missing.
   const count = reader.compactSize("headers")
-  checkCount(reader, "headers", count, { most: MAX_HEADERS, consequence: "misbehaving" })
-  if (count * (HEADER_SIZE + 1) > reader.remaining) reader.fail("headers", `${count} of them do not fit`)
+  checkCount(reader, { field: "headers", count }, { most: MAX_HEADERS, consequence: "misbehaving" })
+  if (count * (HEADER_SIZE + 1) > reader.remaining) {
+    reader.fail({ field: "headers", reason: `${count} of them do not fit` })
+  }
   const headers = new Array<BlockHeader>(count)
   for (let i = 0; i < count; i++) {
     headers[i] = readBlockHeader(reader)
@@ -101,12 +103,14 @@ export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
  * Whether a message with these counts is full (reference/protocol.md 6.7): the server stops there, and the receiver
  * expects more. `peerVersion`: the version that the other side announced.
  */
-export const isFullHeaders = (count: number, size: number, peerVersion: number): boolean =>
-  count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
+export const isFullHeaders = (
+  { count, peerVersion, size }: { readonly count: number; readonly size: number; readonly peerVersion: number }
+): boolean => count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
 
 /** Whether the size of headers is a violation by, or too much for, a peer that announced `peerVersion`. */
-export const isTooLongHeaders = (size: number, peerVersion: number): boolean =>
-  peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE
+export const isTooLongHeaders = (
+  { peerVersion, size }: { readonly size: number; readonly peerVersion: number }
+): boolean => peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE
 
 /** Requests block announcements by `headers` (BIP 130). */
 export interface SendHeaders {

@@ -85,7 +85,7 @@ export const hasItem = (items: ItemList, wanted: (item: InventoryItem) => boolea
 /** Reads items as one view of the payload. Beyond `kept` items, the rest and its memory are dropped. */
 const readItems = (reader: Reader, limit: CountLimit | undefined, kept = Infinity): PackedItems => {
   const count = reader.count("inventory", ITEM_SIZE)
-  if (limit !== undefined) checkCount(reader, "inventory", count, limit)
+  if (limit !== undefined) checkCount(reader, { field: "inventory", count }, limit)
   if (count <= kept) return new PackedItems(reader.bytes(ITEM_SIZE * count, "inventory"))
   const first = reader.bytes(ITEM_SIZE * kept, "inventory").slice()
   reader.skip(ITEM_SIZE * (count - kept), "inventory")

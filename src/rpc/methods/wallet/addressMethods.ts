@@ -284,7 +284,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     handler: ({ address, label }, wallet) =>
       Effect.gen(function*() {
         const script = yield* scriptOfAddress(network, address)
-        yield* wallet.keys.setLabel(addressOf(network, script) ?? address, label)
+        yield* wallet.keys.setLabel({ address: addressOf(network, script) ?? address, label })
         return null
       })
   })

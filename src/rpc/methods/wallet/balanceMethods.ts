@@ -107,7 +107,7 @@ interface Query {
 const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => {
   const depth = confirmationsOf(wallet, coin)
   const { value } = coin.output
-  if (coin.locked || (coin.name !== undefined && (!query.names || coin.expired))) return false
+  if (coin.locked || (coin.name !== undefined && (!query.names || coin.nameExpired))) return false
   if (depth < query.minconf || depth > query.maxconf) return false
   if (value < query.minimum || value > query.maximum) return false
   if (isImmatureAt(coin.coinbase, depth) && !query.immature) return false

@@ -261,8 +261,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           const all = eligible(
             wallet.ledger.coins(),
             { ...depth, version },
-            wallet.ledger.lastBlock().height,
-            !wallet.keys.hasPrivateKeys
+            { tipHeight: wallet.ledger.lastBlock().height, watchOnly: !wallet.keys.hasPrivateKeys }
           )
           const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
             inputs: coins.map(({ outpoint }) => ({ outpoint })),

@@ -127,7 +127,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
             const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
             return yield* signedJson(
-              yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType)),
+              yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType })),
               coins
             )
           })

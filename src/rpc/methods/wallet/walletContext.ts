@@ -220,7 +220,11 @@ export const walletMethod =
       handler: (params: Decoded<P>, context) =>
         Effect.flatMap(
           selectWallet(wallets, context),
-          (wallet) => Effect.mapError(Effect.suspend(() => handler(params, wallet, context)), asRpcError)
+          (wallet) =>
+            Effect.zipRight(
+              wallet.settled,
+              Effect.mapError(Effect.suspend(() => handler(params, wallet, context)), asRpcError)
+            )
         )
     })
   }

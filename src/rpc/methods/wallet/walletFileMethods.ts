@@ -271,7 +271,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       Effect.flatMap(
         readablePath({ what: "backup_file", path: backup_file }),
         (path) =>
-          wallets.restore(wallet_name, path, load_on_startup).pipe(
+          wallets.restore({ name: wallet_name, file: path, loadOnStart: load_on_startup }).pipe(
             Effect.map(({ name }) => ({ name })),
             Effect.mapError(restoreFailure(wallet_name))
           )

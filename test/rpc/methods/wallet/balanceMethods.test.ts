@@ -148,7 +148,7 @@ describe("listunspent", () => {
 
   it.effect("hides locked coins and expired names", () => {
     const { coins, wallet } = fake()
-    coins.splice(0, coins.length, coin(0, 1, { locked: true }), coin(2, 2, { expired: true }), coin(4, 3))
+    coins.splice(0, coins.length, coin(0, 1, { locked: true }), coin(2, 2, { nameExpired: true }), coin(4, 3))
     return run(({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("listunspent", 1, 99, [], true, { includeNames: true })

@@ -82,7 +82,7 @@ export const payingWallet = (values: ReadonlyArray<number>, overrides: WalletMem
       const drafted = fundTransaction({
         request,
         preset,
-        candidates: request.addInputs === false ? [] : eligible(held, request, HEIGHT).map(weighed),
+        candidates: request.addInputs === false ? [] : eligible(held, request, { tipHeight: HEIGHT }).map(weighed),
         feeRate: request.feeRate ?? RATE,
         discardRate: RATE,
         longTermRate: RATE,
@@ -94,7 +94,7 @@ export const payingWallet = (values: ReadonlyArray<number>, overrides: WalletMem
       })
       return Either.map(drafted, ({ changePosition, coins, fee, transaction }): Funded => {
         const spent = coins.map(({ output }) => output)
-        const signed = signTransaction(transaction, spent, provider)
+        const signed = signTransaction(transaction, spent, { provider })
         return { transaction: signed.transaction, fee, changePosition, coins: spent, feeReason: "Fallback fee" }
       })
     })

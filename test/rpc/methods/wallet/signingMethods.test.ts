@@ -62,7 +62,7 @@ describe("signmessage", () => {
     run(holder(), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("signmessage", address, "hello")
-        assert.strictEqual(verifyMessage(regtest, address, String(value), "hello"), "valid")
+        assert.strictEqual(verifyMessage(regtest, { address, signature: String(value), message: "hello" }), "valid")
       })))
 
   it.effect("is refused without the key, for a locked wallet, and for other addresses", () =>

@@ -61,7 +61,7 @@ describe("wallets as a whole", () => {
     const wallets = fakeWallets([fakeWallet({ name: "w1" }).wallet], {
       create: ({ name }) => name === "/" ? refuse("missing")() : refuse("exists")(),
       load: refuse("missing"),
-      restore: (name) =>
+      restore: ({ name }) =>
         name === "w1" ? refuse("exists")() : name === "lost"
           ? new InvalidWalletRequest({ code: "missing", reason: "Backup file does not exist" }) :
           new WalletDamaged({

@@ -137,6 +137,13 @@ export const OPTIONS = {
     "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
     { defaultNote: "no proxy" }
   ),
+  peerblockfilters: singleOption(
+    Kind.onOffKind,
+    "peerblockfilters",
+    "Peers",
+    "serve compact block filters to peers; needs -blockfilterindex",
+    { default: "0" }
+  ),
   uacomment: singleOption(
     Kind.optionalKind(Kind.commentKind),
     "uacomment",
@@ -192,6 +199,27 @@ export const OPTIONS = {
     }
   ),
   txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  blockfilterindex: singleOption(
+    Kind.choiceKind(["0", "1", "basic"]),
+    "blockfilterindex",
+    "Chain",
+    "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
+    { default: "0" }
+  ),
+  coinstatsindex: singleOption(
+    Kind.onOffKind,
+    "coinstatsindex",
+    "Chain",
+    "keep statistics of the unspent outputs at every block",
+    { default: "0" }
+  ),
+  txospenderindex: singleOption(
+    Kind.onOffKind,
+    "txospenderindex",
+    "Chain",
+    "keep an index of the transactions that spend outputs",
+    { default: "0" }
+  ),
   checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",

@@ -67,6 +67,10 @@ export interface Settings {
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
+  readonly blockFilterIndex: boolean
+  readonly peerBlockFilters: boolean
+  readonly coinStatsIndex: boolean
+  readonly txoSpenderIndex: boolean
   /** Bytes; only for new databases. */
   readonly pageSize: number
   readonly nameHistory: boolean
@@ -218,6 +222,10 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,
     txIndex: values.txindex,
+    blockFilterIndex: values.blockfilterindex !== "0",
+    peerBlockFilters: values.peerblockfilters,
+    coinStatsIndex: values.coinstatsindex,
+    txoSpenderIndex: values.txospenderindex,
     pageSize: values.pagesize,
     nameHistory: values.namehistory,
     nameHashIndex: values.namehashindex,
@@ -246,7 +254,13 @@ const MAX_DEFAULT_THREADS = 15
 
 /** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
-  Either.map(decodeValues(gathered.source), (values) => toSettings(values, gathered, input))
+  decodeValues(gathered.source).pipe(
+    Either.map((values) => toSettings(values, gathered, input)),
+    Either.filterOrLeft(
+      ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
+      () => new UsageError({ problems: ["-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"] })
+    )
+  )
 
 /** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {

@@ -1,5 +1,5 @@
 import { quoted } from "../base/safeText.ts"
-import type { Option } from "./options.ts"
+import type { Option } from "./optionRow.ts"
 import { nearest } from "./suggest.ts"
 
 /**

@@ -1,10 +1,9 @@
-import type * as Schema from "effect/Schema"
-import { Array as ArraySchema } from "effect/Schema"
 import { NAME_ENCODINGS } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
-import type { TomlType } from "./kinds.ts"
+import { manyValues as many, oneValue as one, type OptionTable } from "./optionRow.ts"
+import { PEER_OPTIONS } from "./peerOptions.ts"
 
 /**
  * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
@@ -32,96 +31,6 @@ export const SUBSYSTEMS = [
   "wallet"
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
-
-export type OptionGroup =
-  | "General"
-  | "RPC"
-  | "Peers"
-  | "Mempool"
-  | "Chain"
-  | "Names and wallet"
-  | "Logging"
-  | "Tests, on regtest alone"
-
-export const GROUPS: ReadonlyArray<OptionGroup> = [
-  "General",
-  "RPC",
-  "Peers",
-  "Mempool",
-  "Chain",
-  "Names and wallet",
-  "Logging",
-  "Tests, on regtest alone"
-]
-
-export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
-  /** Decodes the text of the option, or the list of its texts if it is repeatable. */
-  readonly schema: S
-  readonly repeatable: boolean
-  /** The text of the default, in the schema's terms. Empty: not set. */
-  readonly default: string
-  /** The description of the default in the help, if its text is not enough. */
-  readonly defaultNote: string | undefined
-  readonly placeholder: string
-  readonly toml: TomlType
-  /** The key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
-  readonly key: string | undefined
-  readonly flag: boolean
-  readonly env: string | undefined
-  readonly secret: boolean
-  readonly group: OptionGroup
-  readonly description: string
-}
-
-export type OptionTable = Readonly<Record<string, Option>>
-
-interface Traits {
-  readonly default?: string
-  readonly defaultNote?: string
-  readonly env?: string
-  /** The key in the file, if it is not the name of the option. */
-  readonly key?: string
-  readonly flagOnly?: true
-  readonly fileOnly?: true
-  readonly secret?: true
-}
-
-type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
-
-const traitsOf = ([name, group, description, traits = {}]: Row) => ({
-  default: traits.default ?? "",
-  defaultNote: traits.defaultNote,
-  key: traits.flagOnly === true ? undefined : traits.key ?? name,
-  flag: traits.fileOnly !== true,
-  env: traits.env,
-  secret: traits.secret === true,
-  group,
-  description
-})
-
-const one = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<A, string>> => ({
-  ...traitsOf(row),
-  schema: kind.schema,
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: false
-})
-
-const many = <A>(
-  kind: Kind.OptionKind<A>,
-  ...row: Row
-): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
-  ...traitsOf(row),
-  schema: ArraySchema(kind.schema),
-  placeholder: kind.placeholder,
-  toml: kind.toml,
-  repeatable: true
-})
-
-const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
@@ -194,37 +103,7 @@ export const OPTIONS = {
     default: "0"
   }),
 
-  listen: one(
-    Kind.optionalKind(Kind.addressKind("optional")),
-    "listen",
-    "Peers",
-    "address to listen on for peers; empty to listen nowhere",
-    { default: ":8334" }
-  ),
-  maxpeers: one(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", { default: "125" }),
-  maxinbound: one(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
-  maxoutbound: one(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
-  addpeer: many(
-    Kind.addressKind("required"),
-    "addpeer",
-    "Peers",
-    "peer to connect to instead of peers from DNS; may be repeated",
-    { defaultNote: "peers found by DNS" }
-  ),
-  proxy: one(
-    Kind.optionalKind(Kind.addressKind("required")),
-    "proxy",
-    "Peers",
-    "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
-    { defaultNote: "no proxy" }
-  ),
-  uacomment: one(
-    Kind.optionalKind(Kind.commentKind),
-    "uacomment",
-    "Peers",
-    "comment in the user agent sent to peers",
-    { defaultNote: "no comment" }
-  ),
+  ...PEER_OPTIONS,
 
   maxmempool: one(Kind.integerKind({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
     default: "300"

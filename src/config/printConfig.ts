@@ -1,6 +1,7 @@
 import { stringify } from "smol-toml"
 import { shownPath } from "../base/safeText.ts"
-import { GROUPS, type Option, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { GROUPS, type Option } from "./optionRow.ts"
+import { type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./settings.ts"
 import { defaultOf, type Given } from "./sources.ts"
 

@@ -10,14 +10,9 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
-import {
-  isOptionName,
-  type LogFormat,
-  type LogLevelName,
-  OPTIONS,
-  type OptionTable,
-  type Subsystem
-} from "./options.ts"
+import type { OptionTable } from "./optionRow.ts"
+import { isOptionName, type LogFormat, type LogLevelName, OPTIONS, type Subsystem } from "./options.ts"
+import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type Values } from "./values.ts"
@@ -37,7 +32,7 @@ export interface Settings {
   readonly metrics: Address | undefined
   readonly statusPage: boolean
   readonly rest: boolean
-  /** `undefined`: no listener, as always if `maxPeers` is 0. */
+  /** `undefined`: no such listener, as always if `maxPeers` is 0. */
   readonly listen: Address | undefined
   /** 0: offline, without DNS, outbound connections or a listener. */
   readonly maxPeers: number
@@ -47,6 +42,12 @@ export interface Settings {
   readonly addPeers: ReadonlyArray<Address>
   /** The SOCKS5 proxy for outbound connections to peers. */
   readonly proxy: Address | undefined
+  readonly whitelist: ReadonlyArray<WhitelistEntry>
+  /** Listeners beside `listen`, whose peers have permissions. Empty if `maxPeers` is 0. */
+  readonly whitebind: ReadonlyArray<WhitebindEntry>
+  /** Whether whitelisted peers without named permissions get `relay`, and `forcerelay`. */
+  readonly whitelistRelay: boolean
+  readonly whitelistForceRelay: boolean
   readonly userAgentComment: string | undefined
   /** Maximum megabytes of the mempool. */
   readonly maxMempool: number
@@ -186,6 +187,12 @@ export const credentialsOf = (
   password: Redacted.Redacted<string> | undefined
 ): Credentials | undefined => user === undefined || password === undefined ? undefined : { user, password }
 
+/** The address of `listen`. Its default does not apply to a node that has other listeners (upstream, `bind_on_any`). */
+const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered): Address | undefined => {
+  const replaced = whitebind.length > 0 && source.get("listen")?.from === "default"
+  return maxpeers === 0 || replaced ? undefined : listen
+}
+
 const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): Settings => {
   return {
     network: values.network,
@@ -197,12 +204,16 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     metrics: values.metricsaddr,
     statusPage: values.statuspage,
     rest: values.rest,
-    listen: values.maxpeers === 0 ? undefined : values.listen,
+    listen: listenOf(values, gathered),
     maxPeers: values.maxpeers,
     maxInbound: values.maxinbound,
     maxOutbound: values.maxoutbound,
     addPeers: values.addpeer,
     proxy: values.proxy,
+    whitelist: values.whitelist,
+    whitebind: values.maxpeers === 0 ? [] : values.whitebind,
+    whitelistRelay: values.whitelistrelay,
+    whitelistForceRelay: values.whitelistforcerelay,
     userAgentComment: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,

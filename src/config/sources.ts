@@ -1,4 +1,5 @@
-import { isOptionName, type Option, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
+import type { Option, OptionTable } from "./optionRow.ts"
+import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 
 /** The value of an option in a source. */
 export interface Given {

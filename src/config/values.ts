@@ -2,7 +2,9 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
-import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
+import type { OptionTable } from "./optionRow.ts"
+import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { withoutPort } from "./permissions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
@@ -43,6 +45,15 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
     }
     if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
       complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
+    }
+  }
+  for (const entry of values.whitebind) {
+    if (listen === undefined) {
+      complain("whitebind", "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen")
+    }
+    if (entry.address.port === 0) complain("whitebind", withoutPort(entry))
+    if (overlap(entry.address, rpcaddr)) {
+      complain("whitebind", `${formatHostPort(entry.address)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
     }
   }
   if (network !== "regtest") {

@@ -10,7 +10,7 @@ export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: Mes
 /** The messages that each part of the node handles. */
 export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
-  readonly relay: MessageHandlers<"inv" | "tx" | "notfound">
+  readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
@@ -41,6 +41,7 @@ export const messageTable = ({ gossip, relay, server, sync }: MessageParts): Mes
   inv: [sync.inv, relay.inv],
   notfound: [sync.notfound, relay.notfound],
   tx: [relay.tx],
+  mempool: [relay.mempool],
   getheaders: [server.getheaders],
   getblocks: [server.getblocks],
   getdata: [server.getdata],
@@ -55,7 +56,6 @@ export const messageTable = ({ gossip, relay, server, sync }: MessageParts): Mes
   feefilter: "connection",
   wtxidrelay: leave("unexpected message: wtxidrelay after verack"),
   sendaddrv2: leave("unexpected message: sendaddrv2 after verack"),
-  mempool: BLOOM,
   filterload: BLOOM,
   filteradd: BLOOM,
   filterclear: BLOOM,

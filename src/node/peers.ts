@@ -29,8 +29,23 @@ const NEAR_TIP_SECONDS = 144 * 600
 /** What is put together from the settings for the network. */
 type NetworkSettings = Pick<
   Settings,
-  "addPeers" | "listen" | "maxInbound" | "maxOutbound" | "maxPeers" | "network" | "proxy" | "userAgentComment"
+  | "addPeers"
+  | "listen"
+  | "maxInbound"
+  | "maxOutbound"
+  | "maxPeers"
+  | "network"
+  | "proxy"
+  | "userAgentComment"
+  | "whitebind"
+  | "whitelist"
+  | "whitelistForceRelay"
+  | "whitelistRelay"
 >
+
+/** The port that peers are told. Not that of a listener for peers that are never banned (upstream `GetListenPort`). */
+const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
+  (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 
 /** The parts that handle the messages of peers: sync, relay, serving, addresses. */
 const makeHandlers = (
@@ -48,6 +63,7 @@ const makeHandlers = (
     const relay = yield* Relay.make({ random })
     const server = yield* Server.make({ transactionFor: relay.transactionFor })
     let downloading = true
+    const listenPort = announcedPort(settings)
     const gossip = Gossip.make({
       book: store.book,
       bans: store.bans,
@@ -58,11 +74,11 @@ const makeHandlers = (
         return ownServices(chain.tree.losses)
       },
       ownAddress: (peer) =>
-        settings.listen === undefined
+        listenPort === undefined
           ? undefined
           : ownAddressFor(peer, {
             local: [],
-            listenPort: settings.listen.port,
+            listenPort,
             discover: settings.proxy === undefined,
             random
           }),
@@ -99,6 +115,10 @@ export const layer = (settings: NetworkSettings, peersFile: string) =>
     PeerManager.layer({
       network: params.network,
       listen: settings.listen,
+      whitebind: settings.whitebind,
+      whitelist: settings.whitelist,
+      whitelistRelay: settings.whitelistRelay,
+      whitelistForceRelay: settings.whitelistForceRelay,
       maxPeers: settings.maxPeers,
       maxInbound: settings.maxInbound,
       maxOutbound: settings.maxOutbound,

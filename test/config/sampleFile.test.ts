@@ -3,7 +3,8 @@ import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { fromFile } from "../../src/config/configFile.ts"
-import { type Option, optionNamesOf, OPTIONS } from "../../src/config/options.ts"
+import type { Option } from "../../src/config/optionRow.ts"
+import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 import { decodeValues } from "../../src/config/values.ts"
 
 const sample = readFileSync(fileURLToPath(new URL("../../docs/svcd.conf.sample", import.meta.url)), "utf8")

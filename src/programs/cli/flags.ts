@@ -1,6 +1,7 @@
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
-import { type Option, OPTIONS, type OptionTable } from "../../config/options.ts"
+import type { Option, OptionTable } from "../../config/optionRow.ts"
+import { OPTIONS } from "../../config/options.ts"
 import { SHELLS } from "../tool/arguments.ts"
 import { NAME } from "./outcome.ts"
 

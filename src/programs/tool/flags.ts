@@ -7,7 +7,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { defaultText, describedOption } from "../../config/help.ts"
 import type { OptionKind } from "../../config/kinds.ts"
-import type { OptionTable } from "../../config/options.ts"
+import type { OptionTable } from "../../config/optionRow.ts"
 
 /** The flags of svcd-mail and svcd-wallet: options of @effect/cli, decoded by `config/kinds.ts`. */
 

@@ -3,6 +3,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 
 /**
@@ -31,8 +32,6 @@ export const SUBSYSTEMS = [
   "wallet"
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
-
-const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
@@ -111,46 +110,7 @@ export const OPTIONS = {
     default: "0"
   }),
 
-  listen: singleOption(
-    Kind.optionalKind(Kind.addressKind("optional")),
-    "listen",
-    "Peers",
-    "address to listen on for peers; empty to listen nowhere",
-    { default: ":8334" }
-  ),
-  maxpeers: singleOption(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", {
-    default: "125"
-  }),
-  maxinbound: singleOption(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
-  maxoutbound: singleOption(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
-  addpeer: listOption(
-    Kind.addressKind("required"),
-    "addpeer",
-    "Peers",
-    "peer to connect to instead of peers from DNS; may be repeated",
-    { defaultNote: "peers found by DNS" }
-  ),
-  proxy: singleOption(
-    Kind.optionalKind(Kind.addressKind("required")),
-    "proxy",
-    "Peers",
-    "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
-    { defaultNote: "no proxy" }
-  ),
-  peerblockfilters: singleOption(
-    Kind.onOffKind,
-    "peerblockfilters",
-    "Peers",
-    "serve compact block filters to peers; needs -blockfilterindex",
-    { default: "0" }
-  ),
-  uacomment: singleOption(
-    Kind.optionalKind(Kind.commentKind),
-    "uacomment",
-    "Peers",
-    "comment in the user agent sent to peers",
-    { defaultNote: "no comment" }
-  ),
+  ...PEER_OPTIONS,
 
   ...RELAY_OPTIONS,
 

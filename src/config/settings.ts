@@ -13,6 +13,7 @@ import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
+import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
@@ -33,7 +34,7 @@ export interface Settings {
   readonly metrics: Address | undefined
   readonly statusPage: boolean
   readonly rest: boolean
-  /** `undefined`: no listener, as always if `maxPeers` is 0. */
+  /** `undefined`: no such listener, as always if `maxPeers` is 0. */
   readonly listen: Address | undefined
   /** 0: offline, without DNS, outbound connections or a listener. */
   readonly maxPeers: number
@@ -43,6 +44,12 @@ export interface Settings {
   readonly addPeers: ReadonlyArray<Address>
   /** The SOCKS5 proxy for outbound connections to peers. */
   readonly proxy: Address | undefined
+  readonly whitelist: ReadonlyArray<WhitelistEntry>
+  /** Listeners beside `listen`, whose peers have permissions. Empty if `maxPeers` is 0. */
+  readonly whitebind: ReadonlyArray<WhitebindEntry>
+  /** Whether whitelisted peers without named permissions get `relay`, and `forcerelay`. */
+  readonly whitelistRelay: boolean
+  readonly whitelistForceRelay: boolean
   readonly userAgentComment: string | undefined
   /** Maximum megabytes of the mempool. */
   readonly maxMempool: number
@@ -190,6 +197,12 @@ export const credentialsOf = (
   password: Redacted.Redacted<string> | undefined
 ): Credentials | undefined => user === undefined || password === undefined ? undefined : { user, password }
 
+/** The address of `listen`. Its default does not apply to a node that has other listeners (upstream, `bind_on_any`). */
+const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered): Address | undefined => {
+  const replaced = whitebind.length > 0 && source.get("listen")?.from === "default"
+  return maxpeers === 0 || replaced ? undefined : listen
+}
+
 const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): Settings => {
   return {
     network: values.network,
@@ -201,12 +214,16 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     metrics: values.metricsaddr,
     statusPage: values.statuspage,
     rest: values.rest,
-    listen: values.maxpeers === 0 ? undefined : values.listen,
+    listen: listenOf(values, gathered),
     maxPeers: values.maxpeers,
     maxInbound: values.maxinbound,
     maxOutbound: values.maxoutbound,
     addPeers: values.addpeer,
     proxy: values.proxy,
+    whitelist: values.whitelist,
+    whitebind: values.maxpeers === 0 ? [] : values.whitebind,
+    whitelistRelay: values.whitelistrelay,
+    whitelistForceRelay: values.whitelistforcerelay,
     userAgentComment: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,

@@ -10,7 +10,7 @@ export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: Mes
 /** The messages that each part of the node handles. */
 export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
-  readonly relay: MessageHandlers<"inv" | "tx" | "notfound">
+  readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
   /** Only of a node that serves block filters. */
   readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
@@ -43,6 +43,7 @@ export const messageTable = ({ filters, gossip, relay, server, sync }: MessagePa
   inv: [sync.inv, relay.inv],
   notfound: [sync.notfound, relay.notfound],
   tx: [relay.tx],
+  mempool: [relay.mempool],
   getheaders: [server.getheaders],
   getblocks: [server.getblocks],
   getdata: [server.getdata],
@@ -57,7 +58,6 @@ export const messageTable = ({ filters, gossip, relay, server, sync }: MessagePa
   feefilter: "connection",
   wtxidrelay: leave("unexpected message: wtxidrelay after verack"),
   sendaddrv2: leave("unexpected message: sendaddrv2 after verack"),
-  mempool: BLOOM,
   filterload: BLOOM,
   filteradd: BLOOM,
   filterclear: BLOOM,

@@ -40,7 +40,15 @@ type NetworkSettings = Pick<
   | "peerBlockFilters"
   | "proxy"
   | "userAgentComment"
+  | "whitebind"
+  | "whitelist"
+  | "whitelistForceRelay"
+  | "whitelistRelay"
 >
+
+/** The port that peers are told. Not that of a listener for peers that are never banned (upstream `GetListenPort`). */
+const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
+  (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 
 /** The parts that handle the messages of peers: sync, relay, serving, addresses. */
 const makeHandlers = (
@@ -65,6 +73,7 @@ const makeHandlers = (
     const filters = index === undefined ? undefined : yield* FilterServer.make(index)
     const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined })
     let downloading = true
+    const listenPort = announcedPort(settings)
     const gossip = Gossip.make({
       book: store.book,
       bans: store.bans,
@@ -75,11 +84,11 @@ const makeHandlers = (
         return services()
       },
       ownAddress: (peer) =>
-        settings.listen === undefined
+        listenPort === undefined
           ? undefined
           : ownAddressFor(peer, {
             local: [],
-            listenPort: settings.listen.port,
+            listenPort,
             discover: settings.proxy === undefined,
             random
           }),
@@ -117,6 +126,10 @@ export const layer = (settings: NetworkSettings, peersFile: string) =>
     PeerManager.layer({
       network: params.network,
       listen: settings.listen,
+      whitebind: settings.whitebind,
+      whitelist: settings.whitelist,
+      whitelistRelay: settings.whitelistRelay,
+      whitelistForceRelay: settings.whitelistForceRelay,
       maxPeers: settings.maxPeers,
       maxInbound: settings.maxInbound,
       maxOutbound: settings.maxOutbound,

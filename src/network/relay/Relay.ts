@@ -26,6 +26,7 @@ import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType
 import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
 import { type FeeFilterState, feeSteps, nextFeeFilter } from "./feeFilter.ts"
 import { getdataItems, kindOf, knownHash } from "./items.ts"
+import type { StoredOrphan } from "./Orphanage.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
 import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
 import { TxDownloads } from "./TxDownloads.ts"
@@ -37,6 +38,8 @@ export interface Relay extends PeerHandler {
   readonly relayOf: (peer: Peer) => PeerRelay
   /** The requested transaction, if the peer may know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+  /** Transactions that wait for their parents. */
+  readonly orphans: () => ReadonlyArray<StoredOrphan>
 }
 
 export interface RelayOptions {
@@ -385,6 +388,7 @@ export const make = (
           lastTransaction: state?.lastTransaction ?? 0
         }
       },
-      transactionFor
+      transactionFor,
+      orphans: () => downloads.orphanList()
     }
   })

@@ -8,6 +8,7 @@ import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import type { HashedUser } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
@@ -23,6 +24,8 @@ export interface Settings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
+  /** Users of RPC besides those credentials. */
+  readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -191,6 +194,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     network: values.network,
     dataDir: dataDirOf(gathered, input),
     rpc: { ...values.rpcaddr, credentials: credentialsOf(values.rpcuser, values.rpcpassword) },
+    hashedUsers: values.rpcauth,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

@@ -31,12 +31,12 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
 
   issues.push(...halfCredentials(values))
-  const isOpen = rpcuser === undefined && rpcpassword === undefined
+  const isOpen = rpcuser === undefined && rpcpassword === undefined && values.rpcauth.length === 0
   if (isOpen && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
     complain(
       "rpcaddr",
       `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
-        "set rpcuser and rpcpassword, or rpcallowinsecure"
+        "set rpcuser and rpcpassword, or rpcauth, or rpcallowinsecure"
     )
   }
   if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {

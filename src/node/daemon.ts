@@ -217,6 +217,7 @@ export const run = (settings: Settings) => {
   const listener = RpcServer.layer({
     listen: settings.rpc,
     credentials: settings.rpc.credentials,
+    hashedUsers: settings.hashedUsers,
     rateLimit: settings.rateLimit,
     maxRequestSize: settings.maxRequestSize,
     onRefused: recordRefusal

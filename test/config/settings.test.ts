@@ -11,6 +11,7 @@ describe("decodeSettings", () => {
       network: "mainnet",
       dataDir: "/home/me/.svcd",
       rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+      hashedUsers: [],
       allowInsecure: false,
       rateLimit: 0,
       maxRequestSize: 0,
@@ -270,7 +271,7 @@ describe("decodeSettings", () => {
     [
       ["-rpcaddr=0.0.0.0:8336"],
       "-rpcaddr: 0.0.0.0:8336 is open to other machines, and there are no credentials; " +
-      "set rpcuser and rpcpassword, or rpcallowinsecure"
+      "set rpcuser and rpcpassword, or rpcauth, or rpcallowinsecure"
     ]
   ])("refuses %j", (argv, problem) => {
     assert.deepStrictEqual(problemsOf(argv), [problem])

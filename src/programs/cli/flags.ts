@@ -53,6 +53,10 @@ export const CLI_COMMANDS = {
       expiring: textOption({ placeholder: "BLOCKS", description: "show only names that expire within so many blocks" }),
       help: OPTIONS.help
     }
+  },
+  rpcauth: {
+    description: "make a user of RPC: a line for svcd.conf, and a password",
+    options: { json: switchOption("print JSON"), help: OPTIONS.help }
   }
 } as const satisfies Readonly<Record<string, { readonly description: string; readonly options: OptionTable }>>
 
@@ -69,6 +73,7 @@ export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shel
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
+       ${NAME} rpcauth USER [PASSWORD] [-json]
 
 Calls a method of a running svcd, or of another daemon with the same interface, and prints its result:
 a text as it is, anything else as JSON. "${NAME} help" lists the methods, "${NAME} help <method>"
@@ -80,6 +85,10 @@ Commands that print tables, and JSON with -json
                         with a prefix, names that begin so
     -all                also those that have expired or were given away
     -expiring BLOCKS    only those that expire within so many blocks
+
+A command that needs no daemon
+  rpcauth               make a user of RPC: the line of svcd.conf, with a hash of the password; without
+                        a password it makes one and prints it, and "-" reads it from standard input
 
 The daemon
   -network NAME         network of the daemon (environment: SVCD_NETWORK)
@@ -156,7 +165,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
+    : (["status", "names", "rpcauth"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
 
 /**
  * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the
@@ -188,7 +197,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   for (const name of given.keys()) {
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue
-    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(" and ")}`)
+    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(", ")}`)
   }
   return {
     wants,

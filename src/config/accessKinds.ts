@@ -1,27 +1,10 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { formatHashedUser, type HashedUser, parseHashedUser } from "./hashedUser.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
 /** The kinds of option values that say which callers RPC answers. */
-
-/** A user of RPC without the password: what `-rpcauth` holds. */
-export interface HashedUser {
-  readonly user: string
-  readonly salt: string
-  /** HMAC-SHA-256 of the password under the salt, in 64 hexadecimal digits. */
-  readonly hash: string
-}
-
-const HASHED_USER = /^([^:\r\n]+):([^:$\r\n]+)\$([0-9a-f]{64})$/
-
-/** Parses `USER:SALT$HMAC`. */
-export const parseHashedUser = (text: string): HashedUser | undefined => {
-  const [, user, salt, hash] = HASHED_USER.exec(text) ?? []
-  return user === undefined || salt === undefined || hash === undefined ? undefined : { user, salt, hash }
-}
-
-export const formatHashedUser = ({ hash, salt, user }: HashedUser): string => `${user}:${salt}$${hash}`
 
 const HashedUserSchema: Schema.Schema<HashedUser> = Schema.Struct({
   user: Schema.String,

@@ -1,20 +1,12 @@
 import * as Redacted from "effect/Redacted"
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
-import type { HashedUser } from "../config/accessKinds.ts"
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import { type HashedUser, hashedUser, hmac } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 
 /** HTTP Basic authentication of the RPC listener (reference/rpc.md 1.4). */
 
 const SCHEME = "Basic "
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-const hmac = (salt: string | Uint8Array, text: Uint8Array): Buffer => createHmac("sha256", salt).update(text).digest()
-
-/** Returns what `-rpcauth` holds for a user. */
-export const hashedUser = ({ password, user }: Credentials): HashedUser => {
-  const salt = randomBytes(16).toString("hex")
-  return { user, salt, hash: hmac(salt, Buffer.from(Redacted.value(password))).toString("hex") }
-}
 
 export interface KnownUsers {
   readonly credentials: Credentials | undefined

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { parseHashedUser } from "../../src/config/accessKinds.ts"
-import { admission, hashedUser, isOpen } from "../../src/http/auth.ts"
+import { hashedUser, parseHashedUser } from "../../src/config/hashedUser.ts"
+import { admission, isOpen } from "../../src/http/auth.ts"
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64")
 

@@ -1,8 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
-import { formatHashedUser, parseHashedUser } from "../../config/accessKinds.ts"
-import { hashedUser } from "../../http/auth.ts"
+import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
 import { type CliInput, type CliOutcome, NAME, success, usageOutcome } from "./outcome.ts"
 
 /** `svcd-cli rpcauth`: makes a user of RPC whose password is in no file. It asks no daemon. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Redacted } from "effect"
-import { parseHashedUser } from "../../../src/config/accessKinds.ts"
+import { parseHashedUser } from "../../../src/config/hashedUser.ts"
 import { admission } from "../../../src/http/auth.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
 

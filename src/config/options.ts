@@ -4,6 +4,7 @@ import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 
 /**
@@ -32,8 +33,6 @@ export const SUBSYSTEMS = [
   "wallet"
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
-
-const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** Requests per minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
@@ -113,39 +112,7 @@ export const OPTIONS = {
     default: "0"
   }),
 
-  listen: singleOption(
-    Kind.optionalKind(Kind.addressKind("optional")),
-    "listen",
-    "Peers",
-    "address to listen on for peers; empty to listen nowhere",
-    { default: ":8334" }
-  ),
-  maxpeers: singleOption(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", {
-    default: "125"
-  }),
-  maxinbound: singleOption(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
-  maxoutbound: singleOption(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
-  addpeer: listOption(
-    Kind.addressKind("required"),
-    "addpeer",
-    "Peers",
-    "peer to connect to instead of peers from DNS; may be repeated",
-    { defaultNote: "peers found by DNS" }
-  ),
-  proxy: singleOption(
-    Kind.optionalKind(Kind.addressKind("required")),
-    "proxy",
-    "Peers",
-    "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
-    { defaultNote: "no proxy" }
-  ),
-  uacomment: singleOption(
-    Kind.optionalKind(Kind.commentKind),
-    "uacomment",
-    "Peers",
-    "comment in the user agent sent to peers",
-    { defaultNote: "no comment" }
-  ),
+  ...PEER_OPTIONS,
 
   ...RELAY_OPTIONS,
 
@@ -194,6 +161,27 @@ export const OPTIONS = {
     }
   ),
   txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  blockfilterindex: singleOption(
+    Kind.choiceKind(["0", "1", "basic"]),
+    "blockfilterindex",
+    "Chain",
+    "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
+    { default: "0" }
+  ),
+  coinstatsindex: singleOption(
+    Kind.onOffKind,
+    "coinstatsindex",
+    "Chain",
+    "keep statistics of the unspent outputs at every block",
+    { default: "0" }
+  ),
+  txospenderindex: singleOption(
+    Kind.onOffKind,
+    "txospenderindex",
+    "Chain",
+    "keep an index of the transactions that spend outputs",
+    { default: "0" }
+  ),
   checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",

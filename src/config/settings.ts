@@ -14,6 +14,7 @@ import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import type { HashedUser } from "./hashedUser.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
+import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
@@ -36,7 +37,7 @@ export interface Settings {
   readonly metrics: Address | undefined
   readonly statusPage: boolean
   readonly rest: boolean
-  /** `undefined`: no listener, as always if `maxPeers` is 0. */
+  /** `undefined`: no such listener, as always if `maxPeers` is 0. */
   readonly listen: Address | undefined
   /** 0: offline, without DNS, outbound connections or a listener. */
   readonly maxPeers: number
@@ -46,6 +47,12 @@ export interface Settings {
   readonly addPeers: ReadonlyArray<Address>
   /** The SOCKS5 proxy for outbound connections to peers. */
   readonly proxy: Address | undefined
+  readonly whitelist: ReadonlyArray<WhitelistEntry>
+  /** Listeners beside `listen`, whose peers have permissions. Empty if `maxPeers` is 0. */
+  readonly whitebind: ReadonlyArray<WhitebindEntry>
+  /** Whether whitelisted peers without named permissions get `relay`, and `forcerelay`. */
+  readonly whitelistRelay: boolean
+  readonly whitelistForceRelay: boolean
   readonly userAgentComment: string | undefined
   /** Maximum megabytes of the mempool. */
   readonly maxMempool: number
@@ -70,6 +77,10 @@ export interface Settings {
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
+  readonly blockFilterIndex: boolean
+  readonly peerBlockFilters: boolean
+  readonly coinStatsIndex: boolean
+  readonly txoSpenderIndex: boolean
   /** Bytes; only for new databases. */
   readonly pageSize: number
   readonly nameHistory: boolean
@@ -189,6 +200,12 @@ export const credentialsOf = (
   password: Redacted.Redacted<string> | undefined
 ): Credentials | undefined => user === undefined || password === undefined ? undefined : { user, password }
 
+/** The address of `listen`. Its default does not apply to a node that has other listeners (upstream, `bind_on_any`). */
+const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered): Address | undefined => {
+  const replaced = whitebind.length > 0 && source.get("listen")?.from === "default"
+  return maxpeers === 0 || replaced ? undefined : listen
+}
+
 const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): Settings => {
   return {
     network: values.network,
@@ -201,12 +218,16 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     metrics: values.metricsaddr,
     statusPage: values.statuspage,
     rest: values.rest,
-    listen: values.maxpeers === 0 ? undefined : values.listen,
+    listen: listenOf(values, gathered),
     maxPeers: values.maxpeers,
     maxInbound: values.maxinbound,
     maxOutbound: values.maxoutbound,
     addPeers: values.addpeer,
     proxy: values.proxy,
+    whitelist: values.whitelist,
+    whitebind: values.maxpeers === 0 ? [] : values.whitebind,
+    whitelistRelay: values.whitelistrelay,
+    whitelistForceRelay: values.whitelistforcerelay,
     userAgentComment: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,
@@ -222,6 +243,10 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,
     txIndex: values.txindex,
+    blockFilterIndex: values.blockfilterindex !== "0",
+    peerBlockFilters: values.peerblockfilters,
+    coinStatsIndex: values.coinstatsindex,
+    txoSpenderIndex: values.txospenderindex,
     pageSize: values.pagesize,
     nameHistory: values.namehistory,
     nameHashIndex: values.namehashindex,
@@ -250,7 +275,13 @@ const MAX_DEFAULT_THREADS = 15
 
 /** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
-  Either.map(decodeValues(gathered.source), (values) => toSettings(values, gathered, input))
+  decodeValues(gathered.source).pipe(
+    Either.map((values) => toSettings(values, gathered, input)),
+    Either.filterOrLeft(
+      ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
+      () => new UsageError({ problems: ["-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"] })
+    )
+  )
 
 /** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {

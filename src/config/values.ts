@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { withoutPort } from "./permissions.ts"
 import type { RELAY_OPTIONS } from "./relayOptions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
@@ -52,6 +53,15 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   }
   if (network === "mainnet" && values.acceptnonstdtxn) {
     complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
+  }
+  for (const entry of values.whitebind) {
+    if (listen === undefined) {
+      complain("whitebind", "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen")
+    }
+    if (entry.address.port === 0) complain("whitebind", withoutPort(entry))
+    if (overlap(entry.address, rpcaddr)) {
+      complain("whitebind", `${formatHostPort(entry.address)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
+    }
   }
   if (network !== "regtest") {
     const onRegtestOnly = `is for regtest alone, and the network is ${network}`

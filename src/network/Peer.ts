@@ -1,5 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../base/MemoryBudget.ts"
+import type { Permission } from "../config/permissions.ts"
 import type { PeerId } from "../protocol/keys.ts"
 import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
@@ -13,6 +14,11 @@ export type ConnectionType =
   | "block-relay-only"
   | "addr-fetch"
   | "feeler"
+
+/** What the operator allows a peer (`-whitelist`, `-whitebind`), in the order of `getpeerinfo`. */
+export type Permissions = ReadonlySet<Permission>
+
+export const NO_PERMISSIONS: Permissions = new Set<Permission>()
 
 /** Data from a peer's `version`, and features negotiated before `verack`. */
 export interface Hello {
@@ -87,6 +93,7 @@ export interface Peer {
   readonly port: number
   /** `address:port` in display form, or the name that the operator gave. */
   readonly name: string
+  readonly permissions: Permissions
   /** The local end of the connection, as `address:port`. */
   readonly bind: string | undefined
   /** Seconds since 1970. */
@@ -106,7 +113,7 @@ export interface Peer {
    * delay. Disconnects a peer whose queue has reached its hard limit.
    */
   readonly post: (message: Message) => void
-  /** Disconnects the peer, soon and once. */
+  /** Disconnects the peer, soon and once; a misbehaving peer with the permission `noban` stays connected. */
   readonly disconnect: (disconnection: Disconnection) => void
   /** Counts memory held for data from the peer. Closed with the connection. */
   readonly memory: MemoryAccount

@@ -11,12 +11,15 @@ import { fewATurn } from "../base/fewATurn.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../base/random.ts"
+import type { Grant } from "../config/permissions.ts"
+import { misbehavingPeers } from "../metrics/metrics.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "./addresses/seeds.ts"
 import { isolatingCredentials } from "./addresses/socks5.ts"
 import { Automatic } from "./connect/Automatic.ts"
 import { Connections } from "./connect/Connections.ts"
 import { admit } from "./connect/Inbound.ts"
 import { addNode, call, type Net, type PeerManagerOptions } from "./connect/net.ts"
+import { PermissionRules } from "./connect/permissions.ts"
 import { service } from "./connect/service.ts"
 import { slotLimits } from "./connect/slots.ts"
 import { ownUserAgent } from "./connect/userAgent.ts"
@@ -79,26 +82,49 @@ const accepting = (
     readonly now: () => number
   }
 ) => {
-  const inbound = {
-    connections: net.connections,
-    limits: net.limits,
-    bans: net.store.bans,
-    secret: randomBytes(random, 16),
-    info: handlers.info
-  }
-  return (socket: Socket): void => {
-    const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
-    if (admission?.type === "admitted") {
-      net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))
-      return
+  const secret = randomBytes(random, 16)
+  return (grant: Grant | undefined) => {
+    const inbound = {
+      connections: net.connections,
+      limits: net.limits,
+      bans: net.store.bans,
+      secret,
+      info: handlers.info,
+      rules: net.rules,
+      grant
     }
-    socket.destroy()
-    if (admission !== undefined) {
-      const { peer, reason } = admission
-      net.spawn(Effect.logDebug("connection refused", { peer, reason }))
+    return (socket: Socket): void => {
+      const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
+      if (admission?.type === "admitted") {
+        net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))
+        return
+      }
+      socket.destroy()
+      if (admission !== undefined) {
+        const { peer, reason } = admission
+        net.spawn(Effect.logDebug("connection refused", { peer, reason }))
+      }
     }
   }
 }
+
+/** Opens all listeners. Returns the addresses, in the order of the options. */
+const listenAll = (
+  options: PeerManagerOptions,
+  acceptFor: (grant: Grant | undefined) => (socket: Socket) => void
+): Effect.Effect<ReadonlyArray<Address>, BindFailed, Scope.Scope> =>
+  Effect.forEach(
+    [
+      ...(options.listen === undefined ? [] : [{ address: options.listen, grant: undefined }]),
+      ...options.whitebind.map(
+        (grant) => ({ address: grant.address, grant })
+      )
+    ],
+    ({ address, grant }) =>
+      listen(address, acceptFor(grant)).pipe(
+        Effect.tap((bound) => Effect.logInfo("listening for peers", { address: formatHostPort(bound) }))
+      )
+  )
 
 const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Random) =>
   Effect.gen(function*() {
@@ -164,6 +190,7 @@ const make = (
     let met = false
     let active = true
 
+    const run = yield* FiberSet.makeRuntime<never, void>()
     const connections = new Connections({
       context: {
         magic: options.network.magic,
@@ -175,7 +202,17 @@ const make = (
         pace: new Pace(monotonic()),
         turns: new Turns(monotonic),
         meter: ownTime(),
-        budget
+        budget,
+        pardoned: ({ id, name }, { reason }) => {
+          misbehavingPeers.increase()
+          run(
+            Effect.logWarning("misbehaving peer not disconnected: it has the permission noban", {
+              peer: name,
+              id,
+              reason
+            })
+          )
+        }
       },
       introduce: () => ({
         services: handlers.services(),
@@ -195,13 +232,13 @@ const make = (
     })
     const limits = slotLimits({
       ...options,
-      listening: options.listen !== undefined,
+      listening: options.listen !== undefined || options.whitebind.length > 0,
       configured: options.addPeers.length
     })
-    const run = yield* FiberSet.makeRuntime<never, void>()
     const net: Net = {
       options,
       limits,
+      rules: new PermissionRules(options),
       connections,
       store,
       proxy: options.proxy && { address: options.proxy, credentials: isolatingCredentials(random) },
@@ -217,10 +254,9 @@ const make = (
       for (const target of options.addPeers) addNode(net, { name: formatHostPort(target), target })
       if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
     }
-    const bound = options.listen === undefined || limits.inbound === 0
-      ? undefined
-      : yield* listen(options.listen, accepting(net, { handlers, random, now }))
-    if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatHostPort(bound) })
+    const [bound] = limits.inbound === 0
+      ? []
+      : yield* listenAll(options, accepting(net, { handlers, random, now }))
     return service(net, handlers, {
       bound,
       totals,

@@ -10,8 +10,10 @@ export type MessageHandlers<C extends MessageCommand> = { readonly [K in C]: Mes
 /** The messages that each part of the node handles. */
 export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
-  readonly relay: MessageHandlers<"inv" | "tx" | "notfound">
+  readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
+  /** Only of a node that serves block filters. */
+  readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
@@ -33,7 +35,7 @@ const FILTERS = leave("unsupported: the peer requests block filters")
  * Where each message goes after the handshake, by its type only (reference/protocol.md 6.5, 6.6). Messages with an
  * unknown command are ignored (6.4).
  */
-export const messageTable = ({ gossip, relay, server, sync }: MessageParts): MessageTable => ({
+export const messageTable = ({ filters, gossip, relay, server, sync }: MessageParts): MessageTable => ({
   headers: [sync.headers],
   block: [sync.block],
   cmpctblock: [sync.cmpctblock],
@@ -41,6 +43,7 @@ export const messageTable = ({ gossip, relay, server, sync }: MessageParts): Mes
   inv: [sync.inv, relay.inv],
   notfound: [sync.notfound, relay.notfound],
   tx: [relay.tx],
+  mempool: [relay.mempool],
   getheaders: [server.getheaders],
   getblocks: [server.getblocks],
   getdata: [server.getdata],
@@ -55,13 +58,12 @@ export const messageTable = ({ gossip, relay, server, sync }: MessageParts): Mes
   feefilter: "connection",
   wtxidrelay: leave("unexpected message: wtxidrelay after verack"),
   sendaddrv2: leave("unexpected message: sendaddrv2 after verack"),
-  mempool: BLOOM,
   filterload: BLOOM,
   filteradd: BLOOM,
   filterclear: BLOOM,
-  getcfilters: FILTERS,
-  getcfheaders: FILTERS,
-  getcfcheckpt: FILTERS,
+  getcfilters: filters === undefined ? FILTERS : [filters.getcfilters],
+  getcfheaders: filters === undefined ? FILTERS : [filters.getcfheaders],
+  getcfcheckpt: filters === undefined ? FILTERS : [filters.getcfcheckpt],
   version: "ignore",
   verack: "ignore",
   alert: "ignore",

@@ -8,6 +8,7 @@ import * as Chain from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
 import type { ImportFailed } from "../chain/errors.ts"
+import * as Indexes from "../chain/indexes/Indexes.ts"
 import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
 import * as BlockHealth from "../chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
@@ -110,12 +111,20 @@ const stores = (settings: Settings, tell: Tell) =>
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
       : TxIndex.layerOff
+    const indexes = Indexes.layer({
+      directory: directory.chainstate,
+      pageSize: settings.pageSize,
+      params: paramsFor(settings),
+      filters: settings.blockFilterIndex,
+      spenders: settings.txoSpenderIndex,
+      coinStats: settings.coinStatsIndex
+    })
     const waiting = Layer.mergeAll(Miner.layer(blockLimitsOf(settings.relay)), fees).pipe(
       Layer.provideMerge(mempool),
       Layer.provideMerge(status),
       Layer.provideMerge(chain)
     )
-    const stored = Layer.mergeAll(waiting, names, transactions)
+    const stored = Layer.mergeAll(waiting, names, transactions, indexes)
     const wallets = Wallets.layer({
       directory: directory.path,
       chainstateDirectory: directory.chainstate,
@@ -194,6 +203,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     const control = yield* ChainControl
     const names = yield* NameDb.NameDb
     const index = yield* TxIndex.TxIndex
+    const indexes = yield* Indexes.Indexes
     const mempool = yield* Mempool.Mempool
     const wallets = yield* Wallets.Wallets
     const status = yield* SyncStatus.SyncStatus
@@ -203,6 +213,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     yield* tell("Loading names…")
     yield* control.register(names.follower)
     if (index.follower !== undefined) yield* control.register(index.follower)
+    yield* Effect.forEach(indexes.followers, control.register, { discard: true })
     yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true })
     yield* control.register(mempool.follower)
     yield* Effect.forkScoped(withoutSpan(logBlocks))

@@ -6,6 +6,7 @@ import { unixTime } from "../base/clock.ts"
 import { randomBytes, secureRandom } from "../base/random.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
+import { Indexes } from "../chain/indexes/Indexes.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Settings } from "../config/settings.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -17,6 +18,7 @@ import { ownServices } from "../network/ownServices.ts"
 import { PeerHandlers } from "../network/PeerHandlers.ts"
 import * as PeerManager from "../network/PeerManager.ts"
 import * as Relay from "../network/relay/Relay.ts"
+import * as FilterServer from "../network/serve/FilterServer.ts"
 import * as Server from "../network/serve/Server.ts"
 import * as SyncManager from "../network/sync/SyncManager.ts"
 
@@ -29,14 +31,34 @@ const NEAR_TIP_SECONDS = 144 * 600
 /** What is put together from the settings for the network. */
 type NetworkSettings = Pick<
   Settings,
-  "addPeers" | "listen" | "maxInbound" | "maxOutbound" | "maxPeers" | "network" | "proxy" | "userAgentComment"
+  | "addPeers"
+  | "listen"
+  | "maxInbound"
+  | "maxOutbound"
+  | "maxPeers"
+  | "network"
+  | "peerBlockFilters"
+  | "proxy"
+  | "userAgentComment"
+  | "whitebind"
+  | "whitelist"
+  | "whitelistForceRelay"
+  | "whitelistRelay"
 >
+
+/** The port that peers are told. Not that of a listener for peers that are never banned (upstream `GetListenPort`). */
+const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
+  (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 
 /** The parts that handle the messages of peers: sync, relay, serving, addresses. */
 const makeHandlers = (
   settings: NetworkSettings,
   peersFile: string
-): Effect.Effect<typeof PeerHandlers.Service, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>
+): Effect.Effect<
+  typeof PeerHandlers.Service,
+  never,
+  Chain | ChainSink | Indexes | SyncStatus | Mempool | Scope.Scope
+> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus
@@ -47,7 +69,11 @@ const makeHandlers = (
     const sync = yield* SyncManager.make()
     const relay = yield* Relay.make({ random })
     const server = yield* Server.make({ transactionFor: relay.transactionFor })
+    const index = settings.peerBlockFilters ? (yield* Indexes).filters : undefined
+    const filters = index === undefined ? undefined : yield* FilterServer.make(index)
+    const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined })
     let downloading = true
+    const listenPort = announcedPort(settings)
     const gossip = Gossip.make({
       book: store.book,
       bans: store.bans,
@@ -55,14 +81,14 @@ const makeHandlers = (
       key: randomBytes(random, 16),
       now,
       get services() {
-        return ownServices(chain.tree.losses)
+        return services()
       },
       ownAddress: (peer) =>
-        settings.listen === undefined
+        listenPort === undefined
           ? undefined
           : ownAddressFor(peer, {
             local: [],
-            listenPort: settings.listen.port,
+            listenPort,
             discover: settings.proxy === undefined,
             random
           }),
@@ -81,12 +107,13 @@ const makeHandlers = (
         sync: sync.messages,
         relay: relay.messages,
         server: server.messages,
+        filters,
         gossip: gossip.messages
       }),
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
       lastAnnouncement: sync.lastAnnouncement,
-      services: () => ownServices(chain.tree.losses),
+      services,
       startHeight: () => tree.height(tree.tip()),
       nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
       needExtraPeer: sync.staleTip
@@ -99,6 +126,10 @@ export const layer = (settings: NetworkSettings, peersFile: string) =>
     PeerManager.layer({
       network: params.network,
       listen: settings.listen,
+      whitebind: settings.whitebind,
+      whitelist: settings.whitelist,
+      whitelistRelay: settings.whitelistRelay,
+      whitelistForceRelay: settings.whitelistForceRelay,
       maxPeers: settings.maxPeers,
       maxInbound: settings.maxInbound,
       maxOutbound: settings.maxOutbound,

@@ -17,6 +17,8 @@ const connectTo = ({ port }: TestNetwork, from?: string) =>
 const untilPeers = (network: TestNetwork, count: number) =>
   eventually(`${count} peers`, Effect.map(network.manager.peers, (peers) => peers.length === count))
 
+const WARNED = "misbehaving peer not disconnected: it has the permission noban"
+
 const calls = (network: TestNetwork, message: string) => network.logs.filter((entry) => entry.message === message)
 
 describe("PeerManager: inbound", () => {
@@ -149,6 +151,35 @@ describe("PeerManager: inbound", () => {
       yield* (yield* remotePeer(network.port, { from: "127.0.0.9" })).disconnected
       yield* connectTo(network)
       yield* untilPeers(network, 3)
+    }))
+
+  it.scoped("a peer with noban connects from a banned address, and stays when it misbehaves", () =>
+    Effect.gen(function*() {
+      const noban = { permissions: ["noban", "download"] as const, implicit: false }
+      const port = yield* freePort
+      const network = yield* testNetwork({
+        listening: true,
+        whitelist: [{ ...noban, inbound: true, outbound: false, net: "127.0.5.0/24" }],
+        whitebind: [{ permissions: ["addr"], implicit: false, address: { host: "127.0.0.1", port } }],
+        party: {
+          messages: messagesTo((peer) => Effect.sync(() => peer.disconnect({ reason: "bad", misbehaving: true })))
+        }
+      })
+      yield* network.manager.ban("127.0.5.1", 1_000)
+      const trusted = yield* connectTo(network, "127.0.5.1")
+      yield* trusted.send({ type: "getaddr" })
+      yield* trusted.alive
+      const bound = yield* remotePeer(port)
+      yield* bound.call()
+      yield* untilPeers(network, 2)
+      assert.deepStrictEqual((yield* network.manager.peers).map(({ peer }) => [...peer.permissions]), [
+        ["noban", "download"],
+        ["addr"]
+      ])
+      yield* eventually("a warning", Effect.sync(() => calls(network, WARNED).length === 1))
+      assert.isFalse(network.store.bans.isDiscouraged({ network: "ipv4", bytes: Uint8Array.of(127, 0, 5, 1) }))
+      yield* bound.send({ type: "getaddr" })
+      yield* bound.disconnected
     }))
 
   it.scoped("the manager continues under 200 connections that send garbage", () =>

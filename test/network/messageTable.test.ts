@@ -21,7 +21,7 @@ describe("messageTable", () => {
     const [sync, relay] = [() => Effect.void, () => Effect.void]
     const parts = messageTable({
       sync: { headers: sync, inv: sync, block: sync, cmpctblock: sync, blocktxn: sync, notfound: sync },
-      relay: { inv: relay, tx: relay, notfound: relay },
+      relay: { inv: relay, tx: relay, notfound: relay, mempool: nothing },
       server: { getheaders: nothing, getblocks: nothing, getdata: nothing, getblocktxn: nothing },
       gossip: { addr: nothing, addrv2: nothing, getaddr: nothing }
     })
@@ -47,7 +47,6 @@ describe("messageTable", () => {
       "getcfcheckpt",
       "getcfheaders",
       "getcfilters",
-      "mempool",
       "sendaddrv2",
       "wtxidrelay"
     ])

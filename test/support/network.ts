@@ -271,6 +271,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     address,
     port,
     name: formatEndpoint(address, port),
+    permissions: new Set(),
     bind: undefined,
     connectedAt: options.connectedAt ?? 0,
     hello: {

@@ -91,6 +91,10 @@ export const testNetwork = (
       maxOutbound: 25,
       addPeers: [],
       proxy: undefined,
+      whitebind: [],
+      whitelist: [],
+      whitelistRelay: true,
+      whitelistForceRelay: false,
       userAgentComment: undefined,
       ...rest
     }).pipe(

@@ -30,7 +30,7 @@ export const messagesTo = (received: (peer: Peer, message: Message) => Effect.Ef
       blocktxn: received,
       notfound: received
     },
-    relay: { inv: nothing, tx: received, notfound: nothing },
+    relay: { inv: nothing, tx: received, notfound: nothing, mempool: received },
     server: { getheaders: received, getblocks: received, getdata: received, getblocktxn: received },
     gossip: { addr: received, addrv2: received, getaddr: received }
   })

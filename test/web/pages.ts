@@ -30,6 +30,7 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
     address: { network: "ipv4", bytes: Uint8Array.of(192, 0, 2, id) },
     port: 8334,
     name: changes.name ?? `192.0.2.${id}:8334`,
+    permissions: new Set(),
     bind: undefined,
     connectedAt: 1_700_000_000 + id,
     hello: {

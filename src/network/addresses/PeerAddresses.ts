@@ -65,9 +65,10 @@ export class PeerAddresses {
     this.tokensAt = now
   }
 
-  /** Whether one more address of the peer is processed. */
-  take(): boolean {
+  /** Whether one more address of the peer is processed. `unlimited`: without a rate limit. */
+  take(unlimited = false): boolean {
     if (this.tokens < 1) {
+      if (unlimited) return true
       this.rateLimited++
       return false
     }

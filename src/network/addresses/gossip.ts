@@ -154,7 +154,7 @@ class AddressGossip implements Gossip {
     const accepted: Array<KnownAddress> = []
     state.refill(now)
     for (const given of shuffled(random, entries)) {
-      if (!state.take()) continue
+      if (!state.take(peer.permissions.has("addr"))) continue
       const entry = this.usable(state, given, now)
       if (entry === undefined) continue
       if (fresh && entry.time > now - FRESH) this.relay(peer, entry)
@@ -213,9 +213,14 @@ class AddressGossip implements Gossip {
     state.answered = true
     state.drop()
     const now = this.options.now()
-    for (const address of this.sample(peer, now)) state.push(address)
+    for (const address of peer.permissions.has("addr") ? this.fresh(now) : this.sample(peer, now)) state.push(address)
     const due = state.due(now)
     return due.length === 0 ? Effect.void : peer.send(toMessage(peer, due))
+  }
+
+  /** A sample of its own for a peer with the permission `addr`. */
+  private fresh(now: number): ReadonlyArray<KnownAddress> {
+    return this.options.book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
   }
 
   /** The sample for all peers on the same network and local address, for about a day: repeating reveals no more. */
@@ -223,8 +228,8 @@ class AddressGossip implements Gossip {
     const way = `${peer.address.network} ${peer.bind ?? ""}`
     const kept = this.answers.get(way)
     if (kept !== undefined && now < kept.until) return kept.addresses
-    const { bans, book, random } = this.options
-    const addresses = book.sample({ max: MAX_ADDRESSES, percent: ANSWER_PERCENT, now })
+    const { bans, random } = this.options
+    const addresses = this.fresh(now)
       .filter(({ address }) => !bans.isDiscouraged(address) && !bans.isBanned(address, now))
     this.answers.delete(way)
     const [oldest] = this.answers.keys()

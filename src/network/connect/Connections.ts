@@ -20,7 +20,10 @@ export interface ConnectionOutcome {
   readonly self: boolean
 }
 
-export type ConnectionPlan = Pick<ConnectionFacts, "type" | "address" | "port" | "name" | "expectedServices">
+export type ConnectionPlan = Pick<
+  ConnectionFacts,
+  "type" | "address" | "port" | "name" | "expectedServices" | "permissions"
+>
 
 export interface ConnectionsOptions {
   readonly context: ConnectionContext

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net"
+import type { Grant } from "../../config/permissions.ts"
 import { type Bytes } from "../../protocol/bytes.ts"
 import type { BanList } from "../addresses/BanList.ts"
 import { type EvictionCandidate, selectPeerToEvict } from "../addresses/eviction.ts"
@@ -10,6 +11,7 @@ import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { isLocal, networkGroup } from "../wire/netGroup.ts"
 import { type ConnectionPlan, type Connections, socketAddress } from "./Connections.ts"
+import type { PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
 
 export interface InboundOptions {
@@ -19,6 +21,9 @@ export interface InboundOptions {
   /** 16 secret bytes. */
   readonly secret: Bytes
   readonly info: (peer: Peer) => { readonly sync: PeerSync; readonly relay: PeerRelay }
+  readonly rules: Pick<PermissionRules, "inbound">
+  /** What the operator grants to all peers of this listener. */
+  readonly grant: Grant | undefined
 }
 
 const offersBlocks = (services: bigint): boolean =>
@@ -26,7 +31,7 @@ const offersBlocks = (services: bigint): boolean =>
 
 /** A connection as an eviction candidate. Before the handshake, nothing protects it. */
 const candidateOf = (connection: PeerConnection, { bans, info }: InboundOptions): EvictionCandidate => {
-  const { connectedAt, facts: { address, id }, latency, peer } = connection
+  const { connectedAt, facts: { address, id, permissions }, latency, peer } = connection
   const known = peer === undefined ? undefined : info(peer)
   return {
     id,
@@ -40,7 +45,7 @@ const candidateOf = (connection: PeerConnection, { bans, info }: InboundOptions)
     local: isLocal(address),
     network: address.network,
     preferEvict: bans.isDiscouraged(address),
-    noban: false
+    noban: permissions.has("noban")
   }
 }
 
@@ -50,7 +55,8 @@ export type InboundDecision =
 
 const refusedFor = (
   address: NetAddress,
-  { bans, inbound, now, room }: {
+  { bans, inbound, noban, now, room }: {
+    readonly noban: boolean
     readonly inbound: number
     readonly room: number
     readonly bans: BanList
@@ -58,6 +64,7 @@ const refusedFor = (
   }
 ): string | undefined => {
   if (room <= 0) return "slots full: no inbound slot is free"
+  if (noban) return undefined
   if (bans.isBanned(address, now)) return "banned address"
   return bans.isDiscouraged(address) && inbound + 1 >= room
     ? "discouraged address: inbound slots are scarce"
@@ -69,7 +76,7 @@ const refusedFor = (
  * the handshake count too. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
 export const admit = (socket: Socket, options: InboundOptions, now: number): InboundDecision => {
-  const { bans, connections, limits, secret } = options
+  const { bans, connections, grant, limits, rules, secret } = options
   const address = socketAddress(socket.remoteAddress)
   const port = socket.remotePort
   if (address === undefined || port === undefined) {
@@ -83,7 +90,9 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Inb
   const inbound = connections.all.filter(({ facts }) => facts.type === "inbound")
   const outbound = connections.all.length - inbound.length
   const room = Math.min(limits.inbound, limits.total - outbound)
-  const reason = refusedFor(address, { inbound: inbound.length, room, bans, now })
+  const permissions = rules.inbound(address, grant)
+  const noban = permissions.has("noban")
+  const reason = refusedFor(address, { inbound: inbound.length, noban, room, bans, now })
   if (reason !== undefined) return { type: "refused", peer: name, reason }
   if (inbound.length >= room) {
     const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)
@@ -93,5 +102,5 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Inb
     }
     evicted.disconnect({ reason: "evicted: another inbound peer takes its slot", misbehaving: false })
   }
-  return { type: "admitted", plan: { type: "inbound", address, port, name, expectedServices: 0n } }
+  return { type: "admitted", plan: { type: "inbound", address, port, name, permissions, expectedServices: 0n } }
 }

@@ -6,16 +6,18 @@ import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { codeOf, reasonOf } from "../../base/errorCode.ts"
 import type { Random } from "../../base/random.ts"
+import type { WhitebindEntry } from "../../config/permissions.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { Resolve } from "../addresses/seeds.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
-import type { ConnectionType } from "../Peer.ts"
+import { type ConnectionType, NO_PERMISSIONS } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
+import type { PermissionOptions, PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
 
 /** Limit for the TCP connection (reference/protocol.md 6.5). */
@@ -109,10 +111,12 @@ const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.
     }
   })
 
-export interface PeerManagerOptions {
+export interface PeerManagerOptions extends PermissionOptions {
   readonly network: Pick<Network, "magic" | "defaultP2pPort" | "dnsSeeds" | "fixedSeeds">
   /** `undefined`: does not listen. An empty host means all interfaces, port 0 any free port. */
   readonly listen: Address | undefined
+  /** Further listeners, whose peers have permissions. */
+  readonly whitebind: ReadonlyArray<WhitebindEntry>
   /** 0: no inbound or outbound connections. */
   readonly maxPeers: number
   readonly maxInbound: number
@@ -138,6 +142,7 @@ interface AddedPeer {
 export interface Net {
   readonly options: PeerManagerOptions
   readonly limits: SlotLimits
+  readonly rules: PermissionRules
   readonly connections: Connections
   readonly proxy: Proxy | undefined
   readonly store: AddressStore
@@ -157,7 +162,7 @@ interface CallOptions {
 
 /** Connects to a peer and runs the connection until it ends. */
 export const call = (
-  { connections, isActive, proxy, store }: Net,
+  { connections, isActive, proxy, rules, store }: Net,
   target: Address,
   { expectedServices = 0n, name = formatHostPort(target), type }: CallOptions
 ): Effect.Effect<ConnectionOutcome, PeerUnreachable> =>
@@ -166,7 +171,14 @@ export const call = (
     if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "network activity is disabled" })
     const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseNetAddress(target.host)) ??
       SOMEWHERE
-    const outcome = yield* connections.run(socket, { type, address, port: target.port, name, expectedServices })
+    const outcome = yield* connections.run(socket, {
+      type,
+      address,
+      port: target.port,
+      name,
+      permissions: type === "manual" ? rules.manual(address) : NO_PERMISSIONS,
+      expectedServices
+    })
     if (outcome.hello !== undefined && type !== "block-relay-only") {
       store.book.connected(address, target.port, yield* unixTime)
     }

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../../base/MemoryBudget.ts"
 import type { PeerId } from "../../protocol/keys.ts"
-import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Permissions, Traffic } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
@@ -12,6 +12,7 @@ export interface PeerLink {
     readonly address: NetAddress
     readonly port: number
     readonly name: string
+    readonly permissions: Permissions
     readonly bind: string | undefined
   }
   readonly connectedAt: number
@@ -39,6 +40,7 @@ export class OpenPeer implements Peer {
   readonly address: NetAddress
   readonly port: number
   readonly name: string
+  readonly permissions: Permissions
   readonly bind: string | undefined
   readonly connectedAt: number
   readonly hello: Hello
@@ -47,13 +49,14 @@ export class OpenPeer implements Peer {
   private readonly link: PeerLink
 
   constructor(link: PeerLink, hello: Hello) {
-    const { address, bind, id, name, port, type } = link.facts
+    const { address, bind, id, name, permissions, port, type } = link.facts
     this.id = id
     this.type = type
     this.inbound = type === "inbound"
     this.address = address
     this.port = port
     this.name = name
+    this.permissions = permissions
     this.bind = bind
     this.connectedAt = link.connectedAt
     this.hello = hello

@@ -8,7 +8,7 @@ import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { PeerId } from "../../protocol/keys.ts"
 import type { MessageRoute, MessageTable } from "../messageTable.ts"
-import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler, Permissions } from "../Peer.ts"
 import type { Message, MessageCommand, MessageOf } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { chargedGroup } from "../wire/netGroup.ts"
@@ -40,6 +40,8 @@ export interface ConnectionContext {
   /** Measures the time of this thread, milliseconds. */
   readonly meter: () => number
   readonly budget: MemoryBudget
+  /** Runs when a peer misbehaves that stays connected. */
+  readonly pardoned: (facts: ConnectionFacts, offence: Disconnection) => void
 }
 
 export interface ConnectionFacts {
@@ -48,6 +50,7 @@ export interface ConnectionFacts {
   readonly address: NetAddress
   readonly port: number
   readonly name: string
+  readonly permissions: Permissions
   readonly bind: string | undefined
   readonly introduction: Introduction
   /** Services expected of the address. */
@@ -168,9 +171,13 @@ export class PeerConnection implements PeerLink {
     return this.open?.keepAlive.latency(this.times.now()) ?? { last: undefined, best: undefined, waiting: undefined }
   }
 
-  /** Disconnects the peer, once. Drops unsent messages. */
+  /** Disconnects the peer, once. Drops unsent messages. Misbehaviour has no consequence for a peer with `noban`. */
   disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
+    if (why.misbehaving && this.facts.permissions.has("noban")) {
+      this.context.pardoned(this.facts, why)
+      return
+    }
     this.ending = why
     this.outbox.close()
     this.memory.close()

@@ -5,9 +5,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type Random, randomBytes, secureRandom } from "../../base/random.ts"
-import { RollingFilter } from "../../base/RollingFilter.ts"
-import { sipKey } from "../../base/siphash.ts"
+import { type Random, secureRandom } from "../../base/random.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainEvent } from "../../chain/ChainEvent.ts"
@@ -16,7 +14,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { type PeerId, type TxidKey, txidKey, wtxidKey } from "../../protocol/keys.ts"
+import { type PeerId, txidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
@@ -24,10 +22,12 @@ import type { PeerRelay } from "../peerInfo.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
-import { type FeeFilterState, feeSteps, nextFeeFilter } from "./feeFilter.ts"
+import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
 import { getdataItems, kindOf, knownHash } from "./items.ts"
+import { mempoolAnswer } from "./mempoolAnswer.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
-import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
+import { askedForMempool, isRoundDue, makeRelayPeer, type RelayPeer } from "./RelayPeer.ts"
+import { maySendTransactions } from "./relaysTransactions.ts"
 import { TxDownloads } from "./TxDownloads.ts"
 import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
@@ -52,11 +52,6 @@ const INTERVAL = 250
 /** Own transactions that no peer requested are announced again after this time, plus up to half of it, milliseconds. */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
-/** Capacity of the filter of hashes that a peer knows. */
-const KNOWN_CAPACITY = 50_000
-
-const KNOWN_FALSE_POSITIVES = 1e-6
-
 /** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
 const MAX_GETDATA = 1_000
 
@@ -72,21 +67,6 @@ const FEE_FILTER_VERSION = 110_013
 /** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
-interface State {
-  readonly peer: Peer
-  /** Whether transactions are announced to the peer. */
-  readonly listens: boolean
-  /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
-  readonly known: RollingFilter
-  /** Transactions to announce, by txid. */
-  readonly waiting: Set<TxidKey>
-  /** Time of the next announcement, milliseconds. */
-  nextRound: number
-  lastSequence: number
-  lastTransaction: number
-  readonly feeFilter: FeeFilterState
-}
-
 /** Milliseconds of a monotonic clock. */
 const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
@@ -97,7 +77,7 @@ export const make = (
     const chain = yield* Chain
     const mempool = yield* Mempool
     const status = yield* SyncStatus
-    const states = new Map<PeerId, State>()
+    const states = new Map<PeerId, RelayPeer>()
     const recent = new RecentTransactions()
     const downloads = new TxDownloads({
       has: (txid) => mempool.get(txid) !== undefined,
@@ -136,7 +116,7 @@ export const make = (
     /** Validates a transaction of a peer with the mempool, and handles the result. */
     const judge = (peer: PeerId, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
       Effect.gen(function*() {
-        if (!retry && !downloads.isNews(transaction)) return
+        if (!retry && !downloads.isNews(transaction)) return yield* relayAgain(peer, transaction)
         const result = yield* Effect.either(mempool.accept(transaction))
         if (result._tag === "Right") return retry ? undefined : yield* noteAccepted(peer)
         const refusal = result.left
@@ -149,6 +129,17 @@ export const make = (
         // The peer sent the transaction, so it has the parents too.
         for (const parent of parents) states.get(peer)?.known.add(parent)
       }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
+
+    /** Relays a known transaction of a peer with `forcerelay` again: the node is the gateway of nodes behind it. */
+    const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (states.get(id)?.peer.permissions.has("forcerelay") !== true) return Effect.void
+        const entry = mempool.get(txidKey)
+        const facts = { txid: displayHash(txid), peer: id }
+        if (entry === undefined) return Effect.logInfo("forced relay refused: not in the mempool", facts)
+        for (const state of states.values()) enqueue(state, entry)
+        return Effect.logInfo("transaction relayed again: the peer has the permission forcerelay", facts)
+      })
 
     const inventory = (peer: Peer, items: ItemList): Effect.Effect<void> =>
       Effect.gen(function*() {
@@ -170,7 +161,7 @@ export const make = (
         for (const item of items) {
           if (!isOffer(item)) continue
           // Checked before any lookup: the message may have the maximum number of items.
-          if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
+          if (!downloads.hears(peer.id, looked)) break
           if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
             yield* peer.turn
             if (peer.closed) return
@@ -214,15 +205,20 @@ export const make = (
 
     // Announcements
 
-    const enqueue = (state: State, { transaction }: PoolEntry): void => {
+    const enqueue = (state: RelayPeer, { transaction }: PoolEntry): void => {
       if (!state.listens || state.known.has(knownHash(state.peer, transaction))) return
       state.waiting.add(transaction.txidKey)
     }
 
     /** Announces a round to a peer. Returns the transactions announced to a peer for the first time. */
-    const announce = (state: State, order: MiningOrder): ReadonlyArray<PoolEntry> => {
+    const announce = (state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> => {
       const { known, peer, waiting } = state
       const { wtxidRelay } = peer.hello
+      if (state.wantsAll) {
+        state.wantsAll = false
+        const listener = { wtxidRelay, feeFilter: peer.features.feeFilter, known }
+        for (const message of mempoolAnswer(mempool.entries(), listener, waiting)) peer.post(message)
+      }
       const round = takeRound(waiting, {
         pool: mempool,
         order,
@@ -235,8 +231,8 @@ export const make = (
     /** Announces to all peers that are due. Inbound peers share one time, so this yields between many transactions. */
     const announceAll = (now: number): Effect.Effect<ReadonlyArray<PoolEntry>> =>
       Effect.gen(function*() {
-        const due = [...states.values()].filter(({ listens, nextRound }) => listens && nextRound <= now)
-        for (const state of due) state.nextRound = times.next(state.peer.inbound, now)
+        const due = [...states.values()].filter((state) => isRoundDue(state, now))
+        for (const state of due) if (state.nextRound <= now) state.nextRound = times.next(state.peer.inbound, now)
         const first: Array<PoolEntry> = []
         let order = new MiningOrder(mempool)
         let looked = 0
@@ -259,7 +255,9 @@ export const make = (
       for (const entry of mempool.unbroadcast()) for (const state of states.values()) enqueue(state, entry)
     }
 
-    const tellFeeFilter = ({ feeFilter, peer }: State, initialDownload: boolean, now: number): void => {
+    const tellFeeFilter = ({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void => {
+      // A peer whose transactions are relayed in any case should send them all.
+      if (peer.permissions.has("forcerelay")) return
       if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
       const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
       // Without a mempool minimum above the floor there is nothing to round.
@@ -333,23 +331,13 @@ export const make = (
     const connected = (peer: Peer): Effect.Effect<void> =>
       Effect.gen(function*() {
         const now = yield* monotonic
-        const state: State = {
-          peer,
-          listens: getsTransactions(peer),
-          known: new RollingFilter({
-            capacity: KNOWN_CAPACITY,
-            falsePositives: KNOWN_FALSE_POSITIVES,
-            key: sipKey(randomBytes(random, 16))
-          }),
-          waiting: new Set(),
-          nextRound: times.next(peer.inbound, now),
-          lastSequence: 1,
-          lastTransaction: 0,
-          feeFilter: { sent: undefined, next: now }
-        }
+        const state = makeRelayPeer(peer, { now, nextRound: times.next(peer.inbound, now), random })
         states.set(peer.id, state)
-        // Outbound peers are preferred.
-        downloads.connected(peer.id, { preferred: !peer.inbound, wtxidRelay: peer.hello.wtxidRelay })
+        downloads.connected(peer.id, {
+          preferred: !peer.inbound || peer.permissions.has("noban"),
+          wtxidRelay: peer.hello.wtxidRelay,
+          unlimited: peer.permissions.has("relay")
+        })
         for (const entry of mempool.unbroadcast()) enqueue(state, entry)
         tellFeeFilter(state, yield* status.initialDownload, now)
       })
@@ -368,6 +356,7 @@ export const make = (
     return {
       connected,
       messages: {
+        mempool: (peer) => Effect.sync(() => askedForMempool(peer, states.get(peer.id))),
         inv: (peer, { items }) => inventory(peer, items),
         tx: (peer, message) => transaction(peer, message.transaction),
         notfound: (peer, { items }) => Effect.sync(() => notFound(peer, items))

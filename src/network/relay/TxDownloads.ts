@@ -6,7 +6,7 @@ import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
 import { type Millis, type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage } from "./Orphanage.ts"
-import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
+import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 
 /**
  * Decides which announced transactions are requested and validated, and how a result affects the others (upstream
@@ -78,7 +78,7 @@ export class TxDownloads {
     return this.orphans.size
   }
 
-  connected(peer: PeerId, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
+  connected(peer: PeerId, options: AskedPeer): void {
     this.asks.connected(peer, options)
   }
 
@@ -87,9 +87,9 @@ export class TxDownloads {
     this.orphans.gone(peer)
   }
 
-  /** Whether a peer may announce more: its open announcements are below the limit. */
-  hears(peer: PeerId): boolean {
-    return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
+  /** Whether a peer may announce more: its open announcements, and the `looked` ones of a message, are below the limit. */
+  hears(peer: PeerId, looked: number): boolean {
+    return Math.max(looked, this.asks.countOf(peer)) < this.asks.limitOf(peer)
   }
 
   announced(
@@ -99,7 +99,7 @@ export class TxDownloads {
     const wtxid = kind === "wtxid" ? wtxidKey(hash) : undefined
     if (wtxid !== undefined && this.orphans.has(wtxid)) {
       // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
-      if (this.orphans.hasFrom(wtxid, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
+      if (this.orphans.hasFrom(wtxid, peer) || this.asks.countOf(peer) > this.asks.limitOf(peer) - MAX_PARENTS) return
       const orphan = this.orphans.get(wtxid)
       if (orphan === undefined) return
       const { missing: parents } = this.parentsOf(orphan)
@@ -234,7 +234,7 @@ export class TxDownloads {
   /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
   private askForParents(peer: PeerId, orphan: Transaction, { now, parents }: MissingParents): boolean {
     if (!this.asks.knows(peer) || this.orphans.hasFrom(wtxidKey(orphan.wtxid), peer)) return false
-    if (this.asks.countOf(peer) + parents.length > MAX_ANNOUNCEMENTS) return false
+    if (this.asks.countOf(peer) + parents.length > this.asks.limitOf(peer)) return false
     for (const txid of parents) this.asks.announce(peer, { hash: txidKey(txid), kind: "txid", now })
     return true
   }

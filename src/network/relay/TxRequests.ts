@@ -42,9 +42,15 @@ export interface TxRequest {
   readonly kind: HashKind
 }
 
-interface PeerEntry {
+/** A peer that can be asked for transactions. */
+export interface AskedPeer {
   readonly preferred: boolean
   readonly wtxidRelay: boolean
+  /** Whether the operator trusts the peer with any number of announcements (the permission `relay`). */
+  readonly unlimited?: boolean
+}
+
+interface PeerEntry extends AskedPeer {
   readonly announcements: Set<Announcement>
   /** Announcements in state `due`, in the order in which they became due. */
   readonly due: Set<Announcement>
@@ -81,7 +87,7 @@ export class TxRequests {
     return size
   }
 
-  connected(peer: PeerId, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
+  connected(peer: PeerId, options: AskedPeer): void {
     this.gone(peer)
     this.peers.set(peer, { ...options, announcements: new Set(), due: new Set(), inFlight: 0 })
     if (options.wtxidRelay) this.wtxidPeers++
@@ -104,6 +110,11 @@ export class TxRequests {
     return this.peers.get(peer)?.announcements.size ?? 0
   }
 
+  /** Maximum open announcements of a peer. */
+  limitOf(peer: PeerId): number {
+    return this.peers.get(peer)?.unlimited === true ? Infinity : MAX_ANNOUNCEMENTS
+  }
+
   inFlightOf(peer: PeerId): number {
     return this.peers.get(peer)?.inFlight ?? 0
   }
@@ -121,11 +132,11 @@ export class TxRequests {
     { hash, kind, now }: { readonly hash: TxHash; readonly kind: HashKind; readonly now: Millis }
   ): void {
     const owner = this.peers.get(peer)
-    if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
+    if (owner === undefined || owner.announcements.size >= this.limitOf(peer)) return
     if (this.byHash.get(hash)?.has(peer) === true) return
     let delay = owner.preferred ? 0 : DELAY
     if (kind === "txid" && this.wtxidPeers > 0) delay += DELAY
-    if (owner.inFlight >= MAX_IN_FLIGHT) delay += DELAY
+    if (owner.inFlight >= MAX_IN_FLIGHT && owner.unlimited !== true) delay += DELAY
     const rank = this.random() + (owner.preferred ? 1 : 0)
     const announcement: Announcement = { peer, owner, hash, kind, rank, state: "waiting", until: now + delay }
     owner.announcements.add(announcement)

@@ -77,7 +77,8 @@ export interface TransactionListener {
 export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): InventoryItem =>
   wtxidRelay ? { type: ItemType.wtx, hash: transaction.wtxid } : { type: ItemType.tx, hash: transaction.txid }
 
-const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
+/** Whether a transaction pays the fee rate that a peer wants. */
+export const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
 /**
  * Takes a round from the waiting txids, and drops those that are not announced at all. The best go first, which hides

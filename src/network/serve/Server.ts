@@ -119,7 +119,7 @@ export const make = (
       Effect.gen(function*() {
         if ((yield* chain.progress).importing !== undefined) return
         // Sends an empty answer, so that the peer does not take this node for stalled.
-        if (tree.chainwork(tree.tip()) < params.minimumChainWork) {
+        if (tree.chainwork(tree.tip()) < params.minimumChainWork && !peer.permissions.has("download")) {
           return yield* peer.send({ type: "headers", headers: [] })
         }
         const ids = headersFor(tree, params, question)

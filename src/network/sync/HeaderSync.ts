@@ -106,6 +106,12 @@ export class HeaderSync {
     peer.progress = now
   }
 
+  /** Ends header sync with a peer, without an answer. It can start again. */
+  restart(id: PeerId): void {
+    const peer = this.peers.get(id)
+    if (peer !== undefined) Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+  }
+
   isStarted(id: PeerId): boolean {
     return this.peers.get(id)?.started === true
   }
@@ -151,7 +157,7 @@ export class HeaderSync {
       if (peer.deadline === undefined || now <= peer.deadline) continue
       const spare = [...this.peers.values()].some((other) => other !== peer && other.preferred)
       if (!spare) {
-        Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+        this.restart(id)
       } else if (syncing.length === 1 || this.isSlow(peer, now)) {
         for (const other of syncing) if (other.deadline !== undefined) other.deadline = this.deadline(now, age)
         return id

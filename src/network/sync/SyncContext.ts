@@ -135,8 +135,9 @@ export const isNew = ({ download, tree }: SyncView, id: HeaderId): boolean =>
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
 
-/** Whether it is an outbound peer. */
-export const isChosen = ({ inbound, type }: Peer): boolean => !inbound && type !== "addr-fetch" && type !== "feeler"
+/** Whether it is an outbound peer, or one that the operator trusts: these are asked first. */
+export const isPreferred = ({ inbound, permissions, type }: Peer): boolean =>
+  (!inbound || permissions.has("noban")) && type !== "addr-fetch" && type !== "feeler"
 
 /** Whether the tip is at most 20 block intervals old: new blocks are fetched directly (reference/protocol.md 6.8). */
 export const isNearTip = (context: SyncContext): boolean =>

@@ -19,8 +19,8 @@ import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
 import type { Lease } from "./Slots.ts"
 import {
-  isChosen,
   isNearTip,
+  isPreferred,
   learn,
   makeSyncPeer,
   seconds,
@@ -188,11 +188,11 @@ export class SyncLoop {
     if (!servesBlocks(peer)) return
     const { services } = peer.hello
     download.add(peer.id, {
-      preferred: isChosen(peer),
+      preferred: isPreferred(peer),
       limited: (services & Services.network) === 0n,
       below: (services & Services.witness) === 0n ? params.activation.segwit : Infinity
     })
-    headers.add(peer.id, isChosen(peer))
+    headers.add(peer.id, isPreferred(peer))
     const evictable = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"
     if (evictable) timers.add(peer.id, peer.type === "outbound-full-relay")
     this.startHeaders()
@@ -267,7 +267,7 @@ export class SyncLoop {
         this.send(context.download.standIns(now))
         for (const { peer, reason } of context.download.overdue(now)) this.drop(peer, reason)
         const late = context.headers.late(now, this.headerAge())
-        if (late !== undefined) this.drop(late, "headers timeout: the peer does not answer getheaders")
+        if (late !== undefined) this.late(late)
         this.considerChains(now)
         if (now - this.rechecked >= RECHECK) this.recheck(now)
         return this.report(now)
@@ -294,6 +294,12 @@ export class SyncLoop {
       if (verdict === "drop") this.drop(id, "stalled: the best chain of the peer stays behind ours")
       else if (verdict === "ask") askHeaders(this.context, state, parent === NO_HEADER ? tree.tip() : parent)
     }
+  }
+
+  /** A peer did not send its headers in time. A peer with `noban` stays, and another one is asked. */
+  private late(id: PeerId): void {
+    if (this.context.peers.get(id)?.peer.permissions.has("noban") === true) this.context.headers.restart(id)
+    else this.drop(id, "headers timeout: the peer does not answer getheaders")
   }
 
   private drop(peer: PeerId, reason: string): void {

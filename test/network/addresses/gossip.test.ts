@@ -23,7 +23,12 @@ interface TestPeer extends Peer {
 const newPeer = (
   id: number,
   type: ConnectionType,
-  fields: { readonly addrV2?: boolean; readonly ourAddress?: Peer["hello"]["ourAddress"]; readonly from?: string } = {}
+  fields: {
+    readonly permissions?: Peer["permissions"]
+    readonly addrV2?: boolean
+    readonly ourAddress?: Peer["hello"]["ourAddress"]
+    readonly from?: string
+  } = {}
 ): TestPeer => {
   const sent: Array<Message> = []
   const disconnections: Array<Disconnection> = []
@@ -35,6 +40,7 @@ const newPeer = (
     address,
     port,
     name: `peer ${id}`,
+    permissions: fields.permissions ?? new Set(),
     bind: "127.0.0.1:8334",
     connectedAt: NOW,
     hello: {
@@ -140,6 +146,21 @@ describe("requests for addresses", () => {
 })
 
 describe("received addresses", () => {
+  it("a peer with addr may send any number of addresses, and gets an answer of its own", () => {
+    const { book, gossip, receive } = setup()
+    const trusted = newPeer(1, "inbound", { permissions: new Set(["addr"]) })
+    receive(trusted, addrv2(entries(900)))
+    assert.deepStrictEqual(gossip.gossipOf(trusted), { enabled: true, processed: 900, rateLimited: 0 })
+    const answerTo = (id: number, permissions: Peer["permissions"]) => {
+      const peer = newPeer(id, "inbound", { permissions })
+      receive(peer, { type: "getaddr" })
+      return addressesSent(peer).map(({ address }) => address.bytes.join(".")).sort().join()
+    }
+    assert.isAbove(book.size, 100)
+    assert.strictEqual(answerTo(2, new Set()), answerTo(3, new Set()))
+    assert.notStrictEqual(answerTo(4, new Set(["addr"])), answerTo(5, new Set(["addr"])))
+  })
+
   it("received addresses are limited: one at first, one every ten seconds, and a thousand more after getaddr", () => {
     const { clock, connect, gossip, receive } = setup()
     const inbound = connect(newPeer(1, "inbound"))

@@ -134,7 +134,8 @@ describe("Automatic", () => {
         pace: new Pace(0),
         turns: new Turns(() => 0),
         meter: () => 0,
-        budget: ampleBudget()
+        budget: ampleBudget(),
+        pardoned: () => {}
       },
       introduce: () => ({ services: 9n, userAgent: "", startHeight: 0, nearTip: true }),
       opened: () => {},

@@ -58,6 +58,7 @@ interface PairOptions {
   readonly budget?: MemoryBudget
   /** The time measurement; it stands still by default. */
   readonly meter?: () => number
+  readonly pardoned?: (reason: string) => void
 }
 
 const pair = (options: PairOptions = {}) =>
@@ -86,7 +87,8 @@ const pair = (options: PairOptions = {}) =>
       pace: options.pace ?? new Pace(0),
       turns: new Turns(() => 0),
       meter: options.meter ?? (() => 0),
-      budget: options.budget ?? ampleBudget()
+      budget: options.budget ?? ampleBudget(),
+      pardoned: (_, offence) => void options.pardoned?.(offence.reason)
     }
     const connection = yield* PeerConnection.make(yield* Deferred.await(arrived), {
       id: peerId(1),
@@ -94,6 +96,7 @@ const pair = (options: PairOptions = {}) =>
       address: { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) },
       port: 1234,
       name: "127.0.0.1:1234",
+      permissions: new Set(),
       bind: undefined,
       expectedServices: 0n,
       introduction: UP,
@@ -209,7 +212,6 @@ describe("PeerConnection", () => {
   const disconnecting: ReadonlyArray<readonly [string, Message, boolean]> = [
     ["wtxidrelay after verack", { type: "wtxidrelay" }, false],
     ["sendaddrv2 after verack", { type: "sendaddrv2" }, false],
-    ["mempool", { type: "mempool" }, false],
     ["filterload", { type: "filterload", filter: new Uint8Array(3), hashFunctions: 1, tweak: 0, flags: 0 }, false],
     ["filteradd", { type: "filteradd", data: new Uint8Array(3) }, false],
     ["filterclear", { type: "filterclear" }, false],

@@ -81,6 +81,7 @@ const withRelay = <A, E>(
         }),
       get: pool.get,
       getByWtxid: pool.getByWtxid,
+      entries: () => pool.byTxid.values(),
       cluster: pool.cluster,
       info: () => ({
         loaded: true,
@@ -323,6 +324,17 @@ describe("a maximum-length inventory", () => {
       })
     ))
 
+  it.effect("a peer with relay may announce any number of transactions", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer({ type: "inbound", permissions: ["relay"] })
+        yield* connect(node, peer)
+        const { items, looks } = counted(12_000)
+        yield* receive(node.relay, peer, inv(...items))
+        assert.isAtLeast(looks.count, 12_000)
+      })
+    ))
+
   it.effect("an inventory is not processed beyond the limit even if all items are known", () =>
     withRelay((node) =>
       Effect.gen(function*() {
@@ -514,6 +526,72 @@ describe("transaction announcements", () => {
         }),
       undefined,
       { interval: 10_000 }
+    ))
+})
+
+describe("permitted peers", () => {
+  it.effect("a peer with noban gets announcements at the next tick, and is asked like an outbound peer", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peers = [fakePeer({ type: "inbound", permissions: ["noban"] }), fakePeer({ type: "inbound" })] as const
+        yield* connect(node, ...peers)
+        for (let seed = 10; seed < 14; seed++) {
+          const transaction = spend({ seed })
+          yield* node.submit(transaction)
+          yield* TestClock.adjust("500 millis")
+          yield* settle
+          assert.deepStrictEqual(announcedTo(peers[0]), said([wtx(transaction)]))
+          peers[0].take()
+        }
+        yield* receive(node.relay, peers[0], inv(wtx(second)))
+        assert.deepStrictEqual(itemsOf(peers[0].take(), "getdata").length, 1)
+        yield* receive(node.relay, peers[1], inv(wtx(first)))
+        assert.deepStrictEqual(itemsOf(peers[1].take(), "getdata").length, 0)
+      })
+    ))
+
+  it.effect("a known transaction of a peer with forcerelay is announced again, and the peer has no fee filter", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const gateway = fakePeer({ type: "inbound", permissions: ["forcerelay", "relay"] })
+        const plain = fakePeer({ type: "inbound" })
+        yield* node.submit(first)
+        yield* connect(node, gateway, plain)
+        assert.deepStrictEqual(ofType(gateway.sent, "feefilter"), [])
+        const other = fakePeer()
+        yield* pass("60 seconds")
+        yield* connect(node, other)
+        yield* receive(node.relay, plain, { type: "tx", transaction: first })
+        yield* pass("60 seconds")
+        assert.deepStrictEqual(announcedTo(other), [])
+        yield* receive(node.relay, gateway, { type: "tx", transaction: first })
+        yield* pass("60 seconds")
+        assert.deepStrictEqual(announcedTo(other), said([wtx(first)]))
+        assert.deepStrictEqual(announcedTo(gateway), [])
+      })
+    ))
+
+  it.effect("a peer with mempool gets all transactions announced that it pays for, others are disconnected", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        yield* node.submit(first)
+        yield* node.submit(second, 300_000)
+        const asking = fakePeer({ type: "inbound", permissions: ["mempool"] })
+        const poor = fakePeer({ type: "inbound", permissions: ["mempool"], features: { feeFilter: 200_000 } })
+        const [trusted, plain] = [fakePeer({ permissions: ["noban"] }), fakePeer({ type: "inbound" })]
+        yield* connect(node, asking, poor, trusted, plain)
+        yield* pass("60 seconds")
+        for (const peer of [asking, poor, trusted]) peer.take()
+        for (const peer of [asking, poor, trusted, plain]) yield* receive(node.relay, peer, { type: "mempool" })
+        yield* pass("60 seconds")
+        assert.sameDeepMembers([...announcedTo(asking)], [...said([wtx(second), wtx(first)])])
+        assert.deepStrictEqual(announcedTo(poor), said([wtx(second)]))
+        assert.deepStrictEqual([trusted, plain].map((peer) => peer.disconnection()?.reason), [
+          undefined,
+          "unsupported: the peer requests the mempool"
+        ])
+        assert.strictEqual(node.relay.transactionFor(asking, wtx(first)), first)
+      })
     ))
 })
 

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import type { Permission } from "../../../src/config/permissions.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
@@ -19,6 +20,7 @@ export interface FakePeerOptions {
   readonly type?: ConnectionType
   readonly hello?: Partial<Hello>
   readonly features?: Partial<Features>
+  readonly permissions?: ReadonlyArray<Permission>
   /** Runs before a message is accepted, to simulate slow peers. */
   readonly reading?: Effect.Effect<void>
 }
@@ -50,6 +52,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     address: { network: "ipv4", bytes: Uint8Array.of(192, 0, 2, id % 256) },
     port: 8334,
     name: `192.0.2.${id % 256}:8334`,
+    permissions: new Set(options.permissions),
     bind: undefined,
     connectedAt: 0,
     hello: { ...HELLO, ...hello },

@@ -345,17 +345,18 @@ describe("getheaders", () => {
 
   /** The answer of a chain with this many equal headers, of which `stored` are stored. */
   const sentBy = (
-    { changes = {}, count, header, stored = count, version = 110_016 }: {
+    { changes = {}, count, header, permissions = [], stored = count, version = 110_016 }: {
       readonly count: number
       readonly header: BlockHeader
       readonly stored?: number
       readonly version?: number
+      readonly permissions?: ReadonlyArray<"download">
       readonly changes?: Partial<TestChain>
     }
   ) =>
     Effect.gen(function*() {
       const server = yield* serverWith()
-      const peer = fakePeer({ hello: { version } })
+      const peer = fakePeer({ hello: { version }, permissions })
       yield* receive(server, peer, asked)
       return peer.take()
     }).pipe(Effect.provide(Layer.mock(Chain, {
@@ -402,6 +403,8 @@ describe("getheaders", () => {
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: enough } })), [3])
       const more = { ...regtestParams, minimumChainWork: 9n }
       assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: more } })), [0])
+      const permissions = ["download"] as const
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, permissions, changes: { params: more } })), [3])
     }))
 
   it.effect("getheaders is ignored during an import", () =>

@@ -1,4 +1,5 @@
 import { Effect, Queue } from "effect"
+import type { Permission } from "../../../src/config/permissions.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageCommand, MessageOf } from "../../../src/network/wire/message.ts"
 import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
@@ -52,6 +53,7 @@ export interface FakePeerOptions {
   readonly type?: ConnectionType
   readonly commonVersion?: number
   readonly services?: bigint
+  readonly permissions?: ReadonlyArray<Permission>
   /** The block to send in place of the requested one; `undefined` for no answer. */
   readonly serve?: (block: Block, height: number) => Block | undefined
   /** Whether it answers `getheaders`. */
@@ -82,6 +84,7 @@ export class FakePeer implements Peer {
   readonly address: NetAddress = { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }
   readonly port = 18_444
   readonly name: string
+  readonly permissions: ReadonlySet<Permission>
   readonly bind = undefined
   readonly connectedAt = 0
   readonly hello: Hello
@@ -106,6 +109,7 @@ export class FakePeer implements Peer {
     this.served = served
     this.options = options
     this.type = type
+    this.permissions = new Set(options.permissions)
     this.inbound = type === "inbound"
     this.name = `fake ${this.id}`
     this.hello = {

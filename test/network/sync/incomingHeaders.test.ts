@@ -63,6 +63,20 @@ describe("takeHeaders", () => {
       assert.isFalse(peer.closed)
     }))
 
+  it.scopedLive("headers of a peer with noban are stored without a check of their work", () =>
+    Effect.gen(function*() {
+      const source = emptyChain(20)
+      const context = { ...(yield* onNewChain), params: { ...regtestParams, minimumChainWork: 1_000n } }
+      const headers = Array.from({ length: 20 }, (_, i) => source.blockAt(i + 1))
+      const served = new ServedBlocks([source.blockAt(0)])
+      const heightAfter = (permissions: ReadonlyArray<"noban" | "download">) => {
+        const state = join(context, new FakePeer(served, { type: "inbound", permissions }))
+        return Effect.map(takeHeaders(context, state, headers), () => context.tree.height(context.tree.best()))
+      }
+      assert.strictEqual(yield* heightAfter(["download"]), 0)
+      assert.strictEqual(yield* heightAfter(["noban", "download"]), 20)
+    }))
+
   it.scopedLive("a peer is charged for headers that do not connect, however often it was asked", () =>
     Effect.gen(function*() {
       const source = emptyChain(2_000)

@@ -6,6 +6,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../../src/chain/ChainSink.ts"
+import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
@@ -120,6 +121,7 @@ describe("the table of the command line", () => {
       NO_CHAIN,
       Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
+      Indexes.layerNone,
       Layer.mock(SyncStatus, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),

@@ -52,6 +52,7 @@ const METHODS = [
   "getblock",
   "getblockchaininfo",
   "getblockcount",
+  "getblockfilter",
   "getblockhash",
   "getblockheader",
   "getblockstats",
@@ -61,6 +62,7 @@ const METHODS = [
   "getcheckinfo",
   "getconnectioncount",
   "getdeploymentinfo",
+  "getdescriptoractivity",
   "getdescriptorinfo",
   "getdifficulty",
   "gethdkeys",
@@ -139,6 +141,7 @@ const METHODS = [
   "restorewallet",
   "rpc.discover",
   "savemempool",
+  "scanblocks",
   "scantxoutset",
   "send",
   "sendall",
@@ -187,6 +190,7 @@ const NO_SUCH_NAME = [RPC_CODE.verifyError]
  */
 const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
+  ["getblockfilter", [RPC_CODE.misc]],
   ["sendrawtransaction", [RPC_CODE.verifyError]],
   ["submitauxblock", [RPC_CODE.invalidParameter]],
   ["submitheader", [RPC_CODE.deserialization]],

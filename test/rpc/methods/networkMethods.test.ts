@@ -79,6 +79,7 @@ const peer: PeerInfo = {
     inbound: true,
     ...endpoint("192.0.2.5:41636"),
     name: "192.0.2.5:41636",
+    permissions: new Set(),
     bind: "127.0.0.1:8334",
     connectedAt: NOW - 10,
     hello: {

@@ -1,0 +1,62 @@
+import { type Random, randomBytes } from "../../base/random.ts"
+import { RollingFilter } from "../../base/RollingFilter.ts"
+import { sipKey } from "../../base/siphash.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
+import type { Peer } from "../Peer.ts"
+import type { FeeFilterState } from "./feeFilter.ts"
+import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
+
+/** Capacity of the filter of hashes that a peer knows. */
+const KNOWN_CAPACITY = 50_000
+
+const KNOWN_FALSE_POSITIVES = 1e-6
+
+/** The relay's state of a peer. */
+export interface RelayPeer {
+  readonly peer: Peer
+  /** Whether transactions are announced to the peer. */
+  readonly listens: boolean
+  /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
+  readonly known: RollingFilter
+  /** Transactions to announce, by txid. */
+  readonly waiting: Set<TxidKey>
+  /** The peer asked for the mempool (BIP 35), and is answered with the next announcement. */
+  wantsAll: boolean
+  /** Time of the next announcement, milliseconds. */
+  nextRound: number
+  lastSequence: number
+  lastTransaction: number
+  readonly feeFilter: FeeFilterState
+}
+
+export const makeRelayPeer = (
+  peer: Peer,
+  { nextRound, now, random }: { readonly now: number; readonly nextRound: number; readonly random: Random }
+): RelayPeer => ({
+  peer,
+  listens: getsTransactions(peer),
+  known: new RollingFilter({
+    capacity: KNOWN_CAPACITY,
+    falsePositives: KNOWN_FALSE_POSITIVES,
+    key: sipKey(randomBytes(random, 16))
+  }),
+  waiting: new Set(),
+  wantsAll: false,
+  nextRound,
+  lastSequence: 1,
+  lastTransaction: 0,
+  feeFilter: { sent: undefined, next: now }
+})
+
+/** Whether announcements to a peer are due. Those to a peer that the operator trusts are not delayed. */
+export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, now: number): boolean =>
+  (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
+
+/** A peer asks for the mempool. Only permitted peers are answered: the answer shows what the node knows. */
+export const askedForMempool = (peer: Peer, state: RelayPeer | undefined): void => {
+  if (peer.permissions.has("mempool")) {
+    if (state !== undefined) state.wantsAll = maySendTransactions(peer)
+  } else if (!peer.permissions.has("noban")) {
+    peer.disconnect({ reason: "unsupported: the peer requests the mempool", misbehaving: false })
+  }
+}

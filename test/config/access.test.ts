@@ -33,3 +33,38 @@ describe("rpcauth", () => {
     assert.strictEqual(settingsOf(["-rpcaddr=:8336", `-rpcauth=c:ef$${HASH}`]).rpc.host, "")
   })
 })
+
+describe("the cookie", () => {
+  const COOKIE = { path: "/home/me/.svcd/.cookie", mode: 0o600 }
+  const AUTH = `-rpcauth=c:ef$${HASH}`
+
+  it.each<readonly [ReadonlyArray<string>, boolean]>([
+    [[], false],
+    [["-rpccookie"], true],
+    [[AUTH], true],
+    [["-rpcaddr=:8336"], true],
+    [["-rpcaddr=:8336", "-rpcallowinsecure"], false],
+    [["-rpcaddr=:8336", "-rpcallowinsecure", "-rpccookie"], true],
+    [["-rpcuser=a", "-rpcpassword=b", AUTH], false],
+    [["-rpcuser=a", "-rpcpassword=b", "-rpcaddr=:8336"], false],
+    [[AUTH, "-rpccookiefile="], false]
+  ])("%j: %s", (argv, made) => assert.deepStrictEqual(settingsOf(argv).cookie, made ? COOKIE : undefined))
+
+  it("is where the operator says, for the readers that the operator names", () => {
+    const at = (...argv: ReadonlyArray<string>) => settingsOf(["-rpccookie", ...argv]).cookie
+    assert.strictEqual(at("-rpccookiefile=c", "-datadir=/data")?.path, "/data/c")
+    assert.strictEqual(at("-rpccookiefile=/run/c")?.path, "/run/c")
+    assert.strictEqual(at("-rpccookiefile=~/c")?.path, "/home/me/c")
+    const modes = ["owner", "group", "all"].map((readers) => at(`-rpccookieperms=${readers}`)?.mode)
+    assert.deepStrictEqual(modes, [0o600, 0o640, 0o644])
+  })
+
+  it.each<readonly [ReadonlyArray<string>, string]>([
+    [["-rpccookie", "-rpccookiefile="], "-rpccookie: needs a file, and rpccookiefile is empty"],
+    [
+      ["-rpccookie", "-rpcuser=a", "-rpcpassword=b"],
+      "-rpccookie: makes a password, and rpcpassword is set; give one of the two"
+    ],
+    [["-rpccookieperms=me"], "-rpccookieperms: \"me\" is not one of owner, group, all"]
+  ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
+})

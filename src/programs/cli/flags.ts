@@ -24,7 +24,7 @@ export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
   rpccookiefile: textOption({
     placeholder: "PATH",
-    description: "cookie file of Namecoin Core, in place of user name and password"
+    description: "cookie file of the daemon, in place of user name and password"
   }),
   rpcwallet: textOption({ placeholder: "NAME", description: "wallet to use, where the daemon has several loaded" }),
   rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "how long an answer may take; 0 for any time" }),
@@ -97,7 +97,7 @@ The daemon
   -rpcuser NAME         user name (environment: SVCD_RPC_USER)
   -rpcpassword SECRET   password (environment: SVCD_RPC_PASSWORD)
   -stdinrpcpass         read the password from the first line of standard input
-  -rpccookiefile PATH   cookie file of Namecoin Core, in place of user name and password
+  -rpccookiefile PATH   cookie file of the daemon, in place of user name and password
   -rpcwallet NAME       wallet to use, where the daemon has several loaded
   -rpcclienttimeout SECONDS
                         how long an answer may take; 0 for any time (default: 900)
@@ -115,8 +115,8 @@ Others
   -help                 print this text and exit
 
 A flag wins over the environment, the environment over svcd.conf. Without user name and password, a
-daemon on this machine that asks for them is given the cookie of Namecoin Core in ~/.namecoin, if there
-is one.
+daemon on this machine that asks for them is given the cookie of the data directory, or of Namecoin
+Core in ~/.namecoin, if there is one.
 Parameters that are texts are passed on as they are; others are JSON.
 
 Exit status: 0; 1 if no daemon answers; 2 for a mistake in flags or configuration; else the code of the

@@ -1,5 +1,6 @@
 import { NAME_ENCODINGS } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
@@ -74,6 +75,7 @@ export const OPTIONS = {
     "password for RPC; set it by environment or file, because other users can see flags",
     { env: "SVCD_RPC_PASSWORD", secret: true }
   ),
+  ...ACCESS_OPTIONS,
   rpcallowinsecure: singleOption(
     Kind.onOffKind,
     "rpcallowinsecure",

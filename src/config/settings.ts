@@ -11,6 +11,8 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
+import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
+import type { HashedUser } from "./hashedUser.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
@@ -24,6 +26,10 @@ export interface Settings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
+  /** Users of RPC besides those credentials. */
+  readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
+  /** `undefined`: the daemon makes no cookie. */
+  readonly cookie: CookieSettings | undefined
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -194,6 +200,10 @@ export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
     input
   )
 
+/** The path of a cookie file: a relative one is in the data directory, also on the command line, as upstream. */
+export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
+  absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })
+
 export const credentialsOf = (
   user: string | undefined,
   password: Redacted.Redacted<string> | undefined
@@ -210,6 +220,10 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     network: values.network,
     dataDir: dataDirOf(gathered, input),
     rpc: { ...values.rpcaddr, credentials: credentialsOf(values.rpcuser, values.rpcpassword) },
+    hashedUsers: values.rpcauth,
+    cookie: wantsCookie(values) && values.rpccookiefile !== undefined
+      ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
+      : undefined,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
+import { wantsCookie } from "./cookie.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 import { withoutPort } from "./permissions.ts"
@@ -32,12 +33,17 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
 
   issues.push(...halfCredentials(values))
-  const isOpen = rpcuser === undefined && rpcpassword === undefined
-  if (isOpen && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
+  const isOpen = rpcuser === undefined && rpcpassword === undefined && values.rpcauth.length === 0
+  if (values.rpccookie && rpcpassword !== undefined) {
+    complain("rpccookie", "makes a password, and rpcpassword is set; give one of the two")
+  }
+  if (values.rpccookie && values.rpccookiefile === undefined) {
+    complain("rpccookie", "needs a file, and rpccookiefile is empty")
+  } else if (isOpen && !wantsCookie(values) && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
     complain(
       "rpcaddr",
       `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
-        "set rpcuser and rpcpassword, or rpcallowinsecure"
+        "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
     )
   }
   if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {

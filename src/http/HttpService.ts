@@ -5,14 +5,13 @@ import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
-import type { Credentials } from "../config/settings.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Dispatch } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
-import { admission } from "./auth.ts"
+import { admission, isOpen, type KnownUsers } from "./auth.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
@@ -44,7 +43,7 @@ export interface HttpServiceConfig {
   readonly pages: typeof Pages.Service
   readonly phase: () => Phase
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
-  readonly credentials: Credentials | undefined
+  readonly users: KnownUsers
   /** The name or address of the listener. */
   readonly ownName: string
   readonly connections: number
@@ -76,7 +75,7 @@ const nothing = (): void => {}
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
-  readonly #admit: (authorization: string) => boolean
+  readonly #admit: (authorization: string) => string | undefined
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
@@ -86,9 +85,9 @@ export class HttpService {
   readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
-    const { concurrentRequests, connections, credentials, maxRequestSize, ownName, pages, phase, run } = config
+    const { concurrentRequests, connections, maxRequestSize, ownName, pages, phase, run, users } = config
     this.#config = config
-    this.#admit = admission(credentials)
+    this.#admit = admission(users)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
@@ -99,7 +98,7 @@ export class HttpService {
     this.#listener = {
       maxRequestSize,
       ownName,
-      open: credentials === undefined,
+      open: isOpen(users),
       get stopping() {
         return phase()._tag === "Stopping"
       },
@@ -195,7 +194,8 @@ export class HttpService {
 
   /** Checks credentials, and remembers the right ones. */
   #isAdmitted(session: Session, authorization: string): boolean {
-    if (!this.#admit(authorization)) return false
+    const user = this.#admit(authorization)
+    if (user === undefined) return false
     session.credentials = authorization
     this.#penalties.admitted(session.key)
     return true

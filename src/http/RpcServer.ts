@@ -1,12 +1,14 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import { createServer, type Server } from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { withLoneSpan } from "../base/spans.ts"
+import type { HashedUser } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
@@ -25,8 +27,10 @@ export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
 export interface RpcServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** `undefined`: no credentials are required. */
+  /** One user with a password. Without any user no credentials are required. */
   readonly credentials: Credentials | undefined
+  /** Further users. */
+  readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
@@ -91,7 +95,7 @@ const make = (config: RpcServerConfig) =>
       pages: yield* Pages,
       phase: lifecycle.phase,
       run,
-      credentials: config.credentials,
+      users: { credentials: config.credentials, hashed: config.hashedUsers ?? [] },
       ownName: config.listen.host,
       connections: limits.connections,
       rateLimit: config.rateLimit,

@@ -39,6 +39,7 @@ import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
 import * as NodePages from "./pages.ts"
+import { rpcCookie } from "./rpcCookie.ts"
 
 /** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
 export const RESTARTS_AN_HOUR = 2
@@ -205,6 +206,21 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     return Effect.raceFirst(ended, lifecycle.stopRequested)
   })
 
+/** The listener, with the credentials of the settings or of a cookie. */
+const rpcListener = (settings: Settings) =>
+  Layer.unwrapScoped(Effect.map(
+    settings.cookie === undefined ? Effect.succeed(settings.rpc.credentials) : rpcCookie(settings.cookie),
+    (credentials) =>
+      RpcServer.layer({
+        listen: settings.rpc,
+        credentials,
+        hashedUsers: settings.hashedUsers,
+        rateLimit: settings.rateLimit,
+        maxRequestSize: settings.maxRequestSize,
+        onRefused: recordRefusal
+      })
+  ))
+
 /** The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. */
 export const run = (settings: Settings) => {
   const health = new NodeHealth()
@@ -214,13 +230,7 @@ export const run = (settings: Settings) => {
     debugSubsystems: settings.debugSubsystems
   })
   blockchainSyncing.set(1)
-  const listener = RpcServer.layer({
-    listen: settings.rpc,
-    credentials: settings.rpc.credentials,
-    rateLimit: settings.rateLimit,
-    maxRequestSize: settings.maxRequestSize,
-    onRefused: recordRefusal
-  }).pipe(
+  const listener = rpcListener(settings).pipe(
     Layer.provideMerge(noteCalls(switches)),
     Layer.provide(Layer.succeed(Health, health.service)),
     Layer.provideMerge(NodePages.layer(settings))

@@ -11,6 +11,8 @@ describe("decodeSettings", () => {
       network: "mainnet",
       dataDir: "/home/me/.svcd",
       rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+      hashedUsers: [],
+      cookie: undefined,
       allowInsecure: false,
       rateLimit: 0,
       maxRequestSize: 0,
@@ -279,9 +281,9 @@ describe("decodeSettings", () => {
     ],
     [["-vbparams=taproot:-1:0"], "-vbparams: is for regtest alone, and the network is mainnet"],
     [
-      ["-rpcaddr=0.0.0.0:8336"],
+      ["-rpcaddr=0.0.0.0:8336", "-rpccookiefile="],
       "-rpcaddr: 0.0.0.0:8336 is open to other machines, and there are no credentials; " +
-      "set rpcuser and rpcpassword, or rpcallowinsecure"
+      "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
     ]
   ])("refuses %j", (argv, problem) => {
     assert.deepStrictEqual(problemsOf(argv), [problem])

@@ -1,0 +1,40 @@
+import * as AccessKind from "./accessKinds.ts"
+import * as Kind from "./kinds.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+
+/** The options that say which callers RPC answers, and what they may call. */
+
+/** The users of the machine that a cookie file can be for. */
+export const COOKIE_READERS = ["owner", "group", "all"] as const
+
+export const ACCESS_OPTIONS = {
+  rpcauth: listOption(
+    AccessKind.hashedUserKind,
+    "rpcauth",
+    "RPC",
+    "user with the hash of the password, as svcd-cli rpcauth makes it; may be repeated",
+    { secret: true, defaultNote: "no such user" }
+  ),
+  rpccookie: singleOption(
+    Kind.onOffKind,
+    "rpccookie",
+    "RPC",
+    "ask every caller for credentials, and write some to the cookie file; without it that happens if there is " +
+      "-rpcauth, or a listener that other machines can reach, and no -rpcpassword",
+    { default: "0" }
+  ),
+  rpccookiefile: singleOption(
+    Kind.optionalKind(Kind.pathKind),
+    "rpccookiefile",
+    "RPC",
+    "the cookie file, relative to the data directory; empty for none",
+    { default: ".cookie" }
+  ),
+  rpccookieperms: singleOption(
+    Kind.choiceKind(COOKIE_READERS),
+    "rpccookieperms",
+    "RPC",
+    "users of the machine that may read the cookie file",
+    { default: "owner" }
+  )
+} satisfies OptionTable

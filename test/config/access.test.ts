@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either, Redacted } from "effect"
+import { OPTIONS } from "../../src/config/options.ts"
+import { printConfig } from "../../src/config/printConfig.ts"
+import { gather } from "../../src/config/settings.ts"
+import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
+
+const HASH = "7681e9c5b74bdd85e78166031d2058e1069b3ed7ed967c93fc63abba06f31144"
+const WRONG = "is not USER:SALT$HMAC with an HMAC of 64 hexadecimal digits; svcd-cli rpcauth makes such a line"
+
+describe("rpcauth", () => {
+  it("has users from flags or file", () => {
+    const files = { [DEFAULT_FILE]: `rpcauth = ["rt:ab$${HASH}", "b$b:cd$${HASH}"]` }
+    const users = settingsOf([], { files }).hashedUsers.map((user) => Redacted.value(user))
+    assert.deepStrictEqual(users, [{ user: "rt", salt: "ab", hash: HASH }, { user: "b$b", salt: "cd", hash: HASH }])
+    assert.strictEqual(settingsOf([`-rpcauth=c:ef$${HASH}`], { files }).hashedUsers.length, 1)
+  })
+
+  it.each(["", "geheim", "geheim:bar", "geheim:bar:baz", "geheim$bar:baz", "geheim$bar$baz", `geheim:a$${HASH}0`])(
+    "refuses %j and does not show it",
+    (text) => assert.deepStrictEqual(problemsOf([`-rpcauth=${text}`]), [`-rpcauth: ${WRONG}`])
+  )
+
+  it("is not shown by -printconfig", () => {
+    const input = inputOf([])
+    const given = new Map([["rpcauth", [`rt:ab$${HASH}`]]])
+    const text = Either.getOrThrow(Either.map(gather(OPTIONS, given, input), (found) => printConfig(found, input)))
+    assert.include(text, "# rpcauth is set, and not shown  # -rpcauth")
+    assert.notInclude(text, HASH)
+  })
+
+  it("allows a listener that other machines can reach", () => {
+    assert.strictEqual(settingsOf(["-rpcaddr=:8336", `-rpcauth=c:ef$${HASH}`]).rpc.host, "")
+  })
+})
+
+describe("the cookie", () => {
+  const COOKIE = { path: "/home/me/.svcd/.cookie", mode: 0o600 }
+  const AUTH = `-rpcauth=c:ef$${HASH}`
+
+  it.each<readonly [ReadonlyArray<string>, boolean]>([
+    [[], false],
+    [["-rpccookie"], true],
+    [[AUTH], true],
+    [["-rpcaddr=:8336"], true],
+    [["-rpcaddr=:8336", "-rpcallowinsecure"], false],
+    [["-rpcaddr=:8336", "-rpcallowinsecure", "-rpccookie"], true],
+    [["-rpcuser=a", "-rpcpassword=b", AUTH], false],
+    [["-rpcuser=a", "-rpcpassword=b", "-rpcaddr=:8336"], false],
+    [[AUTH, "-rpccookiefile="], false]
+  ])("%j: %s", (argv, made) => assert.deepStrictEqual(settingsOf(argv).cookie, made ? COOKIE : undefined))
+
+  it("is where the operator says, for the readers that the operator names", () => {
+    const at = (...argv: ReadonlyArray<string>) => settingsOf(["-rpccookie", ...argv]).cookie
+    assert.strictEqual(at("-rpccookiefile=c", "-datadir=/data")?.path, "/data/c")
+    assert.strictEqual(at("-rpccookiefile=/run/c")?.path, "/run/c")
+    assert.strictEqual(at("-rpccookiefile=~/c")?.path, "/home/me/c")
+    const modes = ["owner", "group", "all"].map((readers) => at(`-rpccookieperms=${readers}`)?.mode)
+    assert.deepStrictEqual(modes, [0o600, 0o640, 0o644])
+  })
+
+  it.each<readonly [ReadonlyArray<string>, string]>([
+    [["-rpccookie", "-rpccookiefile="], "-rpccookie: needs a file, and rpccookiefile is empty"],
+    [
+      ["-rpccookie", "-rpcuser=a", "-rpcpassword=b"],
+      "-rpccookie: makes a password, and rpcpassword is set; give one of the two"
+    ],
+    [["-rpccookieperms=me"], "-rpccookieperms: \"me\" is not one of owner, group, all"]
+  ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
+})

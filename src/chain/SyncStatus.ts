@@ -2,11 +2,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Chain } from "./Chain.ts"
+import type { UnixTime } from "../protocol/keys.ts"
+import { Chain, type MissingBlocks } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
-  /** Whether known or expected blocks are missing. */
+  /** Whether known or expected blocks are missing, besides one or two that are on their way. */
   readonly syncing: Effect.Effect<boolean>
   /** The reference node's latch: true until the tip is recent (any tip on regtest), then false permanently. */
   readonly initialDownload: Effect.Effect<boolean>
@@ -29,6 +30,15 @@ export interface SyncStatusOptions {
   readonly maxTipAge?: number
 }
 
+/**
+ * The blocks of new headers arrive seconds later, so a node with few and fresh ones missing still counts as synced: at most
+ * two blocks, for at most ten minutes after the time in the first of their headers.
+ */
+const GRACE = { blocks: 2, seconds: 600 }
+
+const isOnItsWay = ({ count, since }: MissingBlocks, now: UnixTime): boolean =>
+  count <= GRACE.blocks && now - since <= GRACE.seconds
+
 const make = (options: SyncStatusOptions) =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -48,8 +58,9 @@ const make = (options: SyncStatusOptions) =>
     })
 
     const syncing = Effect.gen(function*() {
-      const { behind, importing } = yield* chain.progress
-      if (loading || importing !== undefined || behind || waitsForPeers) return true
+      const { importing, missing } = yield* chain.progress
+      if (loading || importing !== undefined || waitsForPeers) return true
+      if (missing !== undefined && !isOnItsWay(missing, (yield* Clock.currentTimeMillis) / 1000)) return true
       return options.offline ? false : yield* initialDownload
     })
 

@@ -145,7 +145,7 @@ layer(methodNode())("scantxoutset", (it) => {
       )
       assert.isNotNull(json)
       // More scripts, and short ones, are compared outside of SQLite.
-      for (const other of [{ desc: `pkh(${PUBLIC}/*)`, range: 99 }, "raw(51)"]) {
+      for (const other of [{ desc: `pkh(${PUBLIC}/*)`, range: 99 }, "raw(6a51)"]) {
         const again = (yield* call("scantxoutset", "start", [`raw(${toHex(sample.script)})`, other])).value
         assert.deepStrictEqual(Object(again).unspents, answer.unspents)
       }

@@ -61,7 +61,7 @@ const makeHandlers = (
     const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
     const sync = yield* SyncManager.make()
     const relay = yield* Relay.make({ random })
-    const server = yield* Server.make({ transactionFor: relay.transactionFor })
+    const server = yield* Server.make({ transactionFor: relay.transactionFor, served: sync.served })
     let downloading = true
     const listenPort = announcedPort(settings)
     const gossip = Gossip.make({

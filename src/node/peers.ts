@@ -68,7 +68,7 @@ const makeHandlers = (
     const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
     const sync = yield* SyncManager.make()
     const relay = yield* Relay.make({ random })
-    const server = yield* Server.make({ transactionFor: relay.transactionFor })
+    const server = yield* Server.make({ transactionFor: relay.transactionFor, served: sync.served })
     const index = settings.peerBlockFilters ? (yield* Indexes).filters : undefined
     const filters = index === undefined ? undefined : yield* FilterServer.make(index)
     const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined })

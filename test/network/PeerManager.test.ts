@@ -408,9 +408,10 @@ describe("PeerManager: peers of the operator", () => {
       for (const remote of remotes) yield* remote.expect("ping")
     }))
 
-  it.scoped("the manager connects through a proxy, which gets the host name", () =>
+  it.scoped("the manager connects through a proxy, which gets the host name, and to local peers without it", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
+      const listener = yield* remoteListener()
       const proxyPort = yield* Effect.acquireRelease(
         Effect.async<{ port: number; close: () => void }>((resume) => {
           const server = createServer((socket) => {
@@ -432,10 +433,12 @@ describe("PeerManager: peers of the operator", () => {
         ({ close }) => Effect.sync(close)
       )
       const network = yield* testNetwork({
-        addPeers: [{ host: "hidden.example", port: 8334 }],
+        addPeers: [{ host: "hidden.example", port: 8334 }, { host: "127.0.0.1", port: listener.port }],
         proxy: { host: "127.0.0.1", port: proxyPort.port }
       })
       yield* eventually("the proxy is asked", () => asked.length > 0)
+      // A proxy cannot reach a peer on this machine.
+      yield* (yield* listener.accept).answer()
       assert.deepStrictEqual(asked, ["hidden.example"])
       assert.strictEqual(network.manager.proxy, `127.0.0.1:${proxyPort.port}`)
     }))

@@ -16,6 +16,7 @@ import { type ConnectionType, NO_PERMISSIONS } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
+import { isRoutable } from "../wire/netGroup.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
 import type { PermissionOptions, PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
@@ -46,12 +47,18 @@ const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.S
   )
 }
 
+/** Whether a proxy cannot reach an address: one of this machine, or of a private network (upstream `GetProxy`). */
+const isPrivate = ({ host }: Address): boolean => {
+  const address = parseNetAddress(host)
+  return address !== undefined && !isRoutable(address)
+}
+
 /** Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. */
 const dial = (
   target: Address,
   proxy: Proxy | undefined
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
-  (proxy === undefined
+  (proxy === undefined || isPrivate(target)
     ? direct(target)
     : connectThrough(proxy.address, target, { credentials: proxy.credentials() })).pipe(
       Effect.withSpan("svcd.network.dial", { attributes: { proxied: proxy !== undefined } })

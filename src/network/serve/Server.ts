@@ -52,6 +52,8 @@ const MISSING_AT_ONCE = 1_000
 export interface ServerOptions {
   /** The transaction for an item of `getdata`, if the peer may have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+  /** Runs when a peer gets headers, with the last one: our tip if there are none. */
+  readonly served?: (peer: Peer, last: HeaderId) => Effect.Effect<void>
   /** Source of nonces for compact blocks: 64 random bits. */
   readonly nonce?: () => bigint
 }
@@ -69,7 +71,7 @@ const withoutWitness = (transaction: Transaction): Transaction =>
   transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
 
 export const make = (
-  { nonce = randomNonce, transactionFor }: ServerOptions
+  { nonce = randomNonce, served = () => Effect.void, transactionFor }: ServerOptions
 ): Effect.Effect<Server, never, Chain> =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -129,7 +131,9 @@ export const make = (
           if (peer.closed) return
           const headers = yield* readHeaders(ids, peer.hello.version)
           // Does not wait: a peer that does not read must not keep the slot.
-          if (headers !== undefined) peer.post({ type: "headers", headers })
+          if (headers === undefined) return
+          peer.post({ type: "headers", headers })
+          yield* served(peer, ids[headers.length - 1] ?? tree.tip())
         }).pipe(headersSlots.withPermits(1))
       })
 

@@ -124,9 +124,9 @@ export class BlockDownload {
     )
   }
 
-  /** All peers with a known chain, worth downloading or not. */
+  /** All peers that offer blocks of a known chain, worth downloading or not. */
   everyone(): ReadonlyArray<DownloadPeer> {
-    return [...this.peers.values()].filter(({ best }) => best !== NO_HEADER)
+    return [...this.peers.values()].filter(({ best, source }) => source.serves && best !== NO_HEADER)
   }
 
   // The window

@@ -10,6 +10,8 @@ export type DownloadTree = Pick<
 export interface BlockSource {
   /** Whether it is an outbound peer: these are asked first. */
   readonly preferred: boolean
+  /** Whether it offers blocks. If not, it is asked only for those that it announces. */
+  readonly serves: boolean
   /** Whether it has only the last blocks. */
   readonly limited: boolean
   /** Height from which on it cannot be asked, because it sends no witnesses. */

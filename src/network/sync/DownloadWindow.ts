@@ -48,9 +48,9 @@ export class DownloadWindow {
   }
 
   /** Whether the chain of a peer is worth downloading. */
-  isUseful({ best }: DownloadPeer): boolean {
+  isUseful({ best, source }: DownloadPeer): boolean {
     const { minimumChainWork, tree } = this.options
-    return best !== NO_HEADER && !tree.isFailed(best) && tree.compareWork(best, tree.tip()) >= 0 &&
+    return source.serves && best !== NO_HEADER && !tree.isFailed(best) && tree.compareWork(best, tree.tip()) >= 0 &&
       tree.chainwork(best) >= minimumChainWork
   }
 

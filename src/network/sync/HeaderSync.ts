@@ -19,6 +19,10 @@ const RECENT = 86_400
 
 interface HeaderPeer {
   readonly preferred: boolean
+  /** Whether it offers blocks. */
+  serves: boolean
+  /** Whether it was asked because of an announcement, before header sync with it started. */
+  invited: boolean
   /** When the unanswered `getheaders` was sent. */
   asked: number | undefined
   /** Whether header sync with it was started. */
@@ -50,6 +54,8 @@ export class HeaderSync {
   add(id: PeerId, preferred: boolean): void {
     this.peers.set(id, {
       preferred,
+      serves: true,
+      invited: false,
       asked: undefined,
       started: false,
       told: false,
@@ -58,6 +64,24 @@ export class HeaderSync {
       progress: -Infinity,
       again: false
     })
+  }
+
+  /** Adds a peer that offers no blocks: no header sync starts with it. */
+  addAnnouncer(id: PeerId): void {
+    this.add(id, false)
+    const peer = this.peers.get(id)
+    if (peer !== undefined) peer.serves = false
+  }
+
+  /**
+   * Whether to ask a peer for the headers of blocks that it announced by hash. A peer without header sync is asked once:
+   * its announcements may be worthless. Source: upstream `m_inv_triggered_getheaders_before_sync`.
+   */
+  follows(id: PeerId): boolean {
+    const peer = this.peers.get(id)
+    if (peer === undefined || (peer.invited && !peer.started)) return false
+    if (!peer.started) peer.invited = true
+    return true
   }
 
   remove(id: PeerId): void {
@@ -118,7 +142,7 @@ export class HeaderSync {
 
   /** Peers to start header sync with now. `age`: of the best header, seconds. */
   start(now: Millis, age: number): ReadonlyArray<PeerId> {
-    const fresh = [...this.peers].filter(([, { started }]) => !started)
+    const fresh = [...this.peers].filter(([, { serves, started }]) => serves && !started)
     if (fresh.length === 0) return []
     const syncing = this.syncing
     const enough = syncing.length >= MOST_SYNCS || syncing.some((peer) => !this.isSlow(peer, now))

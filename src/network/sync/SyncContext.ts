@@ -26,6 +26,8 @@ export interface SyncPeer {
   best: HeaderId
   /** The last header announced to the peer. */
   sent: HeaderId
+  /** The last valid header of the message that is handled: the peer has its block. */
+  announced: HeaderId
   /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
@@ -95,6 +97,7 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
   peer,
   best: NO_HEADER,
   sent: NO_HEADER,
+  announced: NO_HEADER,
   unknown: undefined,
   presync: undefined,
   partial: new PartialBlocks(peer.memory),

@@ -13,10 +13,11 @@ import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
+import { fetchAnnounced } from "./directFetch.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
-import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import { askAll, askHeaders, takeHeader, takeHeaders, takeInventory } from "./incomingHeaders.ts"
 import type { Lease } from "./Slots.ts"
 import {
   isNearTip,
@@ -47,10 +48,21 @@ export interface AnnouncedEvent {
   readonly type: "announced"
   readonly peer: Peer
   readonly header: BlockHeader
+  /** Called after the header was handled: the next block of the peer may build on it. */
+  readonly handled: () => void
+}
+
+/** A peer got headers from us. */
+export interface ServedEvent {
+  readonly type: "served"
+  readonly peer: Peer
+  /** The last of them. */
+  readonly last: HeaderId
 }
 
 export type SyncEvent =
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
+  | ServedEvent
   | MessageEvent
   | AnnouncedEvent
   | { readonly type: "written"; readonly written: Written }
@@ -110,7 +122,7 @@ export class SyncLoop {
         if (work !== undefined) yield* work
         const { ran } = this.time
         if (event.type === "message") event.peer.spent(ran - started, asked)
-        if (event.type === "message") event.handled?.()
+        if (event.type === "message" || event.type === "announced") event.handled?.()
         if (ran - this.turn > TURN) yield* this.yieldTurn
       }
       if (this.context.loading) return
@@ -151,6 +163,8 @@ export class SyncLoop {
         return this.connected(event.peer)
       case "gone":
         return this.gone(event.peer)
+      case "served":
+        return this.served(event)
       case "message":
         return this.message(event)
       case "announced":
@@ -167,15 +181,21 @@ export class SyncLoop {
     }
   }
 
-  private announced({ header: { header }, peer }: AnnouncedEvent): undefined {
+  private announced({ header, peer }: AnnouncedEvent): Effect.Effect<void> | undefined {
     const { context } = this
     const state = context.peers.get(peer.id)
-    if (state === undefined || context.loading || peer.closed) return
-    const id = context.tree.find(header.hash)
-    if (id !== NO_HEADER) learn(context, state, id)
-    else if (!context.initial && context.tree.find(header.prevHash) === NO_HEADER) {
-      askHeaders(context, state, context.tree.best())
-    }
+    if (state === undefined || context.loading || peer.closed) return undefined
+    const id = context.tree.find(header.header.hash)
+    if (id !== NO_HEADER) return void learn(context, state, id)
+    if (context.tree.find(header.header.prevHash) !== NO_HEADER) return takeHeader(context, state, header)
+    if (!context.initial) askHeaders(context, state, context.tree.best())
+    return undefined
+  }
+
+  /** The peer knows the headers that it got, so that a block on them is announced in the form that it prefers. */
+  private served({ last, peer }: ServedEvent): undefined {
+    const state = this.context.peers.get(peer.id)
+    if (state !== undefined) state.sent = last
   }
 
   private connected(peer: Peer): undefined {
@@ -185,13 +205,15 @@ export class SyncLoop {
     if (peer.hello.commonVersion >= COMPACT_BLOCKS_VERSION) {
       peer.post({ type: "sendcmpct", highBandwidth: false, version: COMPACT_VERSION })
     }
-    if (!servesBlocks(peer)) return
     const { services } = peer.hello
+    const serves = servesBlocks(peer)
     download.add(peer.id, {
+      serves,
       preferred: isPreferred(peer),
       limited: (services & Services.network) === 0n,
       below: (services & Services.witness) === 0n ? params.activation.segwit : Infinity
     })
+    if (!serves) return void headers.addAnnouncer(peer.id)
     headers.add(peer.id, isPreferred(peer))
     const evictable = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"
     if (evictable) timers.add(peer.id, peer.type === "outbound-full-relay")
@@ -216,7 +238,11 @@ export class SyncLoop {
     if (state === undefined || state.peer.closed) return void slot?.release()
     switch (message.type) {
       case "headers":
-        return takeHeaders(context, state, message.headers)
+        state.announced = NO_HEADER
+        return Effect.map(
+          takeHeaders(context, state, message.headers),
+          () => this.send(fetchAnnounced(context, state, state.announced))
+        )
       case "inv":
         return void takeInventory(context, state, message.items)
       case "block":

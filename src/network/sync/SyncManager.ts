@@ -10,6 +10,7 @@ import { ChainSink } from "../../chain/ChainSink.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
@@ -46,6 +47,8 @@ import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
 export interface SyncManager extends PeerHandler {
   readonly messages: MessageParts["sync"]
   readonly syncOf: (peer: Peer) => PeerSync
+  /** Records that a peer got headers up to this one. */
+  readonly served: (peer: Peer, last: HeaderId) => Effect.Effect<void>
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
   /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
@@ -155,18 +158,16 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the loop has handled a message. So a peer has only one in the queue, and its memory is counted. */
-    const handled = (peer: Peer, message: SyncMessage): Effect.Effect<void> =>
+    /** Waits until the loop has handled an event. So a peer has only one in the queue, and its memory is counted. */
+    const offered = (event: (handled: () => void) => SyncEvent): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
-          offer({
-            type: "message",
-            peer,
-            message,
-            handled: () => Deferred.unsafeDone(done, Effect.void)
-          }),
+          offer(event(() => Deferred.unsafeDone(done, Effect.void))),
           Effect.suspend(() => over ? Effect.void : Deferred.await(done))
         ))
+
+    const handled = (peer: Peer, message: SyncMessage): Effect.Effect<void> =>
+      offered((handled) => ({ type: "message", peer, message, handled }))
 
     const queued = (peer: Peer, message: SyncMessage): Effect.Effect<void> => offer({ type: "message", peer, message })
 
@@ -193,8 +194,9 @@ export const make = (
           if (state === undefined) return Effect.succeed(false)
           const outcome = screen(view, state, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
-          return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
+          return Effect.as(offered((handled) => ({ type: "announced", peer, header: start.header, handled })), false)
         }),
+      served: (peer, last) => offer({ type: "served", peer, last }),
       gone: (peer) => offer({ type: "gone", peer }),
       messages: {
         headers: handled,

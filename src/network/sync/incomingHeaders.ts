@@ -149,6 +149,7 @@ const accept = (
     const { added, last, reject } = yield* sink.acceptHeaders(headers)
     if (last !== NO_HEADER) {
       learn(context, state, last)
+      state.announced = last
       if (added > 0 && tree.compareWork(last, tree.tip()) > 0) state.lastAnnouncement = seconds(context)
     }
     if (reject !== undefined && isOffence(reject, state)) {
@@ -231,6 +232,13 @@ export const takeHeaders = (
     if (state.unknown !== undefined) resolve(context, state, again)
   }).pipe(Effect.withSpan("svcd.network.headers", { attributes: { peer: state.peer.id, headers: received.length } }))
 
+/** Stores the header of a block that is not wanted itself: a later block may build on it. */
+export const takeHeader = (context: SyncContext, state: SyncPeer, header: BlockHeader): Effect.Effect<void> =>
+  Effect.map(context.sink.acceptHeaders([header]), ({ last, reject }) => {
+    if (reject === undefined) learn(context, state, last)
+    else if (isOffence(reject, state)) misbehaves(state, `invalid header: ${reject.reason}`)
+  })
+
 /** Checks whether an announced block is known now. Asks once more if it was announced after the request. */
 const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void => {
   const { unknown } = state
@@ -254,5 +262,5 @@ export const takeInventory = (context: SyncContext, state: SyncPeer, items: Item
       unknown = true
     }
   }
-  if (unknown) askHeaders(context, state, context.tree.best())
+  if (unknown && context.headers.follows(state.peer.id)) askHeaders(context, state, context.tree.best())
 }

@@ -39,7 +39,7 @@ export const screen = (
   const welcome = compact
     ? isCompactWelcome(context, header, parent)
     : isWanted(context, id) || isAhead(context, header, parent)
-  if (!welcome) return id === NO_HEADER ? "drop" : "announced"
+  if (!welcome) return id !== NO_HEADER || isCompactWelcome(context, header, parent) ? "announced" : "drop"
   const reject = checkProofOfWork(header, params) ?? tree.misplaced(header)
   if (reject === undefined) return "decode"
   if (isOffence(reject, state, compact)) misbehaves(state, `invalid header: ${reject.reason}`)

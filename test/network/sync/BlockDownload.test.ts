@@ -7,7 +7,7 @@ import { MOST_LIMIT, START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 import { type HeaderId, headerId, peerId } from "../../../src/protocol/keys.ts"
 import { BranchTree, GENESIS } from "./branchTree.ts"
 
-const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
+const CHOSEN: BlockSource = { preferred: true, serves: true, limited: false, below: Infinity }
 
 const SIZE = 1_000
 

@@ -15,7 +15,7 @@ const setting = (count: number) => {
   const best = tree.grow(GENESIS, 20).at(-1) ?? GENESIS
   const peers = new Map<PeerId, DownloadPeer>()
   for (let i = 0; i < count; i++) {
-    const peer = makeDownloadPeer(peerId(i), { preferred: true, limited: false, below: Infinity })
+    const peer = makeDownloadPeer(peerId(i), { preferred: true, serves: true, limited: false, below: Infinity })
     peer.best = best
     peers.set(peer.id, peer)
   }

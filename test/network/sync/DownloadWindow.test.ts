@@ -15,7 +15,13 @@ const setting = (
   const tree = new BranchTree()
   const headers = tree.grow(GENESIS, blocks)
   for (const header of headers.slice(0, stored)) tree.store(header)
-  const peer = makeDownloadPeer(peerId(0), { preferred: true, limited: false, below: Infinity, ...source })
+  const peer = makeDownloadPeer(peerId(0), {
+    preferred: true,
+    serves: true,
+    limited: false,
+    below: Infinity,
+    ...source
+  })
   const onTheWay = new Set<HeaderId>()
   const window = new DownloadWindow({
     tree,

@@ -5,7 +5,7 @@ import { Flights } from "../../../src/network/sync/Flights.ts"
 import { headerId, type PeerId, peerId } from "../../../src/protocol/keys.ts"
 import { BranchTree, GENESIS } from "./branchTree.ts"
 
-const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
+const CHOSEN: BlockSource = { preferred: true, serves: true, limited: false, below: Infinity }
 
 const SIZE = 20_000
 

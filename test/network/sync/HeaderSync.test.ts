@@ -46,6 +46,16 @@ describe("HeaderSync", () => {
     assert.isTrue(sync.isStarted(peerId(0)))
   })
 
+  it("a peer without header sync is asked once because of its announcements, and one without blocks never starts", () => {
+    const sync = withPeers(true)
+    sync.addAnnouncer(peerId(1))
+    assert.deepStrictEqual([0, 1, 0, 1, 2].map((id) => sync.follows(peerId(id))), [true, true, false, false, false])
+    assert.deepStrictEqual(sync.start(0, RECENT), [peerId(0)])
+    assert.isTrue(sync.follows(peerId(0)))
+    assert.isTrue(sync.follows(peerId(0)))
+    assert.isFalse(sync.follows(peerId(1)))
+  })
+
   it("all peers are asked near the end of the chain", () => {
     assert.deepStrictEqual(withPeers(false, true, true).start(0, RECENT), [peerId(0), peerId(1), peerId(2)])
   })

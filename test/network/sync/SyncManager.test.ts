@@ -7,10 +7,12 @@ import { regtestParams } from "../../../src/consensus/params.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
 import { makeCompactBlock } from "../../../src/network/wire/compactBlock.ts"
+import type { MessageOf } from "../../../src/network/wire/message.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
+import { headerId } from "../../../src/protocol/keys.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, servicesOf, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
@@ -210,6 +212,80 @@ describe("SyncManager", () => {
       yield* settled("nothing more is sent", () => caller.sent.length)
       assert.isUndefined(caller.disconnection)
       assert.deepStrictEqual(caller.askedBlocks, [])
+    }))
+
+  test("blocks of an announced branch with the work of the tip are requested from its announcer, whatever it offers", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(10)
+      yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const branch = firstOf(source, 8)
+      const blocks = [1, 2, 3].map(() => grow(branch, 5))
+      const [first, second, third] = blocks
+      if (first === undefined || second === undefined || third === undefined) return assert.fail("three blocks")
+      const other = yield* connect(new ServedBlocks(allBlocks(branch)), {
+        type: "inbound",
+        services: 8n,
+        headers: false,
+        serve: () => undefined
+      })
+      yield* until("the sync knows the peer", () => other.got("sendcmpct").length === 1)
+      // Less work than the tip.
+      yield* receive(manager, other, headersOf([first]))
+      yield* settled("nothing is requested", () => other.askedBlocks.length)
+      assert.deepStrictEqual(other.askedBlocks, [])
+      yield* receive(manager, other, headersOf([second]))
+      yield* until("two blocks are requested", () => other.askedBlocks.length === 2)
+      assert.deepStrictEqual(other.askedBlocks, [first, second].map(({ hash }) => toHex(hash)))
+      for (const block of [first, second]) yield* receive(manager, other, { type: "block", block })
+      yield* receive(manager, other, headersOf([third]))
+      yield* until("the third block is requested", () => other.askedBlocks.length === 3)
+      yield* receive(manager, other, { type: "block", block: third })
+      yield* untilTip(third)
+    }))
+
+  test("the header of an unwanted block is kept, so that a later block can build on it", ({ connect, manager, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(10)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const branch = firstOf(source, 8)
+      const [first, second, third] = [grow(branch, 6), grow(branch, 6), grow(branch, 6)]
+      peer.served.extend([first, second, third])
+      for (const block of [first, second]) {
+        const start = { type: "block" as const, header: block, transactions: 1 }
+        if (yield* manager.screened?.(peer, start) ?? Effect.succeed(false)) {
+          yield* receive(manager, peer, { type: "block", block })
+        }
+      }
+      yield* receive(manager, peer, headersOf([third]))
+      yield* untilTip(third)
+      assert.isUndefined(peer.disconnection)
+    }))
+
+  test("a block is announced to a peer by its header or as a compact block if the peer got the headers below it", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(10)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const genesis = new ServedBlocks(allBlocks(source).slice(0, 1))
+      const [asking, silent] = [
+        yield* connect(genesis, { type: "inbound" }),
+        yield* connect(genesis, { type: "inbound" })
+      ]
+      for (const listener of [asking, silent]) listener.features.compactBlocks = "high-bandwidth"
+      yield* until("both were asked", () => [asking, silent].every((one) => one.got("getheaders").length > 0))
+      yield* manager.served(asking, headerId(10))
+      const block = grow(source)
+      yield* receive(manager, peer, { type: "block", block })
+      yield* untilTip(block)
+      const isInv = ({ items }: MessageOf<"inv">) => [...items].some(({ hash }) => equal(hash, block.hash))
+      yield* until(
+        "both have it announced",
+        () => asking.got("cmpctblock").length === 1 && silent.got("inv").some(isInv)
+      )
+      assert.isFalse(asking.got("inv").some(isInv))
+      assert.deepStrictEqual(silent.got("cmpctblock"), [])
     }))
 
   test("a peer with a known header and an invalid proof is disconnected, and the block stays in flight from the other", ({ connect, manager, until, untilTip }) =>

@@ -49,7 +49,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
 export const join = (context: SyncContext, peer: FakePeer): SyncPeer => {
   const state = makeSyncPeer(peer)
   context.peers.set(peer.id, state)
-  context.download.add(peer.id, { preferred: !peer.inbound, limited: false, below: Infinity })
+  context.download.add(peer.id, { preferred: !peer.inbound, serves: true, limited: false, below: Infinity })
   context.headers.add(peer.id, !peer.inbound)
   return state
 }

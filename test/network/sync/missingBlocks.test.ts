@@ -6,7 +6,7 @@ import { START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 import { type HeaderId, headerId, peerId } from "../../../src/protocol/keys.ts"
 import { BranchTree, GENESIS } from "./branchTree.ts"
 
-const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
+const CHOSEN: BlockSource = { preferred: true, serves: true, limited: false, below: Infinity }
 
 /** The chain's losses. */
 class FakeLosses {

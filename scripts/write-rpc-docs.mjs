@@ -344,7 +344,7 @@ const stores = () => {
     coinCacheBytes: 1e8,
     verifyThreads: 0
   }).pipe(Layer.provideMerge(DataHealth.layer))
-  const waiting = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
+  const waiting = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
     Layer.provideMerge(Mempool.layer({ filename: undefined })),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
     Layer.provideMerge(DataHealth.layer),

@@ -60,7 +60,7 @@ const visit = <Key extends string, A>(
     }
   })
 
-/** Coins that a search reads in one turn of the event loop: about a millisecond. */
+/** Coins that a search reads in one turn of the event loop: one to two milliseconds. */
 const SEARCH_ROWS = 500
 
 const NO_KEY = Buffer.alloc(0)

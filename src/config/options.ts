@@ -182,6 +182,20 @@ export const OPTIONS = {
     "keep an index of the transactions that spend outputs",
     { default: "0" }
   ),
+  reindex: singleOption(
+    Kind.onOffKind,
+    "reindex",
+    "Chain",
+    "rebuild the chain state, names and all indexes from the stored blocks",
+    { default: "0", flagOnly: true }
+  ),
+  "reindex-chainstate": singleOption(
+    Kind.onOffKind,
+    "reindex-chainstate",
+    "Chain",
+    "rebuild the chain state and names from the stored blocks, and keep the indexes",
+    { default: "0", flagOnly: true }
+  ),
   checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",

@@ -69,6 +69,8 @@ export interface Settings {
   /** Block files or directories to import, in this order. */
   readonly loadBlocks: ReadonlyArray<string>
   readonly assumeValid: AssumeValid
+  /** What to rebuild from the stored blocks; `undefined` for nothing. */
+  readonly reindex: "chainstate" | "all" | undefined
   /** `undefined`: the network's own. */
   readonly minimumChainWork: bigint | undefined
   /** Seconds. */
@@ -254,6 +256,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     assumeValid: values.assumevalid,
     minimumChainWork: values.minimumchainwork,
     maxTipAge: values.maxtipage,
+    reindex: values.reindex ? "all" : values["reindex-chainstate"] ? "chainstate" : undefined,
     checkBlocks: values.checkblocks,
     checkLevel: values.checklevel,
     backgroundCheck: values.backgroundcheck,

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import { spannedLayer, withoutSpan } from "../base/spans.ts"
+import { attempt } from "../chain/attempt.ts"
 import * as Chain from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
@@ -33,6 +34,7 @@ import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
+import { reindex } from "./reindex.ts"
 
 /**
  * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the
@@ -82,6 +84,8 @@ const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): b
 const stores = (settings: Settings, tell: Tell) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const directory = yield* DataDirectory.DataDirectory
+    const { reindex: wanted } = settings
+    if (wanted !== undefined) yield* attempt(() => reindex(directory, wanted))
     yield* tell("Loading block index…")
     const chain = Chain.layer({
       params: paramsFor(settings),

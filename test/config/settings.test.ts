@@ -54,6 +54,7 @@ describe("decodeSettings", () => {
       persistMempool: true,
       loadBlocks: [],
       assumeValid: "default",
+      reindex: undefined,
       minimumChainWork: undefined,
       maxTipAge: 86_400,
       verifyThreads: 3,

@@ -90,7 +90,7 @@ const readSequence = (given: Json | undefined, otherwise: number): Read<number> 
     : Either.right(otherwise)
 
 /** Not in `Either.gen`: with many inputs, that takes longer than the reading itself. */
-const readInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
+export const readInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
   if (!(value instanceof JsonObject)) {
     return Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "object" }))
   }

@@ -1,18 +1,21 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
+import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
 import type { AddressType, OwnScript } from "../keys/WalletKeys.ts"
 import { coinsOf } from "../ledger/makeLedger.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
-import type { SigningProvider } from "../signing/SigningProvider.ts"
+import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WeighedCoin } from "./Draft.ts"
+import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
@@ -20,6 +23,10 @@ import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
+
+/** The text of the reference node, which shows ten digits of the txid. */
+const unsolvable = ({ txid, vout }: WalletCoin): string =>
+  `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
@@ -65,23 +72,28 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const presetOf = (
       request: PaymentRequest,
       released: ReadonlySet<OutpointKey> | undefined
-    ): Either.Either<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest> =>
-      Either.all((request.inputs ?? []).map(({ outpoint, sequence }) => {
-        const coin = ledger.coin(outpoint)
-        const there = coin !== undefined && !coin.expired &&
-          (ledger.isUnspent(outpoint) || released?.has(outpoint) === true)
-        if (!there) {
-          return Either.left(
-            new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
-          )
-        }
-        const weighed = weigh(coin)
-        if (weighed === undefined) {
-          const reason = "the wallet does not know how to spend a requested coin"
-          return Either.left(new InvalidWalletRequest({ code: "no-keys", reason }))
-        }
-        return Either.right({ ...weighed, ...sequence === undefined ? {} : { sequence } })
-      }))
+    ): Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure> => {
+      const { external } = request
+      const known = external === undefined ? knowledge : joined(knowledge, external.known)
+      const missing = (outpoint: OutpointKey) =>
+        new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
+      return Effect.forEach(request.inputs ?? [], ({ outpoint, sequence }) =>
+        Effect.gen(function*() {
+          const own = ledger.coin(outpoint)
+          const coin = own === undefined && external !== undefined
+            ? yield* externalCoin(parts, outpoint, fromBinaryString(outpoint))
+            : own
+          if (coin === undefined || coin.expired) return yield* missing(outpoint)
+          if (own !== undefined && !ledger.isUnspent(outpoint) && released?.has(outpoint) !== true) {
+            return yield* missing(outpoint)
+          }
+          const weighed = weighRequested(coin, external, known)
+          if (weighed === undefined) {
+            return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })
+          }
+          return { ...weighed, ...sequence === undefined ? {} : { sequence } }
+        }))
+    }
 
     /** Takes a change address, or an unused one from before. */
     const takeChange = (type: AddressType): OwnScript | undefined => {

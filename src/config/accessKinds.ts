@@ -1,10 +1,15 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { quoted } from "../base/safeText.ts"
 import { formatHashedUser, type HashedUser, parseHashedUser } from "./hashedUser.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
 
 /** The kinds of option values that say which callers RPC answers. */
+
+/** The rights that a user can have; `rpc/method/rights.ts` has the methods of each. */
+export const USER_RIGHTS = ["read", "names", "spend", "admin"] as const
+export type UserRight = (typeof USER_RIGHTS)[number]
 
 const HashedUserSchema: Schema.Schema<HashedUser> = Schema.Struct({
   user: Schema.String,
@@ -26,4 +31,66 @@ export const hashedUserKind: OptionKind<Redacted.Redacted<HashedUser>> = {
     },
     (value) => formatHashedUser(Redacted.value(value))
   )
+}
+
+/** What one user of RPC may do: methods or rights. */
+export interface UserWords<Word extends string> {
+  readonly user: string
+  readonly words: ReadonlyArray<Word>
+}
+
+const userWordsOf = (given: string): UserWords<string> => {
+  const colon = given.indexOf(":")
+  const list = colon < 0 ? "" : given.slice(colon + 1)
+  return {
+    user: colon < 0 ? given : given.slice(0, colon),
+    words: list.split(/[, ]/).filter((word) => word !== "")
+  }
+}
+
+const formatUserWords = ({ user, words }: UserWords<string>): string => `${user}:${words.join(",")}`
+
+/** `USER:METHOD,METHOD`. Without methods the user may call none. */
+export const methodListKind: OptionKind<UserWords<string>> = {
+  placeholder: "USER:LIST",
+  toml: "string",
+  schema: fromText<UserWords<string>>(
+    Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.String) }),
+    (given) => {
+      const list = userWordsOf(given)
+      return list.user === ""
+        ? Either.left(`${quoted(given)} is not USER:METHOD,METHOD`)
+        : Either.right(list)
+    },
+    formatUserWords
+  )
+}
+
+/** `USER:RIGHT,RIGHT`. */
+export const rightsKind: OptionKind<UserWords<UserRight>> = {
+  placeholder: "USER:LIST",
+  toml: "string",
+  schema: fromText<UserWords<UserRight>>(
+    Schema.Struct({ user: Schema.String, words: Schema.Array(Schema.Literal(...USER_RIGHTS)) }),
+    (given) => {
+      const { user, words } = userWordsOf(given)
+      const rights = words.flatMap((word) => USER_RIGHTS.find((right) => right === word) ?? [])
+      return user === "" || rights.length === 0 || rights.length < words.length
+        ? Either.left(`${quoted(given)} is not USER:RIGHT,RIGHT with rights of ${USER_RIGHTS.join(", ")}`)
+        : Either.right({ user, words: rights })
+    },
+    formatUserWords
+  )
+}
+
+/** What users may call. */
+export interface PermissionSettings {
+  /** Methods. */
+  readonly whitelists: ReadonlyArray<UserWords<string>>
+  readonly rights: ReadonlyArray<UserWords<UserRight>>
+  /**
+   * Whether a user without a list may call nothing. `undefined`: if there is any list, as upstream (`httprpc.cpp`,
+   * `InitRPCAuthentication`).
+   */
+  readonly byDefault: boolean | undefined
 }

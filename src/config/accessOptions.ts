@@ -36,5 +36,26 @@ export const ACCESS_OPTIONS = {
     "RPC",
     "users of the machine that may read the cookie file",
     { default: "owner" }
+  ),
+  rpcwhitelist: listOption(
+    AccessKind.methodListKind,
+    "rpcwhitelist",
+    "RPC",
+    "methods that a user may call, as USER:METHOD,METHOD; may be repeated",
+    { defaultNote: "all methods" }
+  ),
+  rpcwhitelistdefault: singleOption(
+    Kind.optionalKind(Kind.onOffKind),
+    "rpcwhitelistdefault",
+    "RPC",
+    "refuse all methods to users without -rpcwhitelist and -rpcrights",
+    { defaultNote: "on if one of them is given" }
+  ),
+  rpcrights: listOption(
+    AccessKind.rightsKind,
+    "rpcrights",
+    "RPC",
+    `rights of a user, as USER:RIGHT,RIGHT, out of ${AccessKind.USER_RIGHTS.join(", ")}; may be repeated`,
+    { defaultNote: "all rights" }
   )
 } satisfies OptionTable

@@ -8,6 +8,7 @@ import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import type { PermissionSettings } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
@@ -30,6 +31,7 @@ export interface Settings {
   readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
+  readonly permissions: PermissionSettings
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -224,6 +226,11 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     cookie: wantsCookie(values) && values.rpccookiefile !== undefined
       ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
       : undefined,
+    permissions: {
+      whitelists: values.rpcwhitelist,
+      rights: values.rpcrights,
+      byDefault: values.rpcwhitelistdefault
+    },
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

@@ -46,6 +46,15 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
         "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
     )
   }
+  if (isOpen && !wantsCookie(values)) {
+    for (const name of ["rpcwhitelist", "rpcrights"] as const) {
+      if (values[name].length === 0) continue
+      complain(
+        name,
+        "is for users, and callers need no credentials; set rpccookie, rpcauth, or rpcuser and rpcpassword"
+      )
+    }
+  }
   if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
     complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
   }

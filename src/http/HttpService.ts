@@ -5,6 +5,7 @@ import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
+import type { PermissionSettings } from "../config/accessKinds.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Dispatch } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
@@ -21,6 +22,7 @@ import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import type { PageAnswer, PageHandler, PageRequest, Pages } from "./Pages.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
+import { permissions, type Permitted } from "./permissions.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
@@ -28,6 +30,7 @@ import {
   FAILED,
   type HttpRefusal,
   NO_ROOM,
+  NOT_PERMITTED,
   PLAIN_TEXT,
   STOPPING,
   TOO_LARGE,
@@ -44,6 +47,8 @@ export interface HttpServiceConfig {
   readonly phase: () => Phase
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   readonly users: KnownUsers
+  /** What these users may call. */
+  readonly permissions: PermissionSettings
   /** The name or address of the listener. */
   readonly ownName: string
   readonly connections: number
@@ -76,6 +81,7 @@ const nothing = (): void => {}
 export class HttpService {
   readonly #config: HttpServiceConfig
   readonly #admit: (authorization: string) => string | undefined
+  readonly #permittedTo: (user: string) => Permitted
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
@@ -88,6 +94,7 @@ export class HttpService {
     const { concurrentRequests, connections, maxRequestSize, ownName, pages, phase, run, users } = config
     this.#config = config
     this.#admit = admission(users)
+    this.#permittedTo = permissions(config.permissions)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
@@ -197,6 +204,7 @@ export class HttpService {
     const user = this.#admit(authorization)
     if (user === undefined) return false
     session.credentials = authorization
+    session.permitted = this.#permittedTo(user)
     this.#penalties.admitted(session.key)
     return true
   }
@@ -248,6 +256,8 @@ export class HttpService {
 
   /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
   #claim(session: Session, call: Call): (() => void) | HttpRefusal {
+    const { permitted } = session
+    if (permitted !== undefined && !call.methods().every((method) => permitted.has(method))) return NOT_PERMITTED
     const seconds = session.count(Math.max(1, call.count))
     if (seconds !== undefined) return tooMany(seconds)
     if (this.#listener.busy) return BUSY

@@ -8,6 +8,7 @@ import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { withLoneSpan } from "../base/spans.ts"
+import type { PermissionSettings } from "../config/accessKinds.ts"
 import type { HashedUser } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
@@ -15,6 +16,7 @@ import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { Health } from "./health.ts"
 import { HttpService } from "./HttpService.ts"
 import { Pages } from "./Pages.ts"
+import { UNLIMITED } from "./permissions.ts"
 
 /** The RPC listener (reference/rpc.md 1): plain Node for every request, one Effect for each answer. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
@@ -31,6 +33,8 @@ export interface RpcServerConfig {
   readonly credentials: Credentials | undefined
   /** Further users. */
   readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
+  /** What users may call; without it, everything. */
+  readonly permissions?: PermissionSettings
   /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
@@ -96,6 +100,7 @@ const make = (config: RpcServerConfig) =>
       phase: lifecycle.phase,
       run,
       users: { credentials: config.credentials, hashed: config.hashedUsers ?? [] },
+      permissions: config.permissions ?? UNLIMITED,
       ownName: config.listen.host,
       connections: limits.connections,
       rateLimit: config.rateLimit,

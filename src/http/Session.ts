@@ -5,6 +5,7 @@ import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
+import type { Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
 /** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
@@ -36,6 +37,8 @@ export class Session implements HttpConnection, GateSession {
   readonly memory: CallerMemory
   /** The `Authorization` header that the connection was admitted with. */
   credentials: string | undefined
+  /** The methods that the user of these credentials may call. */
+  permitted: Permitted
   /** Whether a call of it is running that takes longer than a turn. */
   working = false
   /** Whether it is in the fast lane, unknown to Node's server. */

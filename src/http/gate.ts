@@ -1,6 +1,7 @@
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthPath } from "./health.ts"
 import { type PageHandler, type PageRequest, pageRequest } from "./Pages.ts"
+import { maySeePages, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
   BUSY,
@@ -10,6 +11,7 @@ import {
   NOT_FOUND,
   NOT_GET,
   NOT_IMPLEMENTED,
+  NOT_PERMITTED,
   NOT_POST,
   STOPPING,
   TOO_LARGE,
@@ -71,6 +73,8 @@ export interface RequestHead {
 export interface GateSession {
   /** The `Authorization` header that the connection was admitted with. */
   readonly credentials: string | undefined
+  /** The methods that its user may call. */
+  readonly permitted: Permitted
   /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
   readonly delay: number | undefined
 }
@@ -129,8 +133,12 @@ const publicPage = (session: GateSession, { busy }: GateListener): Barrier | und
 const privatePage = (head: RequestHead, session: GateSession, listener: GateListener): Barrier | undefined => {
   if (listener.busy) return refuse(BUSY)
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
-  return unknownCaller(head, session, listener) ?? tooEarly(session)
+  return unknownCaller(head, session, listener) ?? notPermitted(session) ?? tooEarly(session)
 }
+
+/** A document shows what some methods answer. */
+const notPermitted = ({ permitted }: GateSession): Barrier | undefined =>
+  maySeePages(permitted) ? undefined : refuse(NOT_PERMITTED)
 
 /** Credentials that admitted the connection are not checked again. */
 const unknownCaller = (

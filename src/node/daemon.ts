@@ -215,6 +215,7 @@ const rpcListener = (settings: Settings) =>
         listen: settings.rpc,
         credentials,
         hashedUsers: settings.hashedUsers,
+        permissions: settings.permissions,
         rateLimit: settings.rateLimit,
         maxRequestSize: settings.maxRequestSize,
         onRefused: recordRefusal

@@ -68,3 +68,35 @@ describe("the cookie", () => {
     [["-rpccookieperms=me"], "-rpccookieperms: \"me\" is not one of owner, group, all"]
   ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
 })
+
+describe("permissions", () => {
+  it("are read as upstream reads them", () => {
+    const argv = ["a:", "b", "c:getblockcount,", "d:x, y,,x"].map((text) => `-rpcwhitelist=${text}`)
+    const { permissions } = settingsOf(["-rpccookie", ...argv, "-norpcwhitelistdefault", "-rpcrights=e:read,names"])
+    assert.deepStrictEqual(permissions, {
+      whitelists: [
+        { user: "a", words: [] },
+        { user: "b", words: [] },
+        { user: "c", words: ["getblockcount"] },
+        { user: "d", words: ["x", "y", "x"] }
+      ],
+      rights: [{ user: "e", words: ["read", "names"] }],
+      byDefault: false
+    })
+    assert.isTrue(settingsOf(["-rpccookie", "-rpcwhitelistdefault"]).permissions.byDefault)
+  })
+
+  const OPEN = "is for users, and callers need no credentials; set rpccookie, rpcauth, or rpcuser and rpcpassword"
+
+  it.each<readonly [ReadonlyArray<string>, string]>([
+    [["-rpccookie", "-rpcwhitelist=:help"], "-rpcwhitelist: \":help\" is not USER:METHOD,METHOD"],
+    ...["a", "a:", ":read", "a:read,write"].map((text) =>
+      [
+        ["-rpccookie", `-rpcrights=${text}`],
+        `-rpcrights: "${text}" is not USER:RIGHT,RIGHT with rights of read, names, spend, admin`
+      ] as const
+    ),
+    [["-rpcwhitelist=a:help"], `-rpcwhitelist: ${OPEN}`],
+    [["-rpcrights=a:read"], `-rpcrights: ${OPEN}`]
+  ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
+})

@@ -13,6 +13,7 @@ describe("decodeSettings", () => {
       rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
       hashedUsers: [],
       cookie: undefined,
+      permissions: { whitelists: [], rights: [], byDefault: undefined },
       allowInsecure: false,
       rateLimit: 0,
       maxRequestSize: 0,

@@ -23,7 +23,7 @@ const LISTENER: GateListener = {
 }
 
 /** A connection that was admitted with `Basic right`. */
-const SESSION: GateSession = { credentials: "Basic right", delay: undefined }
+const SESSION: GateSession = { credentials: "Basic right", permitted: undefined, delay: undefined }
 
 const RIGHT = { host: "localhost", authorization: "Basic right" }
 
@@ -144,6 +144,14 @@ const CHECKS: ReadonlyArray<Row> = [
     verdict: "Wait Basic right"
   },
   {
+    why: "a private document is not shown to a user without the right to read",
+    verb: "GET",
+    target: "/private",
+    session: { permitted: new Set(["stop"]) },
+    verdict: "403"
+  },
+  { why: "calls of such a user are judged when they are read", session: { permitted: new Set() }, verdict: "Rpc" },
+  {
     why: "a private document counts for the rate limit",
     verb: "GET",
     target: "/private",
@@ -224,6 +232,14 @@ interface Conversation {
   readonly status: number
 }
 
+/** A user with one method. */
+const LIMITED: TestServerOptions = {
+  ...GUARDED,
+  permissions: { whitelists: [{ user: "alice", words: ["getblockcount"] }], rights: [], byDefault: undefined }
+}
+const OTHER = "{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}"
+const COUNT = "{\"id\":1,\"method\":\"getblockcount\"}"
+
 /** Each request suits the fast lane. */
 const CONVERSATIONS: ReadonlyArray<Conversation> = [
   { requests: [post("/", [basic("alice:right")])], options: GUARDED, status: 200 },
@@ -235,6 +251,9 @@ const CONVERSATIONS: ReadonlyArray<Conversation> = [
   { requests: [post("/", [basic("alice:wrong")])], options: GUARDED, status: 401 },
   { requests: [post("/", [], "[{},{}]"), post("/", [])], options: { rateLimit: 1 }, status: 429 },
   { requests: [post("/", [])], options: { limits: { concurrentRequests: 0 } }, status: 503 },
+  { requests: [post("/", [basic("alice:right")])], options: LIMITED, status: 200 },
+  { requests: [post("/", [basic("alice:right")], OTHER)], options: LIMITED, status: 403 },
+  { requests: [post("/", [basic("alice:right")], `[${OTHER},${COUNT}]`)], options: LIMITED, status: 403 },
   { requests: [post("/", []).replace("localhost", "evil.example")], options: {}, status: 403 }
 ]
 

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
+import { METHODS_OF } from "../../../src/rpc/method/rights.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
@@ -261,6 +262,15 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
+    }))
+
+  it.effect("belong to one right each", () =>
+    Effect.gen(function*() {
+      const { methods } = yield* MethodNode
+      const rights = Object.values(METHODS_OF)
+      for (const name of [...methods.keys(), "logging"]) {
+        assert.lengthOf(rights.filter((each) => each.includes(name)), 1, `${name} in rpc/method/rights.ts`)
+      }
     }))
 
   it.effect("describe their answers, down to the last member", () =>

@@ -92,6 +92,7 @@ const SLOW = [
   "wallet/names/registrations.test.ts",
   "wallet/payments/commit.test.ts",
   "wallet/signing/signTransaction.test.ts",
+  "wallet/walletRules.test.ts",
   "web/statusPage.test.ts"
 ]
 

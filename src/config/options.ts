@@ -6,6 +6,7 @@ import * as Kind from "./kinds.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
+import { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /**
  * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
@@ -273,6 +274,7 @@ export const OPTIONS = {
     "operations on one name that may wait for a block at once",
     { default: "1" }
   ),
+  ...WALLET_OPTIONS,
 
   loglevel: singleOption(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
     default: "info",

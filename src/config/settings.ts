@@ -20,7 +20,8 @@ import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
-import { decodeValues, type RelayValues, type Values } from "./values.ts"
+import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
+import { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
 export interface Settings {
@@ -99,6 +100,8 @@ export interface Settings {
   readonly noWallet: boolean
   /** Maximum unconfirmed operations of ours on one name. */
   readonly limitNameChains: number
+  /** Addresses, fees and coins of wallets, with the names and units of the options. */
+  readonly wallet: WalletValues
   readonly logLevel: LogLevelName
   readonly logFormat: LogFormat
   /** Subsystems whose debug entries are logged at any `logLevel`. */
@@ -276,6 +279,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     disableWallet: values.disablewallet,
     noWallet: values.nowallet,
     limitNameChains: values.limitnamechains,
+    wallet: Struct.pick(values, ...optionNamesOf(WALLET_OPTIONS)),
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
+import { shortAmount } from "../protocol/amount.ts"
 import { wantsCookie } from "./cookie.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
@@ -9,6 +10,7 @@ import { withoutPort } from "./permissions.ts"
 import type { RELAY_OPTIONS } from "./relayOptions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
+import type { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /** All options by name, decoded from text. The rules are the same for flags, environment, file and defaults. */
 export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
@@ -16,6 +18,9 @@ export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTION
 
 /** The options of relay policy and mining. */
 export type RelayValues = Pick<Values, keyof typeof RELAY_OPTIONS>
+
+/** The options of wallets. */
+export type WalletValues = Pick<Values, keyof typeof WALLET_OPTIONS>
 
 /** Fails for a user without a password, or the reverse. */
 export const halfCredentials = (
@@ -68,6 +73,13 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   }
   if (network === "mainnet" && values.acceptnonstdtxn) {
     complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
+  }
+  if (values.maxtxfee < values.minrelaytxfee) {
+    complain(
+      "maxtxfee",
+      `${shortAmount(values.maxtxfee)} is below minrelaytxfee ${shortAmount(values.minrelaytxfee)}, ` +
+        "and peers would relay no transaction of a wallet"
+    )
   }
   for (const entry of values.whitebind) {
     if (listen === undefined) {

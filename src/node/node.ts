@@ -16,7 +16,7 @@ import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
-import type { RelayValues } from "../config/values.ts"
+import type { RelayValues, WalletValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../mempool/Mempool.ts"
@@ -30,6 +30,7 @@ import { networks } from "../protocol/networks.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { version } from "../version.ts"
+import type { WalletRules } from "../wallet/WalletRules.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
@@ -53,6 +54,22 @@ const paramsFor = (settings: Settings): ConsensusParams => {
   if (settings.assumeValid === "default") return params
   return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
 }
+
+const rulesOf = (wallet: WalletValues): WalletRules => ({
+  addressType: wallet.addresstype,
+  changeType: wallet.changetype,
+  minFeeRate: wallet.mintxfee,
+  fallbackFeeRate: wallet.fallbackfee,
+  discardFeeRate: wallet.discardfee,
+  consolidateFeeRate: wallet.consolidatefeerate,
+  maxFee: wallet.maxtxfee,
+  confirmTarget: wallet.txconfirmtarget,
+  replaceable: wallet.walletrbf,
+  keypool: wallet.keypool,
+  spendUnconfirmedChange: wallet.spendzeroconfchange,
+  rejectLongChains: wallet.walletrejectlongchains,
+  broadcast: wallet.walletbroadcast
+})
 
 /** A higher incremental fee rate raises the minimum of relay, as upstream (`mempool_args.cpp`). */
 const policyOf = (relay: RelayValues): Policy => ({
@@ -135,6 +152,7 @@ const stores = (settings: Settings, tell: Tell) =>
       enabled: !settings.disableWallet,
       loadDefault: !settings.noWallet,
       limitNameChains: settings.limitNameChains,
+      rules: rulesOf(settings.wallet),
       pageSize: settings.pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))
     return wallets.pipe(Layer.provideMerge(stored))

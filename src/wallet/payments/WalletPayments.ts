@@ -12,6 +12,8 @@ import type { SigningProvider } from "../signing/SigningProvider.ts"
 export interface FeeChoice {
   /** Smallest units per kvB; estimated if omitted. */
   readonly feeRate?: number
+  /** Whether `feeRate` may be below the minimum. */
+  readonly anyRate?: boolean
   /** Confirmation target in blocks. */
   readonly target?: number
   readonly conservative?: boolean

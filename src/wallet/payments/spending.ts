@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
@@ -14,9 +13,11 @@ import { estimateInputWeight } from "../signing/estimate.ts"
 import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
+import { isTooLongChain } from "./chainLimits.ts"
+import { changeTypeOf } from "./changeType.ts"
 import type { WeighedCoin } from "./Draft.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
-import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
+import { chooseRate } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
 import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
@@ -27,6 +28,8 @@ const UNKNOWN_INPUT_WEIGHT = 592
 /** The text of the reference node, which shows ten digits of the txid. */
 const unsolvable = ({ txid, vout }: WalletCoin): string =>
   `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
+
+const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
@@ -54,7 +57,7 @@ interface Drafted extends FundedDraft {
 
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
-    const { chain, file, ledger, ring, status, vault } = parts
+    const { chain, file, ledger, ring, rules, status, vault } = parts
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     /** Change addresses that were taken and not used. */
@@ -102,14 +105,16 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       return left ?? Either.getOrUndefined(ring.next(type, true))?.own
     }
 
-    const draft = (request: PaymentRequest, { released }: FundOptions) =>
+    const draft = (asked: PaymentRequest, { released }: FundOptions) =>
       Effect.gen(function*() {
-        const type = request.changeType ?? "legacy"
+        const request: PaymentRequest = { replaceable: rules.replaceable, ...asked }
+        const type = request.changeType ?? changeTypeOf({ params: chain.params, ring, rules }, request.outputs)
         const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
         if (problem !== undefined) return yield* problem
         const { feeRate, reason } = yield* chooseRate(parts, request)
         const preset = yield* presetOf(request, released)
         const { height } = yield* chain.tip
+        const dustRate = parts.mempool.policy.dustFeeRate
         const behind = yield* status.initialDownload
         const candidates = request.addInputs === false
           ? []
@@ -122,9 +127,10 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           preset,
           candidates,
           feeRate,
-          discardRate: DISCARD_RATE,
-          longTermRate: LONG_TERM_RATE,
-          dustRate: DUST_FEE_RATE,
+          // Upstream `GetDiscardRate`, without its estimate of the lowest fee.
+          discardRate: Math.max(rules.discardFeeRate, dustRate),
+          longTermRate: rules.consolidateFeeRate,
+          dustRate,
           change: {
             // Without a change address, a script of the same size shows whether one is needed.
             script: script ?? new Uint8Array(25),
@@ -132,7 +138,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
               UNKNOWN_INPUT_WEIGHT
           },
           tipHeight: behind ? 0 : height,
-          maxFee: MAX_FEE,
+          maxFee: rules.maxFee,
           random: Math.random
         })
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
@@ -141,6 +147,9 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           return yield* new InvalidWalletRequest({ code: "no-keys", reason: NO_CHANGE_ADDRESS })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
+        if (rules.rejectLongChains && isTooLongChain(parts.mempool, drafted.transaction)) {
+          return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
+        }
         return { drafted, tookAddress: taken !== undefined && usesChange }
       })
 

@@ -145,7 +145,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         const transaction = decode(hexstring, iswitness)
         if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
         const { lockTime, outputs, version } = transaction
-        const fee = yield* readFeeChoiceOrOld(options)
+        const fee = { ...yield* readFeeChoiceOrOld(options), anyRate: true }
         const choice = yield* readFunding(network, options, { fee, add: true, names: outputs.map(() => "dummy") })
         const external = yield* readInTurns(turns, readSolvingSteps(network, options, options.input_weights ?? []))
         const request: PaymentRequest = {
@@ -183,13 +183,13 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
     errors: ["-5 Invalid address: <x>"],
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const { replaceable = true } = options
+        const { replaceable = wallet.rules.replaceable } = options
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })
         )
         const choice = yield* readFunding(network, options, {
-          fee: yield* readFeeChoiceOrOld(options),
+          fee: { ...yield* readFeeChoiceOrOld(options), anyRate: true },
           add: made.inputs.length === 0,
           names: outputNames(outputs)
         })

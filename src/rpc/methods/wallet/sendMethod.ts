@@ -77,7 +77,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
     handler: ({ options, outputs, version, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fee = yield* Either.flatMap(joinFees(beside, options), readFeeChoice)
-        const { inputs = [], locktime, replaceable = true } = options
+        const { inputs = [], locktime, replaceable = wallet.rules.replaceable } = options
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })

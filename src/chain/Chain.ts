@@ -33,10 +33,10 @@ export interface ChainProgress {
   /** Whether a header with more chainwork than the tip's is known: its blocks are missing. */
   readonly behind: boolean
   /** The blocks between the tip and the header with the most chainwork; `undefined` if there is none. */
-  readonly missing: MissingBlocks | undefined
+  readonly missing: BlocksAhead | undefined
 }
 
-export interface MissingBlocks {
+export interface BlocksAhead {
   readonly count: number
   /** Time in the first of their headers, seconds since 1970. */
   readonly since: UnixTime
@@ -79,7 +79,7 @@ const reading = (state: ChainState, hash: Bytes) =>
     return Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: cursorOf(state, id).height }))
   })
 
-const missingBlocks = (state: ChainState): MissingBlocks | undefined => {
+const missingBlocks = (state: ChainState): BlocksAhead | undefined => {
   if (!state.isBehind) return undefined
   const { bestHeader, index, settledTip } = state
   const from = index.height(index.forkPoint(bestHeader, settledTip))

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { UnixTime } from "../protocol/keys.ts"
-import { Chain, type MissingBlocks } from "./Chain.ts"
+import { type BlocksAhead, Chain } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
@@ -36,7 +36,7 @@ export interface SyncStatusOptions {
  */
 const GRACE = { blocks: 2, seconds: 600 }
 
-const isOnItsWay = ({ count, since }: MissingBlocks, now: UnixTime): boolean =>
+const isOnItsWay = ({ count, since }: BlocksAhead, now: UnixTime): boolean =>
   count <= GRACE.blocks && now - since <= GRACE.seconds
 
 const make = (options: SyncStatusOptions) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { Chain, type ChainProgress, type MissingBlocks } from "../../src/chain/Chain.ts"
+import { type BlocksAhead, Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import type { HeaderInfo } from "../../src/chain/index/headerInfo.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
@@ -13,7 +13,7 @@ interface Said {
   /** Seconds since 1970. */
   tipTime: number
   work: bigint
-  missing: MissingBlocks | undefined
+  missing: BlocksAhead | undefined
   importing: ImportProgress | undefined
 }
 

@@ -8,7 +8,7 @@ import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import type { PermissionSettings } from "./accessKinds.ts"
+import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
@@ -32,6 +32,14 @@ export interface Settings {
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
   readonly permissions: PermissionSettings
+  /** Addresses of the RPC listener besides `rpc`. */
+  readonly rpcBinds: ReadonlyArray<Address>
+  /** The networks whose callers are answered; empty for all. */
+  readonly rpcAllowed: ReadonlyArray<CallerNet>
+  /** Calls at one time. */
+  readonly rpcWorkQueue: number
+  /** Seconds. */
+  readonly rpcTimeout: number
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -231,6 +239,10 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
       rights: values.rpcrights,
       byDefault: values.rpcwhitelistdefault
     },
+    rpcBinds: values.rpcbind,
+    rpcAllowed: values.rpcallowip,
+    rpcWorkQueue: values.rpcworkqueue,
+    rpcTimeout: values.rpcservertimeout,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

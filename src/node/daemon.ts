@@ -216,6 +216,13 @@ const rpcListener = (settings: Settings) =>
         credentials,
         hashedUsers: settings.hashedUsers,
         permissions: settings.permissions,
+        binds: settings.rpcBinds,
+        allowed: settings.rpcAllowed,
+        limits: {
+          concurrentRequests: settings.rpcWorkQueue,
+          idleTimeout: settings.rpcTimeout * 1000,
+          headersTimeout: settings.rpcTimeout * 1000
+        },
         rateLimit: settings.rateLimit,
         maxRequestSize: settings.maxRequestSize,
         onRefused: recordRefusal

@@ -80,7 +80,7 @@ export const ACCESS_OPTIONS = {
     { default: "1024" }
   ),
   rpcservertimeout: singleOption(
-    Kind.integerKind({ min: 1, max: 86_400 }),
+    Kind.integerKind({ min: 1, max: 2_000_000 }),
     "rpcservertimeout",
     "RPC",
     "seconds after which an idle connection, or one with an incomplete request, is closed",

@@ -14,6 +14,7 @@ import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import type { HashedUser } from "./hashedUser.ts"
+import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
@@ -31,6 +32,7 @@ export interface Settings {
   readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
+  readonly notify: NotifySettings
   readonly permissions: PermissionSettings
   /** Addresses of the RPC listener besides `rpc`. */
   readonly rpcBinds: ReadonlyArray<Address>
@@ -118,6 +120,9 @@ export interface Settings {
   /** Seconds since 1970 to use as the present time. `undefined` except on regtest. */
   readonly mockTime: number | undefined
 }
+
+/** The commands to run, with the names of the options. */
+export type NotifySettings = Pick<Values, keyof typeof NOTIFY_OPTIONS>
 
 export interface Credentials {
   readonly user: string
@@ -234,6 +239,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     cookie: wantsCookie(values) && values.rpccookiefile !== undefined
       ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
       : undefined,
+    notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
     permissions: {
       whitelists: values.rpcwhitelist,
       rights: values.rpcrights,

@@ -139,6 +139,6 @@ describe("listeners and their callers", () => {
     [["-rpcbind=127.0.0.1:8334"], "-rpcbind: 127.0.0.1:8334 is taken by listen :8334"],
     [["-rpcbind=127.0.0.1:9", "-metricsaddr=127.0.0.1:9"], "-metricsaddr: 127.0.0.1:9 is taken by rpcbind 127.0.0.1:9"],
     [["-rpcworkqueue=0"], "-rpcworkqueue: \"0\" is not a whole number from 1 to 100000"],
-    [["-rpcservertimeout=0"], "-rpcservertimeout: \"0\" is not a whole number from 1 to 86400"]
+    [["-rpcservertimeout=0"], "-rpcservertimeout: \"0\" is not a whole number from 1 to 2000000"]
   ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
 })

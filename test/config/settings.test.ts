@@ -17,6 +17,7 @@ describe("decodeSettings", () => {
       rpcAllowed: [],
       rpcWorkQueue: 1024,
       rpcTimeout: 30,
+      notify: { blocknotify: undefined, startupnotify: undefined, shutdownnotify: [] },
       permissions: { whitelists: [], rights: [], byDefault: undefined },
       allowInsecure: false,
       rateLimit: 0,

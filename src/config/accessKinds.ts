@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { isIPv4, isIPv6 } from "node:net"
 import { quoted } from "../base/safeText.ts"
 import { formatHashedUser, type HashedUser, parseHashedUser } from "./hashedUser.ts"
 import { fromText, type OptionKind } from "./kinds.ts"
@@ -93,4 +94,43 @@ export interface PermissionSettings {
    * `InitRPCAuthentication`).
    */
   readonly byDefault: boolean | undefined
+}
+
+/** A network of addresses. */
+export interface CallerNet {
+  readonly address: string
+  /** Bits. */
+  readonly prefix: number
+}
+
+/** The bits of a netmask such as 255.255.255.0; `undefined` for one with a gap. */
+const maskBits = (mask: string): number | undefined => {
+  const bits = mask.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("")
+  return /^1*0*$/.test(bits) ? bits.replaceAll("0", "").length : undefined
+}
+
+const parseNet = (text: string): CallerNet | undefined => {
+  const [given = "", mask, ...more] = text.split("/")
+  const address = /^\[(.*)\]$/.exec(given)?.[1] ?? given
+  const most = isIPv4(address) ? 32 : isIPv6(address) && !address.includes("%") ? 128 : undefined
+  if (most === undefined || more.length > 0) return undefined
+  if (mask === undefined) return { address, prefix: most }
+  const prefix = isIPv4(mask) && most === 32 ? maskBits(mask) : /^\d{1,3}$/.test(mask) ? Number(mask) : undefined
+  return prefix !== undefined && prefix <= most ? { address, prefix } : undefined
+}
+
+/** An address, or a network as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`. */
+export const netKind: OptionKind<CallerNet> = {
+  placeholder: "NET",
+  toml: "string",
+  schema: fromText<CallerNet>(
+    Schema.Struct({ address: Schema.String, prefix: Schema.Int }),
+    (given) => {
+      const net = parseNet(given)
+      return net === undefined
+        ? Either.left(`${quoted(given)} is not an address, or a network as 192.0.2.0/24 or 192.0.2.0/255.255.255.0`)
+        : Either.right(net)
+    },
+    ({ address, prefix }) => `${address}/${prefix}`
+  )
 }

@@ -57,5 +57,33 @@ export const ACCESS_OPTIONS = {
     "RPC",
     `rights of a user, as USER:RIGHT,RIGHT, out of ${AccessKind.USER_RIGHTS.join(", ")}; may be repeated`,
     { defaultNote: "all rights" }
+  ),
+  rpcbind: listOption(
+    Kind.addressKind("optional"),
+    "rpcbind",
+    "RPC",
+    "further address of the RPC listener; may be repeated",
+    { defaultNote: "rpcaddr alone" }
+  ),
+  rpcallowip: listOption(
+    AccessKind.netKind,
+    "rpcallowip",
+    "RPC",
+    "address or network whose callers are answered, besides this machine; may be repeated",
+    { defaultNote: "every address" }
+  ),
+  rpcworkqueue: singleOption(
+    Kind.integerKind({ min: 1, max: 100_000 }),
+    "rpcworkqueue",
+    "RPC",
+    "calls that may run or wait at one time; the others get 503",
+    { default: "1024" }
+  ),
+  rpcservertimeout: singleOption(
+    Kind.integerKind({ min: 1, max: 2_000_000 }),
+    "rpcservertimeout",
+    "RPC",
+    "seconds after which an idle connection, or one with an incomplete request, is closed",
+    { default: "30" }
   )
 } satisfies OptionTable

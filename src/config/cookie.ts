@@ -17,6 +17,7 @@ export const COOKIE_MODES: Readonly<Record<(typeof COOKIE_READERS)[number], numb
 /** The values of the options that decide about a cookie. */
 interface CookieValues {
   readonly rpcaddr: Address
+  readonly rpcbind: ReadonlyArray<Address>
   readonly rpcallowinsecure: boolean
   readonly rpcauth: ReadonlyArray<unknown>
   readonly rpccookie: boolean
@@ -25,8 +26,8 @@ interface CookieValues {
 }
 
 /** Whether callers need credentials, be it those of a cookie. */
-const isGuarded = ({ rpcaddr, rpcallowinsecure, rpcauth, rpccookie }: CookieValues): boolean =>
-  rpccookie || rpcauth.length > 0 || (!isLoopback(rpcaddr.host) && !rpcallowinsecure)
+const isGuarded = ({ rpcaddr, rpcallowinsecure, rpcauth, rpcbind, rpccookie }: CookieValues): boolean =>
+  rpccookie || rpcauth.length > 0 || (!rpcallowinsecure && [rpcaddr, ...rpcbind].some(({ host }) => !isLoopback(host)))
 
 /** Whether the daemon makes a cookie: where credentials are asked for and none are set in plain text. */
 export const wantsCookie = (values: CookieValues): boolean =>

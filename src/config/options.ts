@@ -3,6 +3,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
+import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
@@ -61,6 +62,8 @@ export const OPTIONS = {
     flagOnly: true
   }),
   help: singleOption(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
+
+  ...NOTIFY_OPTIONS,
 
   rpcaddr: singleOption(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"

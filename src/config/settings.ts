@@ -8,12 +8,13 @@ import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import type { PermissionSettings } from "./accessKinds.ts"
+import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import type { HashedUser } from "./hashedUser.ts"
+import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
@@ -32,7 +33,16 @@ export interface Settings {
   readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
+  readonly notify: NotifySettings
   readonly permissions: PermissionSettings
+  /** Addresses of the RPC listener besides `rpc`. */
+  readonly rpcBinds: ReadonlyArray<Address>
+  /** The networks whose callers are answered; empty for all. */
+  readonly rpcAllowed: ReadonlyArray<CallerNet>
+  /** Calls at one time. */
+  readonly rpcWorkQueue: number
+  /** Seconds. */
+  readonly rpcTimeout: number
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -113,6 +123,9 @@ export interface Settings {
   /** Seconds since 1970 to use as the present time. `undefined` except on regtest. */
   readonly mockTime: number | undefined
 }
+
+/** The commands to run, with the names of the options. */
+export type NotifySettings = Pick<Values, keyof typeof NOTIFY_OPTIONS>
 
 export interface Credentials {
   readonly user: string
@@ -229,11 +242,16 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     cookie: wantsCookie(values) && values.rpccookiefile !== undefined
       ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
       : undefined,
+    notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
     permissions: {
       whitelists: values.rpcwhitelist,
       rights: values.rpcrights,
       byDefault: values.rpcwhitelistdefault
     },
+    rpcBinds: values.rpcbind,
+    rpcAllowed: values.rpcallowip,
+    rpcWorkQueue: values.rpcworkqueue,
+    rpcTimeout: values.rpcservertimeout,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,

@@ -37,6 +37,10 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const issues: Array<Schema.FilterIssue> = []
   const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
 
+  const listeners = [
+    { name: "rpcaddr", address: rpcaddr } as const,
+    ...values.rpcbind.map((address) => ({ name: "rpcbind", address }) as const)
+  ]
   issues.push(...halfCredentials(values))
   const isOpen = rpcuser === undefined && rpcpassword === undefined && values.rpcauth.length === 0
   if (values.rpccookie && rpcpassword !== undefined) {
@@ -44,13 +48,21 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   }
   if (values.rpccookie && values.rpccookiefile === undefined) {
     complain("rpccookie", "needs a file, and rpccookiefile is empty")
-  } else if (isOpen && !wantsCookie(values) && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
-    complain(
-      "rpcaddr",
-      `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
-        "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
-    )
+  } else if (isOpen && !wantsCookie(values) && !rpcallowinsecure) {
+    for (const { address, name } of listeners.filter(({ address }) => !isLoopback(address.host))) {
+      complain(
+        name,
+        `${formatHostPort(address)} is open to other machines, and there are no credentials; ` +
+          "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
+      )
+    }
   }
+  listeners.forEach(({ address, name }, at) => {
+    const taken = listeners.slice(0, at).find((before) => overlap(before.address, address))
+    if (taken !== undefined) {
+      complain(name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`)
+    }
+  })
   if (isOpen && !wantsCookie(values)) {
     for (const name of ["rpcwhitelist", "rpcrights"] as const) {
       if (values[name].length === 0) continue
@@ -60,13 +72,15 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
       )
     }
   }
-  if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
-    complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
+  for (const { address, name } of listeners) {
+    if (metricsaddr !== undefined && overlap(metricsaddr, address)) {
+      complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by ${name} ${formatHostPort(address)}`)
+    }
+    if (listen !== undefined && maxpeers > 0 && overlap(listen, address)) {
+      complain(name, `${formatHostPort(address)} is taken by listen ${formatHostPort(listen)}`)
+    }
   }
   if (listen !== undefined && maxpeers > 0) {
-    if (overlap(listen, rpcaddr)) {
-      complain("rpcaddr", `${formatHostPort(rpcaddr)} is taken by listen ${formatHostPort(listen)}`)
-    }
     if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
       complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
@@ -86,8 +100,8 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
       complain("whitebind", "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen")
     }
     if (entry.address.port === 0) complain("whitebind", withoutPort(entry))
-    if (overlap(entry.address, rpcaddr)) {
-      complain("whitebind", `${formatHostPort(entry.address)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
+    for (const { address, name } of listeners.filter((each) => overlap(entry.address, each.address))) {
+      complain("whitebind", `${formatHostPort(entry.address)} is taken by ${name} ${formatHostPort(address)}`)
     }
   }
   if (network !== "regtest") {

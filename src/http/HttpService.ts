@@ -5,13 +5,14 @@ import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
-import type { PermissionSettings } from "../config/accessKinds.ts"
+import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Dispatch } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
+import { allowedCallers } from "./allowedCallers.ts"
 import { admission, isOpen, type KnownUsers } from "./auth.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
@@ -49,6 +50,8 @@ export interface HttpServiceConfig {
   readonly users: KnownUsers
   /** What these users may call. */
   readonly permissions: PermissionSettings
+  /** The networks whose callers are answered; empty for all. */
+  readonly allowed: ReadonlyArray<CallerNet>
   /** The name or address of the listener. */
   readonly ownName: string
   readonly connections: number
@@ -82,6 +85,7 @@ export class HttpService {
   readonly #config: HttpServiceConfig
   readonly #admit: (authorization: string) => string | undefined
   readonly #permittedTo: (user: string) => Permitted
+  readonly #isAllowed: (address: string) => boolean
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
@@ -95,6 +99,7 @@ export class HttpService {
     this.#config = config
     this.#admit = admission(users)
     this.#permittedTo = permissions(config.permissions)
+    this.#isAllowed = allowedCallers(config.allowed)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
@@ -138,7 +143,12 @@ export class HttpService {
   /** Accepts a new connection, first in the fast lane. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
     const { budget, fastLane, idleTimeout } = this.#config
-    const session = new Session(socket, { stallTimeout: idleTimeout, budget, rates: this.#rates })
+    const session = new Session(socket, {
+      stallTimeout: idleTimeout,
+      budget,
+      rates: this.#rates,
+      isAllowed: this.#isAllowed
+    })
     if (!this.#connections.add(session)) return void socket.destroy()
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)

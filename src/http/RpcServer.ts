@@ -8,7 +8,7 @@ import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { withLoneSpan } from "../base/spans.ts"
-import type { PermissionSettings } from "../config/accessKinds.ts"
+import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
 import type { HashedUser } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
@@ -33,6 +33,10 @@ export interface RpcServerConfig {
   readonly credentials: Credentials | undefined
   /** Further users. */
   readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
+  /** Further addresses to listen on. */
+  readonly binds?: ReadonlyArray<Address>
+  /** The networks whose callers are answered; without any, all are. */
+  readonly allowed?: ReadonlyArray<CallerNet>
   /** What users may call; without it, everything. */
   readonly permissions?: PermissionSettings
   /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
@@ -41,13 +45,12 @@ export interface RpcServerConfig {
   readonly maxRequestSize: number
   /** Called with the status of each request that is refused before it reaches the dispatcher. */
   readonly onRefused?: (status: number) => void
-  /** For tests. */
   readonly limits?: Partial<RpcLimits>
   /** For tests: `false` has Node's own server read every request. */
   readonly fastLane?: boolean
 }
 
-/** Limits without a setting. Times are in milliseconds. */
+/** Limits. Times are in milliseconds. */
 export interface RpcLimits {
   /** Beyond this a new connection closes the least recently used one. */
   readonly connections: number
@@ -101,6 +104,7 @@ const make = (config: RpcServerConfig) =>
       run,
       users: { credentials: config.credentials, hashed: config.hashedUsers ?? [] },
       permissions: config.permissions ?? UNLIMITED,
+      allowed: config.allowed ?? [],
       ownName: config.listen.host,
       connections: limits.connections,
       rateLimit: config.rateLimit,
@@ -113,24 +117,34 @@ const make = (config: RpcServerConfig) =>
       onRefused: config.onRefused
     })
 
-    const server = createServer({
-      maxHeaderSize: MAX_HEADER_SIZE,
-      requireHostHeader: false,
-      keepAliveTimeout: limits.idleTimeout,
-      headersTimeout: limits.headersTimeout,
-      requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, limits.headersTimeout)
-    })
-    service.attach(server)
+    const newServer = (): Server => {
+      const server = createServer({
+        maxHeaderSize: MAX_HEADER_SIZE,
+        requireHostHeader: false,
+        keepAliveTimeout: limits.idleTimeout,
+        headersTimeout: limits.headersTimeout,
+        requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
+        connectionsCheckingInterval: Math.min(CHECK_INTERVAL, Math.ceil(limits.headersTimeout / 4))
+      })
+      service.attach(server)
+      return server
+    }
 
     const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout)).pipe(
       Effect.withSpan("svcd.http.drain")
     )
-    const address = yield* Effect.acquireRelease(
-      listenOn(server, config.listen, "RPC"),
-      () => Effect.zipRight(drain, close(server, service))
-    )
-    yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
+    const listen = (wanted: Address) =>
+      Effect.gen(function*() {
+        const server = newServer()
+        const address = yield* Effect.acquireRelease(
+          listenOn(server, wanted, "RPC"),
+          () => Effect.zipRight(drain, close(server, service))
+        )
+        yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
+        return address
+      })
+    const address = yield* listen(config.listen)
+    yield* Effect.forEach(config.binds ?? [], listen, { discard: true })
     return RpcServer.of({ address, drain })
   }).pipe(withLoneSpan("svcd.http.listen"), Effect.annotateLogs("subsystem", "rpc"))
 

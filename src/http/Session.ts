@@ -25,6 +25,8 @@ export interface SessionLimits {
   readonly stallTimeout: number
   readonly budget: MemoryBudget
   readonly rates: RateLimiter
+  /** Whether the listener answers callers at an address. */
+  readonly isAllowed: (address: string) => boolean
 }
 
 /**
@@ -33,6 +35,7 @@ export interface SessionLimits {
  */
 export class Session implements HttpConnection, GateSession {
   readonly client: ClientAddress
+  readonly isAllowed: boolean
   /** The counted memory held for it. */
   readonly memory: CallerMemory
   /** The `Authorization` header that the connection was admitted with. */
@@ -60,8 +63,9 @@ export class Session implements HttpConnection, GateSession {
   #inRow = 0
   #onGone: (() => void) | undefined
 
-  constructor(socket: Socket, { budget, rates, stallTimeout }: SessionLimits) {
+  constructor(socket: Socket, { budget, isAllowed, rates, stallTimeout }: SessionLimits) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
+    this.isAllowed = isAllowed(this.client.address)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
     this.#stallTimeout = stallTimeout

@@ -73,6 +73,8 @@ export interface RequestHead {
 export interface GateSession {
   /** The `Authorization` header that the connection was admitted with. */
   readonly credentials: string | undefined
+  /** Whether the listener answers callers at its address. */
+  readonly isAllowed: boolean
   /** The methods that its user may call. */
   readonly permitted: Permitted
   /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
@@ -101,6 +103,7 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
   const { headers, length, target, verb } = head
   if (listener.stopping) return refuse(STOPPING)
   if (length !== undefined && length > listener.maxRequestSize) return refuse(TOO_LARGE)
+  if (!session.isAllowed) return refuse(NOT_PERMITTED)
   if (verb === "OPTIONS" || verb === "PATCH") return refuse(NOT_IMPLEMENTED)
   if (!KNOWN_VERBS.has(verb)) return refuse(BAD_VERB)
   const isGet = verb === "GET" || verb === "HEAD"

@@ -38,6 +38,7 @@ import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
+import { notifyOfNode, notifyOfShutdown } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
 import { rpcCookie } from "./rpcCookie.ts"
 
@@ -178,6 +179,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const data = yield* DataHealth
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
+    yield* Effect.addFinalizer(() => notifyOfShutdown(settings.notify))
     yield* sampleNode(sampling)
     /** While many blocks connect, names are written some hundred blocks at a time. */
     const namesBehind = (tip: Bytes) =>
@@ -200,7 +202,8 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const documents = yield* NodePages.pagesOfNode(settings)
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
-      Effect.zipRight(lifecycle.running)
+      Effect.zipRight(lifecycle.running),
+      Effect.zipRight(notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing }))
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)
@@ -216,6 +219,13 @@ const rpcListener = (settings: Settings) =>
         credentials,
         hashedUsers: settings.hashedUsers,
         permissions: settings.permissions,
+        binds: settings.rpcBinds,
+        allowed: settings.rpcAllowed,
+        limits: {
+          concurrentRequests: settings.rpcWorkQueue,
+          idleTimeout: settings.rpcTimeout * 1000,
+          headersTimeout: settings.rpcTimeout * 1000
+        },
         rateLimit: settings.rateLimit,
         maxRequestSize: settings.maxRequestSize,
         onRefused: recordRefusal

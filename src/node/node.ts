@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import { spannedLayer, withoutSpan } from "../base/spans.ts"
@@ -212,7 +213,7 @@ export const layer = (settings: Settings, tell: Tell) =>
 export interface StartOptions {
   readonly tell: Tell
   /** Runs once all services are at the tip of the stored chain: before files are imported. */
-  readonly ready: Effect.Effect<void>
+  readonly ready: Effect.Effect<void, never, Scope.Scope>
 }
 
 /**

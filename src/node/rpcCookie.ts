@@ -38,7 +38,7 @@ const write = ({ mode, path }: CookieSettings, text: string): Effect.Effect<void
   })
 
 /** Removes the cookie, unless another daemon has replaced it. */
-const remove = (path: string, text: string): Effect.Effect<void> =>
+const remove = ({ path }: CookieSettings, text: string): Effect.Effect<void> =>
   Effect.sync(() => {
     try {
       if (readFileSync(path, "utf8") === text) rmSync(path, { force: true })
@@ -58,7 +58,7 @@ export const rpcCookie = (
     yield* DataDirectory
     const password = randomBytes(PASSWORD_BYTES).toString("hex")
     const text = `${COOKIE_USER}:${password}`
-    yield* Effect.acquireRelease(write(settings, text), () => remove(settings.path, text))
+    yield* Effect.acquireRelease(write(settings, text), () => remove(settings, text))
     yield* Effect.logInfo("RPC cookie written", { path: settings.path })
     return { user: COOKIE_USER, password: Redacted.make(password) }
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))

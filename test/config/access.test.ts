@@ -100,3 +100,45 @@ describe("permissions", () => {
     [["-rpcrights=a:read"], `-rpcrights: ${OPEN}`]
   ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
 })
+
+describe("listeners and their callers", () => {
+  it("are read from flags", () => {
+    const { rpc, rpcAllowed, rpcBinds } = settingsOf([
+      "-rpcbind=127.0.0.1:1",
+      "-rpcbind=[::1]:2",
+      ...["192.0.2.7", "192.0.2.0/24", "192.0.2.0/255.255.255.0", "0.0.0.0/0", "::/0", "[2001:db8::]/32"].map((net) =>
+        `-rpcallowip=${net}`
+      )
+    ])
+    assert.deepStrictEqual([rpc.port, ...rpcBinds.map(({ port }) => port)], [8336, 1, 2])
+    assert.deepStrictEqual(rpcAllowed, [
+      { address: "192.0.2.7", prefix: 32 },
+      { address: "192.0.2.0", prefix: 24 },
+      { address: "192.0.2.0", prefix: 24 },
+      { address: "0.0.0.0", prefix: 0 },
+      { address: "::", prefix: 0 },
+      { address: "2001:db8::", prefix: 32 }
+    ])
+  })
+
+  it("need credentials on every address that other machines can reach", () => {
+    assert.isDefined(settingsOf(["-rpcbind=192.0.2.7:8336"]).cookie)
+    assert.deepStrictEqual(problemsOf(["-rpcbind=192.0.2.7:8336", "-rpccookiefile="]), [
+      "-rpcbind: 192.0.2.7:8336 is open to other machines, and there are no credentials; " +
+      "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
+    ])
+  })
+
+  const NO_NET = "is not an address, or a network as 192.0.2.0/24 or 192.0.2.0/255.255.255.0"
+
+  it.each<readonly [ReadonlyArray<string>, string]>([
+    ...["", "localhost", "1.2.3.4/33", "1.2.3.4/255.0.255.0", "::1/129", "1.2.3.4/8/8", "1.2.3"].map((net) =>
+      [[`-rpcallowip=${net}`], `-rpcallowip: "${net}" ${NO_NET}`] as const
+    ),
+    [["-rpcbind=127.0.0.1:8336"], "-rpcbind: 127.0.0.1:8336 is taken by rpcaddr 127.0.0.1:8336"],
+    [["-rpcbind=127.0.0.1:8334"], "-rpcbind: 127.0.0.1:8334 is taken by listen :8334"],
+    [["-rpcbind=127.0.0.1:9", "-metricsaddr=127.0.0.1:9"], "-metricsaddr: 127.0.0.1:9 is taken by rpcbind 127.0.0.1:9"],
+    [["-rpcworkqueue=0"], "-rpcworkqueue: \"0\" is not a whole number from 1 to 100000"],
+    [["-rpcservertimeout=0"], "-rpcservertimeout: \"0\" is not a whole number from 1 to 2000000"]
+  ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
+})

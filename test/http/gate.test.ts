@@ -23,7 +23,7 @@ const LISTENER: GateListener = {
 }
 
 /** A connection that was admitted with `Basic right`. */
-const SESSION: GateSession = { credentials: "Basic right", permitted: undefined, delay: undefined }
+const SESSION: GateSession = { credentials: "Basic right", isAllowed: true, permitted: undefined, delay: undefined }
 
 const RIGHT = { host: "localhost", authorization: "Basic right" }
 
@@ -68,6 +68,12 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "a body may have the largest size", length: 100, verdict: "Rpc" },
   { why: "a body may not be larger", length: 101, verdict: "413 Request body too large" },
   { why: "a body of unknown size is measured later", length: undefined, verdict: "Rpc" },
+  {
+    why: "callers at other addresses are refused first",
+    session: { isAllowed: false },
+    verb: "OPTIONS",
+    verdict: "403"
+  },
   { why: "OPTIONS is not implemented", verb: "OPTIONS", verdict: "501" },
   { why: "PATCH is not implemented", verb: "PATCH", verdict: "501" },
   { why: "unknown verbs are refused", verb: "DELETE", verdict: "405" },

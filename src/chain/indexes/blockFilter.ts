@@ -19,16 +19,34 @@ const M = 784_931
 
 const LOW = 2 ** P
 
-/** `hash * range / 2^64`, for a hash of two halves: a number below `range`. */
-const intoRange = ([low, high]: readonly [number, number], range: bigint): number =>
-  Number((((BigInt(high) << 32n) | BigInt(low)) * range) >> 64n)
+const WORD = 2 ** 32
+
+/** The lower part of a factor, so that its product with 32 bits stays below 2^53. */
+const PART = 2 ** 20
+
+/** A product of 32 bits and a number below 2^53 as two numbers: the low 32 bits, and the rest. */
+const product = ({ by, word }: { readonly word: number; readonly by: number }) => {
+  const upper = word * Math.floor(by / PART)
+  const low = upper % (WORD / PART) * PART + word * (by % PART)
+  return { low: low % WORD, high: Math.floor(upper / (WORD / PART)) + Math.floor(low / WORD) }
+}
+
+/**
+ * `hash * range / 2^64`, for a hash of two halves and a range below 2^41: a number below the range. With `bigint` it takes
+ * as long as the hash.
+ */
+export const intoRange = ([low, high]: readonly [number, number], range: number): number => {
+  const carried = product({ word: low, by: range }).high
+  const upper = product({ word: high, by: range })
+  return upper.high + Math.floor((upper.low + carried) / WORD)
+}
 
 const keyOf = (blockHash: Bytes): SipKey => sipKey(blockHash)
 
 /** The numbers of scripts, in order. */
 const numbersOf = (scripts: Iterable<Bytes>, blockHash: Bytes, count: number): Float64Array => {
   const key = keyOf(blockHash)
-  const range = BigInt(count) * BigInt(M)
+  const range = count * M
   return Float64Array.from(scripts, (script) => intoRange(sipHashHalves(key, script), range)).sort()
 }
 

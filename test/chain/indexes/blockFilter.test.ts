@@ -5,6 +5,7 @@ import {
   filterHash,
   filterHeader,
   filterScripts,
+  intoRange,
   matchesFilter
 } from "../../../src/chain/indexes/blockFilter.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
@@ -46,6 +47,18 @@ describe("basic block filters", () => {
       assert.strictEqual(displayHash(made), header, notes)
       for (const script of scripts) assert.isTrue(matchesFilter(filter, hash(blockHash), [script]))
     }
+  })
+
+  it("spread hashes over their range as whole numbers do", () => {
+    const half = FastCheck.integer({ min: 0, max: 2 ** 32 - 1 })
+    const range = FastCheck.integer({ min: 1, max: 2 ** 41 - 1 })
+    FastCheck.assert(
+      FastCheck.property(half, half, range, (low, high, range) => {
+        const exact = (((BigInt(high) << 32n) | BigInt(low)) * BigInt(range)) >> 64n
+        assert.strictEqual(intoRange([low, high], range), Number(exact))
+      }),
+      { numRuns: 2_000, examples: [[2 ** 32 - 1, 2 ** 32 - 1, 2 ** 41 - 1]] }
+    )
   })
 
   it("match each of their scripts, alone or among others, and no set of none", () => {

@@ -15,6 +15,7 @@ const SLOW = [
   "chain/Chain.test.ts",
   "chain/TxIndex.test.ts",
   "chain/import/importBlocks.test.ts",
+  "chain/indexes/Indexes.test.ts",
   "chain/reorganisation.test.ts",
   "chain/repair/chainDamage.test.ts",
   "chain/repair/verifyChain.test.ts",
@@ -91,6 +92,7 @@ const SLOW = [
   "wallet/names/registrations.test.ts",
   "wallet/payments/commit.test.ts",
   "wallet/signing/signTransaction.test.ts",
+  "wallet/walletRules.test.ts",
   "web/statusPage.test.ts"
 ]
 

@@ -15,6 +15,7 @@ import * as Scheduler from "../build/src/base/Scheduler.js"
 import * as Chain from "../build/src/chain/Chain.js"
 import { ChainControl } from "../build/src/chain/ChainControl.js"
 import { ChainSink } from "../build/src/chain/ChainSink.js"
+import * as Indexes from "../build/src/chain/indexes/Indexes.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
 import { regtestParams } from "../build/src/consensus/params.js"
@@ -343,7 +344,7 @@ const stores = () => {
     coinCacheBytes: 1e8,
     verifyThreads: 0
   }).pipe(Layer.provideMerge(DataHealth.layer))
-  const waiting = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
+  const waiting = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
     Layer.provideMerge(Mempool.layer({ filename: undefined })),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
     Layer.provideMerge(DataHealth.layer),
@@ -358,6 +359,7 @@ const stores = () => {
     NodeClock.layer(),
     Layer.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }), DataHealth.layer),
     TxIndex.layerOff,
+    Indexes.layerNone,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
     Layer.succeed(NodeOptions, {

@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { UnixTime } from "../protocol/keys.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -31,6 +32,14 @@ export interface ChainProgress {
   readonly importing: ImportProgress | undefined
   /** Whether a header with more chainwork than the tip's is known: its blocks are missing. */
   readonly behind: boolean
+  /** The blocks between the tip and the header with the most chainwork; `undefined` if there is none. */
+  readonly missing: BlocksAhead | undefined
+}
+
+export interface BlocksAhead {
+  readonly count: number
+  /** Time in the first of their headers, seconds since 1970. */
+  readonly since: UnixTime
 }
 
 /**
@@ -70,6 +79,14 @@ const reading = (state: ChainState, hash: Bytes) =>
     return Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: cursorOf(state, id).height }))
   })
 
+const missingBlocks = (state: ChainState): BlocksAhead | undefined => {
+  if (!state.isBehind) return undefined
+  const { bestHeader, index, settledTip } = state
+  const from = index.height(index.forkPoint(bestHeader, settledTip))
+  const first = index.ancestor(bestHeader, from + 1)
+  return { count: index.height(bestHeader) - from, since: index.time(first) }
+}
+
 const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): Context.Tag.Service<Chain> => {
   const tip = Effect.sync(() => settledTipOf(state))
   const tree = headerTree(state)
@@ -82,7 +99,8 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
       tip: cursorOf(state, state.settledTip),
       headers: cursorOf(state, state.bestHeader).height,
       importing: imports.progress(),
-      behind: state.isBehind
+      behind: state.isBehind,
+      missing: missingBlocks(state)
     })),
     headerAt: (height) =>
       Effect.sync(() => {

@@ -8,7 +8,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, settledTipOf } from "./ChainParts.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
-import type { CoinsFound, WantedScripts } from "./state/ChainDatabase.ts"
+import { type CoinsFound, rowsAtOnce, type WantedScripts } from "./state/ChainDatabase.ts"
 import type { TipState } from "./state/TipState.ts"
 
 export interface StateAtRest {
@@ -60,9 +60,6 @@ const visit = <Key extends string, A>(
     }
   })
 
-/** Coins that a search reads in one turn of the event loop: about a millisecond. */
-const SEARCH_ROWS = 500
-
 const NO_KEY = Buffer.alloc(0)
 
 const search = (
@@ -95,7 +92,7 @@ export const make = ({ state, writer }: ChainParts): Context.Tag.Service<ChainCo
           tip: headerInfo(state, state.tip),
           visitCoins: (use) => visit((after) => state.storedCoins(after, VISIT_ROWS), use),
           searchCoins: (scripts, goOn) =>
-            search((after) => state.storedCoinsPaying({ after, limit: SEARCH_ROWS, scripts }), goOn),
+            search((after) => state.storedCoinsPaying({ after, limit: rowsAtOnce(scripts), scripts }), goOn),
           visitClaims: (use) => visit((after) => state.storedClaims(after, VISIT_ROWS), use)
         })
       )),

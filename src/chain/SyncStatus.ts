@@ -2,11 +2,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Chain } from "./Chain.ts"
+import type { UnixTime } from "../protocol/keys.ts"
+import { type BlocksAhead, Chain } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
-  /** Whether known or expected blocks are missing. */
+  /** Whether known or expected blocks are missing, besides one or two that are on their way. */
   readonly syncing: Effect.Effect<boolean>
   /** The reference node's latch: true until the tip is recent (any tip on regtest), then false permanently. */
   readonly initialDownload: Effect.Effect<boolean>
@@ -17,7 +18,7 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
   readonly answered: Effect.Effect<void>
 }>() {}
 
-/** Largest age of a synced tip, seconds. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
+/** Default of `maxTipAge`. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
 const MAX_TIP_AGE = 86_400
 
 export interface SyncStatusOptions {
@@ -25,7 +26,18 @@ export interface SyncStatusOptions {
   readonly offline: boolean
   /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
+  /** Largest age of the tip of a node that has caught up, seconds. */
+  readonly maxTipAge?: number
 }
+
+/**
+ * The blocks of new headers arrive seconds later, so a node with few and fresh ones missing still counts as synced: at most
+ * two blocks, for at most ten minutes after the time in the first of their headers.
+ */
+const GRACE = { blocks: 2, seconds: 600 }
+
+const isOnItsWay = ({ count, since }: BlocksAhead, now: UnixTime): boolean =>
+  count <= GRACE.blocks && now - since <= GRACE.seconds
 
 const make = (options: SyncStatusOptions) =>
   Effect.gen(function*() {
@@ -39,15 +51,16 @@ const make = (options: SyncStatusOptions) =>
       if (caughtUp || loading) return loading
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
-      const recent = tip.header.time >= now - MAX_TIP_AGE && tip.chainwork >= minimumChainWork
+      const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE) && tip.chainwork >= minimumChainWork
       // Only the private network has no retargets: there a block is mined only on demand.
       if (noRetargeting || recent) caughtUp = true
       return !caughtUp
     })
 
     const syncing = Effect.gen(function*() {
-      const { behind, importing } = yield* chain.progress
-      if (loading || importing !== undefined || behind || waitsForPeers) return true
+      const { importing, missing } = yield* chain.progress
+      if (loading || importing !== undefined || waitsForPeers) return true
+      if (missing !== undefined && !isOnItsWay(missing, (yield* Clock.currentTimeMillis) / 1000)) return true
       return options.offline ? false : yield* initialDownload
     })
 

@@ -30,6 +30,20 @@ export const assumeValid: OptionKind<AssumeValid> = {
   )
 }
 
+/** Work of a chain as up to 64 hexadecimal digits. Upstream `-minimumchainwork`. */
+export const chainWork: OptionKind<bigint> = {
+  placeholder: "HEX",
+  toml: "string",
+  schema: fromText(
+    Schema.BigIntFromSelf,
+    (given) =>
+      /^(0x)?[0-9a-fA-F]{1,64}$/.test(given)
+        ? Either.right(BigInt(`0x${given.replace(/^0x/, "")}`))
+        : Either.left(`${quoted(given)} is not a number of up to 64 hexadecimal digits`),
+    (value) => value.toString(16)
+  )
+}
+
 /** A rule and its activation height; `Infinity` for never. */
 export interface ActivationHeight {
   readonly rule: keyof Activation

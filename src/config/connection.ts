@@ -4,7 +4,7 @@ import { type Address, isEveryInterface } from "../base/addresses.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { readArgv } from "./argv.ts"
 import { fieldsOf, OPTIONS } from "./options.ts"
-import { type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput } from "./settings.ts"
+import { cookiePath, type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 import { decoderOf, halfCredentials } from "./values.ts"
 
@@ -22,6 +22,8 @@ export interface ConnectionSettings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
+  /** The file in which a daemon with this data directory writes its cookie; `undefined`: nowhere. */
+  readonly cookieFile: string | undefined
   /** The source of the address: a flag, a file and line, or `default`. */
   readonly rpcAddrFrom: string
 }
@@ -44,13 +46,15 @@ export const decodeConnection = (
   Either.gen(function*() {
     const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, "end")
     if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))
-    const gathered = yield* gather(CONNECTION_OPTIONS, given, input)
+    const gathered = yield* gather({ ...CONNECTION_OPTIONS, rpccookiefile: OPTIONS.rpccookiefile }, given, input)
     const { network, rpcaddr, rpcpassword, rpcuser } = yield* decodeValues(gathered.source)
+    const cookie = gathered.source.get("rpccookiefile")?.texts.at(-1) ?? ""
     return {
       connection: {
         network,
         dataDir: dataDirOf(gathered, input),
         rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) },
+        cookieFile: cookie === "" ? undefined : cookiePath(cookie, gathered, input),
         rpcAddrFrom: gathered.source.get("rpcaddr")?.from ?? "default"
       },
       rest

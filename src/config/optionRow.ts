@@ -1,14 +1,15 @@
-import { Array as ArraySchema } from "effect/Schema"
 import type * as Schema from "effect/Schema"
+import { Array as ArraySchema } from "effect/Schema"
 import type * as Kind from "./kinds.ts"
 
-/** The form of a row in the table of options: see `options.ts`. */
+/** The rows of the option table, and the functions that make them. */
 
 export type OptionGroup =
   | "General"
   | "RPC"
   | "Peers"
   | "Mempool"
+  | "Mining"
   | "Chain"
   | "Names and wallet"
   | "Logging"
@@ -19,6 +20,7 @@ export const GROUPS: ReadonlyArray<OptionGroup> = [
   "RPC",
   "Peers",
   "Mempool",
+  "Mining",
   "Chain",
   "Names and wallet",
   "Logging",
@@ -70,7 +72,7 @@ const traitsOf = ([name, group, description, traits = {}]: Row) => ({
   description
 })
 
-export const oneValue = <A>(
+export const singleOption = <A>(
   kind: Kind.OptionKind<A>,
   ...row: Row
 ): Option<Schema.Schema<A, string>> => ({
@@ -81,7 +83,7 @@ export const oneValue = <A>(
   repeatable: false
 })
 
-export const manyValues = <A>(
+export const listOption = <A>(
   kind: Kind.OptionKind<A>,
   ...row: Row
 ): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({

@@ -1,9 +1,13 @@
 import { NAME_ENCODINGS } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
-import { manyValues as many, oneValue as one, type OptionTable } from "./optionRow.ts"
+import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
+import { RELAY_OPTIONS } from "./relayOptions.ts"
+import { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /**
  * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
@@ -38,181 +42,257 @@ const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
 const GIB = 1024 ** 3
 
 export const OPTIONS = {
-  network: one(Kind.choiceKind(NETWORK_NAMES), "network", "General", "network to join", {
+  network: singleOption(Kind.choiceKind(NETWORK_NAMES), "network", "General", "network to join", {
     default: "mainnet",
     env: "SVCD_NETWORK"
   }),
-  datadir: one(Kind.pathKind, "datadir", "General", "data directory", { default: "~/.svcd", env: "SVCD_DATA_DIR" }),
-  printconfig: one(
+  datadir: singleOption(Kind.pathKind, "datadir", "General", "data directory", {
+    default: "~/.svcd",
+    env: "SVCD_DATA_DIR"
+  }),
+  printconfig: singleOption(
     Kind.onOffKind,
     "printconfig",
     "General",
     "print the settings in force, each with its source, and exit",
     { default: "0", flagOnly: true }
   ),
-  version: one(Kind.onOffKind, "version", "General", "print the version and exit", { default: "0", flagOnly: true }),
-  help: one(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
+  version: singleOption(Kind.onOffKind, "version", "General", "print the version and exit", {
+    default: "0",
+    flagOnly: true
+  }),
+  help: singleOption(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
 
-  rpcaddr: one(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
+  ...NOTIFY_OPTIONS,
+
+  rpcaddr: singleOption(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"
   }),
-  rpcuser: one(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name for RPC", {
+  rpcuser: singleOption(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name for RPC", {
     env: "SVCD_RPC_USER",
     defaultNote: "no credentials"
   }),
-  rpcpassword: one(
+  rpcpassword: singleOption(
     Kind.optionalKind(Kind.secretKind),
     "rpcpassword",
     "RPC",
     "password for RPC; set it by environment or file, because other users can see flags",
     { env: "SVCD_RPC_PASSWORD", secret: true }
   ),
-  rpcallowinsecure: one(
+  ...ACCESS_OPTIONS,
+  rpcallowinsecure: singleOption(
     Kind.onOffKind,
     "rpcallowinsecure",
     "RPC",
     "allow an RPC listener that other machines can reach without credentials",
     { default: "0" }
   ),
-  ratelimit: one(rateLimit, "ratelimit", "RPC", "requests per minute and client address; -1 for no limit", {
+  ratelimit: singleOption(rateLimit, "ratelimit", "RPC", "requests per minute and client address; -1 for no limit", {
     default: "0",
     defaultNote: "0, which is 6000, and no limit on loopback"
   }),
-  maxrequestsize: one(
+  maxrequestsize: singleOption(
     Kind.integerKind({ min: 0, max: GIB }),
     "maxrequestsize",
     "RPC",
     "maximum body of an RPC request, in bytes",
     { default: "0", defaultNote: "0, which is 33554432" }
   ),
-  metricsaddr: one(
+  metricsaddr: singleOption(
     Kind.optionalKind(Kind.addressKind("optional")),
     "metricsaddr",
     "RPC",
     "address of the metrics endpoint",
     { defaultNote: "no endpoint" }
   ),
-  statuspage: one(
+  statuspage: singleOption(
     Kind.onOffKind,
     "statuspage",
     "RPC",
     "serve a status page to browsers on the RPC listener",
     { default: "1" }
   ),
-  rest: one(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
+  rest: singleOption(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {
     default: "0"
   }),
 
   ...PEER_OPTIONS,
 
-  maxmempool: one(Kind.integerKind({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
-    default: "300"
-  }),
-  mempoolexpiry: one(
-    Kind.integerKind({ min: 1, max: 100_000 }),
-    "mempoolexpiry",
-    "Mempool",
-    "hours after which an unconfirmed transaction is removed",
-    { default: "336" }
-  ),
-  minrelaytxfee: one(
-    Kind.amountKind,
-    "minrelaytxfee",
-    "Mempool",
-    "minimum fee for relay, in NMC per 1000 virtual bytes",
-    { default: "0.001" }
-  ),
-  persistmempool: one(Kind.onOffKind, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
+  ...RELAY_OPTIONS,
 
-  loadblock: many(
+  loadblock: listOption(
     Kind.pathKind,
     "loadblock",
     "Chain",
     "block file, or blocks directory of Namecoin Core, to import at the start; may be repeated",
     { flagOnly: true }
   ),
-  assumevalid: one(
+  assumevalid: singleOption(
     ChainKind.assumeValid,
     "assumevalid",
     "Chain",
     "block up to which scripts are assumed valid; 0 to check them all",
     { defaultNote: "the network's own" }
   ),
-  verifythreads: one(
+  minimumchainwork: singleOption(
+    Kind.optionalKind(ChainKind.chainWork),
+    "minimumchainwork",
+    "Chain",
+    "least work of a chain to download, in hexadecimal digits",
+    { defaultNote: "the network's own" }
+  ),
+  maxtipage: singleOption(
+    Kind.integerKind({ min: 0, max: 9_223_372_036 }),
+    "maxtipage",
+    "Chain",
+    "largest age of the last block, in seconds, at which the node leaves the initial download",
+    { default: "86400" }
+  ),
+  verifythreads: singleOption(
     Kind.optionalKind(Kind.integerKind({ min: 0, max: 64 })),
     "verifythreads",
     "Chain",
     "worker threads that check scripts",
     { defaultNote: "processors - 1" }
   ),
-  dbcache: one(Kind.integerKind({ min: 4, max: 65_536 }), "dbcache", "Chain", "memory for unspent coins, in MiB", {
-    default: "100"
-  }),
-  txindex: one(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
-  checkblocks: one(
+  dbcache: singleOption(
+    Kind.integerKind({ min: 4, max: 65_536 }),
+    "dbcache",
+    "Chain",
+    "memory for unspent coins, in MiB",
+    {
+      default: "100"
+    }
+  ),
+  txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  blockfilterindex: singleOption(
+    Kind.choiceKind(["0", "1", "basic"]),
+    "blockfilterindex",
+    "Chain",
+    "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
+    { default: "0" }
+  ),
+  coinstatsindex: singleOption(
+    Kind.onOffKind,
+    "coinstatsindex",
+    "Chain",
+    "keep statistics of the unspent outputs at every block",
+    { default: "0" }
+  ),
+  txospenderindex: singleOption(
+    Kind.onOffKind,
+    "txospenderindex",
+    "Chain",
+    "keep an index of the transactions that spend outputs",
+    { default: "0" }
+  ),
+  reindex: singleOption(
+    Kind.onOffKind,
+    "reindex",
+    "Chain",
+    "rebuild the chain state, names and all indexes from the stored blocks",
+    { default: "0", flagOnly: true }
+  ),
+  "reindex-chainstate": singleOption(
+    Kind.onOffKind,
+    "reindex-chainstate",
+    "Chain",
+    "rebuild the chain state and names from the stored blocks, and keep the indexes",
+    { default: "0", flagOnly: true }
+  ),
+  checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",
     "Chain",
     "number of last blocks to check at the start; 0 for all",
     { default: "6" }
   ),
-  checklevel: one(
+  checklevel: singleOption(
     Kind.integerKind({ min: 0, max: 4 }),
     "checklevel",
     "Chain",
     "level of that check: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
     { default: "3" }
   ),
-  backgroundcheck: one(
+  backgroundcheck: singleOption(
     Kind.onOffKind,
     "backgroundcheck",
     "Chain",
     "verify all data on disk continuously in the background",
     { default: "1" }
   ),
-  pagesize: one(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
+  pagesize: singleOption(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
     default: "4096",
     key: "database.pagesize",
     fileOnly: true
   }),
 
-  namehistory: one(Kind.onOffKind, "namehistory", "Names and wallet", "allow name_history", { default: "1" }),
-  namehashindex: one(Kind.onOffKind, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
+  namehistory: singleOption(Kind.onOffKind, "namehistory", "Names and wallet", "allow name_history", { default: "1" }),
+  namehashindex: singleOption(
+    Kind.onOffKind,
+    "namehashindex",
+    "Names and wallet",
+    "keep an index of the hashes of names",
+    {
+      default: "0"
+    }
+  ),
+  nameencoding: singleOption(
+    Kind.choiceKind(NAME_ENCODINGS),
+    "nameencoding",
+    "Names and wallet",
+    "RPC encoding of names",
+    {
+      default: NAME_ENCODINGS[0]
+    }
+  ),
+  valueencoding: singleOption(
+    Kind.choiceKind(NAME_ENCODINGS),
+    "valueencoding",
+    "Names and wallet",
+    "RPC encoding of values",
+    {
+      default: NAME_ENCODINGS[0]
+    }
+  ),
+  allowexpired: singleOption(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
     default: "0"
   }),
-  nameencoding: one(Kind.choiceKind(NAME_ENCODINGS), "nameencoding", "Names and wallet", "RPC encoding of names", {
-    default: NAME_ENCODINGS[0]
-  }),
-  valueencoding: one(Kind.choiceKind(NAME_ENCODINGS), "valueencoding", "Names and wallet", "RPC encoding of values", {
-    default: NAME_ENCODINGS[0]
-  }),
-  allowexpired: one(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
+  disablewallet: singleOption(
+    Kind.onOffKind,
+    "disablewallet",
+    "Names and wallet",
+    "run without wallets and their methods",
+    {
+      default: "0"
+    }
+  ),
+  nowallet: singleOption(Kind.onOffKind, "nowallet", "Names and wallet", "load no wallet at the start", {
     default: "0"
   }),
-  disablewallet: one(Kind.onOffKind, "disablewallet", "Names and wallet", "run without wallets and their methods", {
-    default: "0"
-  }),
-  nowallet: one(Kind.onOffKind, "nowallet", "Names and wallet", "load no wallet at the start", { default: "0" }),
-  limitnamechains: one(
+  limitnamechains: singleOption(
     Kind.integerKind({ min: 1, max: 60 }),
     "limitnamechains",
     "Names and wallet",
     "operations on one name that may wait for a block at once",
     { default: "1" }
   ),
+  ...WALLET_OPTIONS,
 
-  loglevel: one(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
+  loglevel: singleOption(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
     default: "info",
     env: "SVCD_LOG_LEVEL"
   }),
-  logformat: one(Kind.choiceKind(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", { default: "text" }),
-  debugsubsystem: one(
+  logformat: singleOption(Kind.choiceKind(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", {
+    default: "text"
+  }),
+  debugsubsystem: singleOption(
     Kind.commaSeparatedKind(Kind.choiceKind(SUBSYSTEMS)),
     "debugsubsystem",
     "Logging",
     `subsystems whose debug entries are logged too, separated by commas: ${SUBSYSTEMS.join(", ")}`
   ),
-  logfile: one(
+  logfile: singleOption(
     Kind.optionalKind(Kind.pathKind),
     "logfile",
     "Logging",
@@ -220,19 +300,19 @@ export const OPTIONS = {
     { defaultNote: "standard output" }
   ),
 
-  testactivationheight: many(
+  testactivationheight: listOption(
     ChainKind.activationHeight,
     "testactivationheight",
     "Tests, on regtest alone",
     "height from which a rule is active: bip16, bip34, dersig, cltv, csv or segwit; may be repeated"
   ),
-  vbparams: many(
+  vbparams: listOption(
     ChainKind.versionBits,
     "vbparams",
     "Tests, on regtest alone",
     "taproot:-1:0 makes taproot always active, taproot:-2:0 never; may be repeated"
   ),
-  mocktime: one(
+  mocktime: singleOption(
     // The range of `setmocktime` (reference/rpc.md 3, setmocktime).
     Kind.integerKind({ min: 0, max: 9_223_372_036 }),
     "mocktime",

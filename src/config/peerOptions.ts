@@ -1,36 +1,38 @@
 import * as Kind from "./kinds.ts"
-import { manyValues as many, oneValue as one } from "./optionRow.ts"
+import { listOption, singleOption } from "./optionRow.ts"
 import { PERMISSIONS, whitebindKind, whitelistKind } from "./permissions.ts"
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** The options of the group "Peers". */
 export const PEER_OPTIONS = {
-  listen: one(
+  listen: singleOption(
     Kind.optionalKind(Kind.addressKind("optional")),
     "listen",
     "Peers",
     "address to listen on for peers; empty to listen nowhere",
     { default: ":8334" }
   ),
-  maxpeers: one(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", { default: "125" }),
-  maxinbound: one(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
-  maxoutbound: one(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
-  addpeer: many(
+  maxpeers: singleOption(peerCount, "maxpeers", "Peers", "maximum number of peers; 0 to stay offline", {
+    default: "125"
+  }),
+  maxinbound: singleOption(peerCount, "maxinbound", "Peers", "maximum number of inbound peers", { default: "100" }),
+  maxoutbound: singleOption(peerCount, "maxoutbound", "Peers", "maximum number of outbound peers", { default: "25" }),
+  addpeer: listOption(
     Kind.addressKind("required"),
     "addpeer",
     "Peers",
     "peer to connect to instead of peers from DNS; may be repeated",
     { defaultNote: "peers found by DNS" }
   ),
-  proxy: one(
+  proxy: singleOption(
     Kind.optionalKind(Kind.addressKind("required")),
     "proxy",
     "Peers",
     "SOCKS5 proxy for connections to peers and for host names, such as Tor's",
     { defaultNote: "no proxy" }
   ),
-  whitelist: many(
+  whitelist: listOption(
     whitelistKind,
     "whitelist",
     "Peers",
@@ -38,27 +40,34 @@ export const PEER_OPTIONS = {
       PERMISSIONS.join(", ")
     }, all, and the directions in and out; may be repeated`
   ),
-  whitebind: many(
+  whitebind: listOption(
     whitebindKind,
     "whitebind",
     "Peers",
     "another address to listen on, and the permissions of the peers that connect to it; may be repeated"
   ),
-  whitelistrelay: one(
+  whitelistrelay: singleOption(
     Kind.onOffKind,
     "whitelistrelay",
     "Peers",
     "give relay to whitelisted peers without named permissions",
     { default: "1" }
   ),
-  whitelistforcerelay: one(
+  whitelistforcerelay: singleOption(
     Kind.onOffKind,
     "whitelistforcerelay",
     "Peers",
     "give forcerelay to whitelisted peers without named permissions",
     { default: "0" }
   ),
-  uacomment: one(
+  peerblockfilters: singleOption(
+    Kind.onOffKind,
+    "peerblockfilters",
+    "Peers",
+    "serve compact block filters to peers; needs -blockfilterindex",
+    { default: "0" }
+  ),
+  uacomment: singleOption(
     Kind.optionalKind(Kind.commentKind),
     "uacomment",
     "Peers",

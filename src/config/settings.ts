@@ -1,5 +1,6 @@
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
+import * as Struct from "effect/Struct"
 import { availableParallelism, homedir } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
@@ -7,21 +8,41 @@ import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
-import type { OptionTable } from "./optionRow.ts"
-import { isOptionName, type LogFormat, type LogLevelName, OPTIONS, type Subsystem } from "./options.ts"
+import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
+import type { HashedUser } from "./hashedUser.ts"
+import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
+import { type OptionTable } from "./optionRow.ts"
+import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
+import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
-import { decodeValues, type Values } from "./values.ts"
+import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
+import { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
 export interface Settings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
+  /** Users of RPC besides those credentials. */
+  readonly hashedUsers: ReadonlyArray<Redacted.Redacted<HashedUser>>
+  /** `undefined`: the daemon makes no cookie. */
+  readonly cookie: CookieSettings | undefined
+  readonly notify: NotifySettings
+  readonly permissions: PermissionSettings
+  /** Addresses of the RPC listener besides `rpc`. */
+  readonly rpcBinds: ReadonlyArray<Address>
+  /** The networks whose callers are answered; empty for all. */
+  readonly rpcAllowed: ReadonlyArray<CallerNet>
+  /** Calls at one time. */
+  readonly rpcWorkQueue: number
+  /** Seconds. */
+  readonly rpcTimeout: number
   /** Whether the operator allows an RPC listener that other machines can reach without credentials. */
   readonly allowInsecure: boolean
   /** Requests per minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
@@ -53,12 +74,18 @@ export interface Settings {
   readonly maxMempool: number
   /** Hours. */
   readonly mempoolExpiry: number
-  /** Smallest units per 1000 virtual bytes. */
-  readonly minRelayFeeRate: number
+  /** Relay policy and mining, with the names and units of the options. */
+  readonly relay: RelayValues
   readonly persistMempool: boolean
   /** Block files or directories to import, in this order. */
   readonly loadBlocks: ReadonlyArray<string>
   readonly assumeValid: AssumeValid
+  /** What to rebuild from the stored blocks; `undefined` for nothing. */
+  readonly reindex: "chainstate" | "all" | undefined
+  /** `undefined`: the network's own. */
+  readonly minimumChainWork: bigint | undefined
+  /** Seconds. */
+  readonly maxTipAge: number
   /** Worker threads that check scripts; 0: none. */
   readonly verifyThreads: number
   /** The number of last blocks to check at the start, 0 for all, and the level of the check. */
@@ -68,6 +95,10 @@ export interface Settings {
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
+  readonly blockFilterIndex: boolean
+  readonly peerBlockFilters: boolean
+  readonly coinStatsIndex: boolean
+  readonly txoSpenderIndex: boolean
   /** Bytes; only for new databases. */
   readonly pageSize: number
   readonly nameHistory: boolean
@@ -79,6 +110,8 @@ export interface Settings {
   readonly noWallet: boolean
   /** Maximum unconfirmed operations of ours on one name. */
   readonly limitNameChains: number
+  /** Addresses, fees and coins of wallets, with the names and units of the options. */
+  readonly wallet: WalletValues
   readonly logLevel: LogLevelName
   readonly logFormat: LogFormat
   /** Subsystems whose debug entries are logged at any `logLevel`. */
@@ -90,6 +123,9 @@ export interface Settings {
   /** Seconds since 1970 to use as the present time. `undefined` except on regtest. */
   readonly mockTime: number | undefined
 }
+
+/** The commands to run, with the names of the options. */
+export type NotifySettings = Pick<Values, keyof typeof NOTIFY_OPTIONS>
 
 export interface Credentials {
   readonly user: string
@@ -182,6 +218,10 @@ export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
     input
   )
 
+/** The path of a cookie file: a relative one is in the data directory, also on the command line, as upstream. */
+export const cookiePath = (file: string, gathered: Gathered, input: SettingsInput): string =>
+  absolutePath(file, { cwd: dataDirOf(gathered, input), homedir: input.homedir })
+
 export const credentialsOf = (
   user: string | undefined,
   password: Redacted.Redacted<string> | undefined
@@ -198,6 +238,20 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     network: values.network,
     dataDir: dataDirOf(gathered, input),
     rpc: { ...values.rpcaddr, credentials: credentialsOf(values.rpcuser, values.rpcpassword) },
+    hashedUsers: values.rpcauth,
+    cookie: wantsCookie(values) && values.rpccookiefile !== undefined
+      ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
+      : undefined,
+    notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
+    permissions: {
+      whitelists: values.rpcwhitelist,
+      rights: values.rpcrights,
+      byDefault: values.rpcwhitelistdefault
+    },
+    rpcBinds: values.rpcbind,
+    rpcAllowed: values.rpcallowip,
+    rpcWorkQueue: values.rpcworkqueue,
+    rpcTimeout: values.rpcservertimeout,
     allowInsecure: values.rpcallowinsecure,
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,
@@ -217,16 +271,23 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     userAgentComment: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,
-    minRelayFeeRate: values.minrelaytxfee,
+    relay: Struct.pick(values, ...optionNamesOf(RELAY_OPTIONS)),
     persistMempool: values.persistmempool,
     loadBlocks: values.loadblock.map((path) => pathOf({ name: "loadblock", path }, gathered, input)),
     assumeValid: values.assumevalid,
+    minimumChainWork: values.minimumchainwork,
+    maxTipAge: values.maxtipage,
+    reindex: values.reindex ? "all" : values["reindex-chainstate"] ? "chainstate" : undefined,
     checkBlocks: values.checkblocks,
     checkLevel: values.checklevel,
     backgroundCheck: values.backgroundcheck,
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,
     txIndex: values.txindex,
+    blockFilterIndex: values.blockfilterindex !== "0",
+    peerBlockFilters: values.peerblockfilters,
+    coinStatsIndex: values.coinstatsindex,
+    txoSpenderIndex: values.txospenderindex,
     pageSize: values.pagesize,
     nameHistory: values.namehistory,
     nameHashIndex: values.namehashindex,
@@ -236,6 +297,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     disableWallet: values.disablewallet,
     noWallet: values.nowallet,
     limitNameChains: values.limitnamechains,
+    wallet: Struct.pick(values, ...optionNamesOf(WALLET_OPTIONS)),
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,
@@ -255,7 +317,13 @@ const MAX_DEFAULT_THREADS = 15
 
 /** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
-  Either.map(decodeValues(gathered.source), (values) => toSettings(values, gathered, input))
+  decodeValues(gathered.source).pipe(
+    Either.map((values) => toSettings(values, gathered, input)),
+    Either.filterOrLeft(
+      ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
+      () => new UsageError({ problems: ["-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"] })
+    )
+  )
 
 /** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {

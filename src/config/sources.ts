@@ -1,4 +1,4 @@
-import type { Option, OptionTable } from "./optionRow.ts"
+import { type Option, type OptionTable } from "./optionRow.ts"
 import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 
 /** The value of an option in a source. */

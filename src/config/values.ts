@@ -2,15 +2,25 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
-import type { OptionTable } from "./optionRow.ts"
+import { shortAmount } from "../protocol/amount.ts"
+import { wantsCookie } from "./cookie.ts"
+import { type OptionTable } from "./optionRow.ts"
 import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 import { withoutPort } from "./permissions.ts"
+import type { RELAY_OPTIONS } from "./relayOptions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
+import type { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /** All options by name, decoded from text. The rules are the same for flags, environment, file and defaults. */
 export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
 export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTIONS>>>
+
+/** The options of relay policy and mining. */
+export type RelayValues = Pick<Values, keyof typeof RELAY_OPTIONS>
+
+/** The options of wallets. */
+export type WalletValues = Pick<Values, keyof typeof WALLET_OPTIONS>
 
 /** Fails for a user without a password, or the reverse. */
 export const halfCredentials = (
@@ -27,39 +37,78 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const issues: Array<Schema.FilterIssue> = []
   const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
 
+  const listeners = [
+    { name: "rpcaddr", address: rpcaddr } as const,
+    ...values.rpcbind.map((address) => ({ name: "rpcbind", address }) as const)
+  ]
   issues.push(...halfCredentials(values))
-  const isOpen = rpcuser === undefined && rpcpassword === undefined
-  if (isOpen && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
-    complain(
-      "rpcaddr",
-      `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
-        "set rpcuser and rpcpassword, or rpcallowinsecure"
-    )
+  const isOpen = rpcuser === undefined && rpcpassword === undefined && values.rpcauth.length === 0
+  if (values.rpccookie && rpcpassword !== undefined) {
+    complain("rpccookie", "makes a password, and rpcpassword is set; give one of the two")
   }
-  if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
-    complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
+  if (values.rpccookie && values.rpccookiefile === undefined) {
+    complain("rpccookie", "needs a file, and rpccookiefile is empty")
+  } else if (isOpen && !wantsCookie(values) && !rpcallowinsecure) {
+    for (const { address, name } of listeners.filter(({ address }) => !isLoopback(address.host))) {
+      complain(
+        name,
+        `${formatHostPort(address)} is open to other machines, and there are no credentials; ` +
+          "set rpcuser and rpcpassword, or rpcauth, or rpccookiefile, or rpcallowinsecure"
+      )
+    }
+  }
+  listeners.forEach(({ address, name }, at) => {
+    const taken = listeners.slice(0, at).find((before) => overlap(before.address, address))
+    if (taken !== undefined) {
+      complain(name, `${formatHostPort(address)} is taken by ${taken.name} ${formatHostPort(taken.address)}`)
+    }
+  })
+  if (isOpen && !wantsCookie(values)) {
+    for (const name of ["rpcwhitelist", "rpcrights"] as const) {
+      if (values[name].length === 0) continue
+      complain(
+        name,
+        "is for users, and callers need no credentials; set rpccookie, rpcauth, or rpcuser and rpcpassword"
+      )
+    }
+  }
+  for (const { address, name } of listeners) {
+    if (metricsaddr !== undefined && overlap(metricsaddr, address)) {
+      complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by ${name} ${formatHostPort(address)}`)
+    }
+    if (listen !== undefined && maxpeers > 0 && overlap(listen, address)) {
+      complain(name, `${formatHostPort(address)} is taken by listen ${formatHostPort(listen)}`)
+    }
   }
   if (listen !== undefined && maxpeers > 0) {
-    if (overlap(listen, rpcaddr)) {
-      complain("rpcaddr", `${formatHostPort(rpcaddr)} is taken by listen ${formatHostPort(listen)}`)
-    }
     if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
       complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
+  }
+  if (network === "mainnet" && values.acceptnonstdtxn) {
+    complain("acceptnonstdtxn", "is for regtest and testnet, and the network is mainnet")
+  }
+  if (values.maxtxfee < values.minrelaytxfee) {
+    complain(
+      "maxtxfee",
+      `${shortAmount(values.maxtxfee)} is below minrelaytxfee ${shortAmount(values.minrelaytxfee)}, ` +
+        "and peers would relay no transaction of a wallet"
+    )
   }
   for (const entry of values.whitebind) {
     if (listen === undefined) {
       complain("whitebind", "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen")
     }
     if (entry.address.port === 0) complain("whitebind", withoutPort(entry))
-    if (overlap(entry.address, rpcaddr)) {
-      complain("whitebind", `${formatHostPort(entry.address)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
+    for (const { address, name } of listeners.filter((each) => overlap(entry.address, each.address))) {
+      complain("whitebind", `${formatHostPort(entry.address)} is taken by ${name} ${formatHostPort(address)}`)
     }
   }
   if (network !== "regtest") {
     const onRegtestOnly = `is for regtest alone, and the network is ${network}`
     if (values.mocktime !== 0) complain("mocktime", onRegtestOnly)
     if (values.testactivationheight.length > 0) complain("testactivationheight", onRegtestOnly)
+    if (values.blockversion !== 0) complain("blockversion", onRegtestOnly)
     if (values.vbparams.length > 0) complain("vbparams", onRegtestOnly)
   }
   return issues

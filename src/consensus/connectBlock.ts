@@ -1,7 +1,7 @@
 import { isMoney } from "../protocol/amount.ts"
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
-import { type Height, type NameKey, nameKey, txidKey } from "../protocol/keys.ts"
+import { type Height, type NameKey, nameKey, type OutpointKey, txidKey } from "../protocol/keys.ts"
 import type { NameScript } from "../protocol/nameOperation.ts"
 import { isUnspendable } from "../protocol/script.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
@@ -51,6 +51,26 @@ const addSigops = (work: Work, cost: number): Reject | undefined => {
   return work.sigopCost > MAX_BLOCK_SIGOPS_COST ? reject("bad-blk-sigops", "too many sigops") : undefined
 }
 
+/** Whether an output becomes a coin. `ignored`: of a historic bug, whose names do not count. */
+const becomesCoin = (script: Bytes, made: NameScript | undefined, ignored: boolean): boolean =>
+  !isUnspendable(script) && (!ignored || made === undefined || made.operation.op === "name_new")
+
+/** The coins that a block makes, those that it spends itself included. None in genesis. */
+export const madeCoins = (
+  { transactions }: Block,
+  height: Height,
+  params: ConsensusParams
+): ReadonlyArray<readonly [outpoint: OutpointKey, coin: Coin]> =>
+  height === 0 ? [] : transactions.flatMap((transaction, position) => {
+    const ignored = ignoresNameOutputs(transaction, height, params)
+    const made = ignored ? madeNameScripts(transaction) : []
+    return transaction.outputs.flatMap(({ script, value }, i) =>
+      becomesCoin(script, made[i], ignored)
+        ? [[outpointKey(outpoint(transaction.txid, i)), { value, script, height, coinbase: position === 0 }] as const]
+        : []
+    )
+  })
+
 /** Adds the outputs of a transaction to the coins and its name operations to the claims (rules F). */
 const applyOutputs = (
   { connection, effects, overlay }: Work,
@@ -66,8 +86,7 @@ const applyOutputs = (
   const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
-    if (output === undefined || isUnspendable(output.script)) continue
-    if (ignored && made[i] !== undefined && made[i]?.operation.op !== "name_new") continue
+    if (output === undefined || !becomesCoin(output.script, made[i], ignored)) continue
     // A copy: a view would keep the whole block in memory during the life of the coin.
     const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
     const key = overlay.outputKey(txid, i)

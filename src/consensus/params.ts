@@ -165,5 +165,5 @@ export const paramsOf = (network: Network): ConsensusParams => byName[network.na
  */
 export const withOverrides = (
   params: ConsensusParams,
-  overrides: { readonly activation?: Partial<Activation> }
-): ConsensusParams => ({ ...params, activation: { ...params.activation, ...overrides.activation } })
+  overrides: { readonly activation?: Partial<Activation>; readonly minimumChainWork?: bigint }
+): ConsensusParams => ({ ...params, ...overrides, activation: { ...params.activation, ...overrides.activation } })

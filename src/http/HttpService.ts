@@ -5,14 +5,15 @@ import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
-import type { Credentials } from "../config/settings.ts"
+import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
 import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Dispatch } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
-import { admission } from "./auth.ts"
+import { allowedCallers } from "./allowedCallers.ts"
+import { admission, isOpen, type KnownUsers } from "./auth.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
@@ -22,6 +23,7 @@ import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import type { PageAnswer, PageHandler, PageRequest, Pages } from "./Pages.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
+import { permissions, type Permitted } from "./permissions.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
@@ -29,6 +31,7 @@ import {
   FAILED,
   type HttpRefusal,
   NO_ROOM,
+  NOT_PERMITTED,
   PLAIN_TEXT,
   STOPPING,
   TOO_LARGE,
@@ -44,7 +47,11 @@ export interface HttpServiceConfig {
   readonly pages: typeof Pages.Service
   readonly phase: () => Phase
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
-  readonly credentials: Credentials | undefined
+  readonly users: KnownUsers
+  /** What these users may call. */
+  readonly permissions: PermissionSettings
+  /** The networks whose callers are answered; empty for all. */
+  readonly allowed: ReadonlyArray<CallerNet>
   /** The name or address of the listener. */
   readonly ownName: string
   readonly connections: number
@@ -76,7 +83,9 @@ const nothing = (): void => {}
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
-  readonly #admit: (authorization: string) => boolean
+  readonly #admit: (authorization: string) => string | undefined
+  readonly #permittedTo: (user: string) => Permitted
+  readonly #isAllowed: (address: string) => boolean
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
@@ -86,9 +95,11 @@ export class HttpService {
   readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
-    const { concurrentRequests, connections, credentials, maxRequestSize, ownName, pages, phase, run } = config
+    const { concurrentRequests, connections, maxRequestSize, ownName, pages, phase, run, users } = config
     this.#config = config
-    this.#admit = admission(credentials)
+    this.#admit = admission(users)
+    this.#permittedTo = permissions(config.permissions)
+    this.#isAllowed = allowedCallers(config.allowed)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
@@ -99,7 +110,7 @@ export class HttpService {
     this.#listener = {
       maxRequestSize,
       ownName,
-      open: credentials === undefined,
+      open: isOpen(users),
       get stopping() {
         return phase()._tag === "Stopping"
       },
@@ -132,7 +143,12 @@ export class HttpService {
   /** Accepts a new connection, first in the fast lane. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
     const { budget, fastLane, idleTimeout } = this.#config
-    const session = new Session(socket, { stallTimeout: idleTimeout, budget, rates: this.#rates })
+    const session = new Session(socket, {
+      stallTimeout: idleTimeout,
+      budget,
+      rates: this.#rates,
+      isAllowed: this.#isAllowed
+    })
     if (!this.#connections.add(session)) return void socket.destroy()
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)
@@ -195,8 +211,10 @@ export class HttpService {
 
   /** Checks credentials, and remembers the right ones. */
   #isAdmitted(session: Session, authorization: string): boolean {
-    if (!this.#admit(authorization)) return false
+    const user = this.#admit(authorization)
+    if (user === undefined) return false
     session.credentials = authorization
+    session.permitted = this.#permittedTo(user)
     this.#penalties.admitted(session.key)
     return true
   }
@@ -248,6 +266,8 @@ export class HttpService {
 
   /** Takes what a call uses of the limits. Returns a function that releases the memory, or why the call is refused. */
   #claim(session: Session, call: Call): (() => void) | HttpRefusal {
+    const { permitted } = session
+    if (permitted !== undefined && !call.methods().every((method) => permitted.has(method))) return NOT_PERMITTED
     const seconds = session.count(Math.max(1, call.count))
     if (seconds !== undefined) return tooMany(seconds)
     if (this.#listener.busy) return BUSY

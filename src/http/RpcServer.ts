@@ -1,18 +1,22 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import * as Runtime from "effect/Runtime"
 import { createServer, type Server } from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { withLoneSpan } from "../base/spans.ts"
+import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
+import type { HashedUser } from "../config/hashedUser.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { Health } from "./health.ts"
 import { HttpService } from "./HttpService.ts"
 import { Pages } from "./Pages.ts"
+import { UNLIMITED } from "./permissions.ts"
 
 /** The RPC listener (reference/rpc.md 1): plain Node for every request, one Effect for each answer. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
@@ -25,21 +29,28 @@ export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
 export interface RpcServerConfig {
   /** An empty host is every interface, port 0 any free one. */
   readonly listen: Address
-  /** `undefined`: no credentials are required. */
+  /** One user with a password. Without any user no credentials are required. */
   readonly credentials: Credentials | undefined
+  /** Further users. */
+  readonly hashedUsers?: ReadonlyArray<Redacted.Redacted<HashedUser>>
+  /** Further addresses to listen on. */
+  readonly binds?: ReadonlyArray<Address>
+  /** The networks whose callers are answered; without any, all are. */
+  readonly allowed?: ReadonlyArray<CallerNet>
+  /** What users may call; without it, everything. */
+  readonly permissions?: PermissionSettings
   /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
   readonly maxRequestSize: number
   /** Called with the status of each request that is refused before it reaches the dispatcher. */
   readonly onRefused?: (status: number) => void
-  /** For tests. */
   readonly limits?: Partial<RpcLimits>
   /** For tests: `false` has Node's own server read every request. */
   readonly fastLane?: boolean
 }
 
-/** Limits without a setting. Times are in milliseconds. */
+/** Limits. Times are in milliseconds. */
 export interface RpcLimits {
   /** Beyond this a new connection closes the least recently used one. */
   readonly connections: number
@@ -91,7 +102,9 @@ const make = (config: RpcServerConfig) =>
       pages: yield* Pages,
       phase: lifecycle.phase,
       run,
-      credentials: config.credentials,
+      users: { credentials: config.credentials, hashed: config.hashedUsers ?? [] },
+      permissions: config.permissions ?? UNLIMITED,
+      allowed: config.allowed ?? [],
       ownName: config.listen.host,
       connections: limits.connections,
       rateLimit: config.rateLimit,
@@ -104,24 +117,34 @@ const make = (config: RpcServerConfig) =>
       onRefused: config.onRefused
     })
 
-    const server = createServer({
-      maxHeaderSize: MAX_HEADER_SIZE,
-      requireHostHeader: false,
-      keepAliveTimeout: limits.idleTimeout,
-      headersTimeout: limits.headersTimeout,
-      requestTimeout: limits.requestTimeout,
-      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, limits.headersTimeout)
-    })
-    service.attach(server)
+    const newServer = (): Server => {
+      const server = createServer({
+        maxHeaderSize: MAX_HEADER_SIZE,
+        requireHostHeader: false,
+        keepAliveTimeout: limits.idleTimeout,
+        headersTimeout: limits.headersTimeout,
+        requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
+        connectionsCheckingInterval: Math.min(CHECK_INTERVAL, Math.ceil(limits.headersTimeout / 4))
+      })
+      service.attach(server)
+      return server
+    }
 
     const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout)).pipe(
       Effect.withSpan("svcd.http.drain")
     )
-    const address = yield* Effect.acquireRelease(
-      listenOn(server, config.listen, "RPC"),
-      () => Effect.zipRight(drain, close(server, service))
-    )
-    yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
+    const listen = (wanted: Address) =>
+      Effect.gen(function*() {
+        const server = newServer()
+        const address = yield* Effect.acquireRelease(
+          listenOn(server, wanted, "RPC"),
+          () => Effect.zipRight(drain, close(server, service))
+        )
+        yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
+        return address
+      })
+    const address = yield* listen(config.listen)
+    yield* Effect.forEach(config.binds ?? [], listen, { discard: true })
     return RpcServer.of({ address, drain })
   }).pipe(withLoneSpan("svcd.http.listen"), Effect.annotateLogs("subsystem", "rpc"))
 

@@ -5,6 +5,7 @@ import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { GateSession } from "./gate.ts"
 import type { HttpConnection } from "./HttpConnections.ts"
+import type { Permitted } from "./permissions.ts"
 import type { RateLimiter } from "./RateLimiter.ts"
 
 /** Requests that may wait on one connection behind the current one. One chunk can hold hundreds. */
@@ -24,6 +25,8 @@ export interface SessionLimits {
   readonly stallTimeout: number
   readonly budget: MemoryBudget
   readonly rates: RateLimiter
+  /** Whether the listener answers callers at an address. */
+  readonly isAllowed: (address: string) => boolean
 }
 
 /**
@@ -32,10 +35,13 @@ export interface SessionLimits {
  */
 export class Session implements HttpConnection, GateSession {
   readonly client: ClientAddress
+  readonly isAllowed: boolean
   /** The counted memory held for it. */
   readonly memory: CallerMemory
   /** The `Authorization` header that the connection was admitted with. */
   credentials: string | undefined
+  /** The methods that the user of these credentials may call. */
+  permitted: Permitted
   /** Whether a call of it is running that takes longer than a turn. */
   working = false
   /** Whether it is in the fast lane, unknown to Node's server. */
@@ -57,8 +63,9 @@ export class Session implements HttpConnection, GateSession {
   #inRow = 0
   #onGone: (() => void) | undefined
 
-  constructor(socket: Socket, { budget, rates, stallTimeout }: SessionLimits) {
+  constructor(socket: Socket, { budget, isAllowed, rates, stallTimeout }: SessionLimits) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
+    this.isAllowed = isAllowed(this.client.address)
     this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
     this.#stallTimeout = stallTimeout

@@ -4,6 +4,8 @@ import { isIPv6 } from "node:net"
 export interface ClientAddress {
   /** The identity of a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly key: string
+  /** The address; an IPv4 address also where the socket is of IPv6. */
+  readonly address: string
   readonly loopback: boolean
   /** Address and port, for logs. */
   readonly text: string
@@ -17,8 +19,10 @@ const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
  */
 export const clientAddress = (address = "", port = 0): ClientAddress => {
   const plain = IPV4_MAPPED.exec(address)?.[1] ?? address
-  if (!isIPv6(plain)) return { key: plain, loopback: plain.startsWith("127."), text: `${plain}:${port}` }
-  return { key: `${networkOf(plain)}::/64`, loopback: plain === "::1", text: `[${plain}]:${port}` }
+  if (!isIPv6(plain)) {
+    return { key: plain, address: plain, loopback: plain.startsWith("127."), text: `${plain}:${port}` }
+  }
+  return { key: `${networkOf(plain)}::/64`, address: plain, loopback: plain === "::1", text: `[${plain}]:${port}` }
 }
 
 /** The first four groups of an IPv6 address, written out. */

@@ -1,6 +1,7 @@
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthPath } from "./health.ts"
 import { type PageHandler, type PageRequest, pageRequest } from "./Pages.ts"
+import { maySeePages, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
   BUSY,
@@ -10,6 +11,7 @@ import {
   NOT_FOUND,
   NOT_GET,
   NOT_IMPLEMENTED,
+  NOT_PERMITTED,
   NOT_POST,
   STOPPING,
   TOO_LARGE,
@@ -71,6 +73,10 @@ export interface RequestHead {
 export interface GateSession {
   /** The `Authorization` header that the connection was admitted with. */
   readonly credentials: string | undefined
+  /** Whether the listener answers callers at its address. */
+  readonly isAllowed: boolean
+  /** The methods that its user may call. */
+  readonly permitted: Permitted
   /** Seconds until the rate limit admits the client's next call. `undefined`: it is admitted now. */
   readonly delay: number | undefined
 }
@@ -97,6 +103,7 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
   const { headers, length, target, verb } = head
   if (listener.stopping) return refuse(STOPPING)
   if (length !== undefined && length > listener.maxRequestSize) return refuse(TOO_LARGE)
+  if (!session.isAllowed) return refuse(NOT_PERMITTED)
   if (verb === "OPTIONS" || verb === "PATCH") return refuse(NOT_IMPLEMENTED)
   if (!KNOWN_VERBS.has(verb)) return refuse(BAD_VERB)
   const isGet = verb === "GET" || verb === "HEAD"
@@ -129,8 +136,12 @@ const publicPage = (session: GateSession, { busy }: GateListener): Barrier | und
 const privatePage = (head: RequestHead, session: GateSession, listener: GateListener): Barrier | undefined => {
   if (listener.busy) return refuse(BUSY)
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
-  return unknownCaller(head, session, listener) ?? tooEarly(session)
+  return unknownCaller(head, session, listener) ?? notPermitted(session) ?? tooEarly(session)
 }
+
+/** A document shows what some methods answer. */
+const notPermitted = ({ permitted }: GateSession): Barrier | undefined =>
+  maySeePages(permitted) ? undefined : refuse(NOT_PERMITTED)
 
 /** Credentials that admitted the connection are not checked again. */
 const unknownCaller = (

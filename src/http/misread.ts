@@ -3,8 +3,8 @@ import { PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 
 /**
- * Answers invalid HTTP, requests that time out, and CONNECT (without an `error`), after the answers to earlier
- * requests.
+ * Answers invalid HTTP and CONNECT (without an `error`), after the answers to earlier requests. A request that times
+ * out gets no answer, as upstream: its client may still be writing it.
  */
 export const misread = (
   socket: Duplex,
@@ -23,11 +23,14 @@ export const misread = (
   session.conclude(() => {
     if (silent) return void socket.destroy()
     if (!socket.writable) return
-    const timedOut = error?.code === "ERR_HTTP_REQUEST_TIMEOUT"
-    const [line, text] = timedOut ? ["408 Request Timeout", "Request timeout"] : ["400 Bad Request", "Bad request"]
-    onRefused?.(timedOut ? 408 : 400)
+    if (error?.code === "ERR_HTTP_REQUEST_TIMEOUT") {
+      onRefused?.(408)
+      return void socket.destroy()
+    }
+    const text = "Bad request"
+    onRefused?.(400)
     socket.end(
-      `HTTP/1.1 ${line}\r\nContent-Type: ${PLAIN_TEXT}\r\nContent-Length: ${text.length}\r\n` +
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PLAIN_TEXT}\r\nContent-Length: ${text.length}\r\n` +
         `Connection: close\r\n\r\n${text}`,
       () => socket.destroy()
     )

@@ -44,6 +44,8 @@ export const FOREIGN_HOST: HttpRefusal = {
   text: "Without credentials, requests under a name that may belong to others are refused: " +
     "use the address of this machine, or set rpcuser and rpcpassword"
 }
+/** Upstream `httprpc.cpp`, `HTTPReq_JSONRPC`, and `httpserver.cpp`, `http_request_cb`. */
+export const NOT_PERMITTED: HttpRefusal = { status: 403, text: "" }
 export const UNAUTHORIZED: HttpRefusal = {
   status: 401,
   text: "",

@@ -12,13 +12,12 @@ import { displayHash } from "../protocol/bytes.ts"
 import type { NameKey, OutpointKey, TxidKey, WtxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
-import type { Policy } from "./acceptance.ts"
 import { makeAdmission } from "./admission.ts"
 import type { TransactionRejected } from "./errors.ts"
 import { RollingFee } from "./fees/RollingFee.ts"
 import type { GraphChunk } from "./graph/TxGraph.ts"
 import { loadPool, savePool } from "./persistence.ts"
-import { INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "./policy/limits.ts"
+import { DEFAULT_POLICY, type Policy } from "./policy/Policy.ts"
 import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
 import { makePoolFollower } from "./PoolFollower.ts"
@@ -98,6 +97,7 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly info: () => MempoolInfo
+  readonly policy: Policy
   /**
    * Adds to the modified fee of a transaction, in the pool or not yet. Returns false and changes nothing if the sum of
    * its deltas would exceed `MAX_MONEY` either way.
@@ -134,12 +134,8 @@ export interface MempoolOptions {
   readonly maxUsage?: number
   /** Hours after which a waiting transaction expires. */
   readonly expiryHours?: number
-  /** Smallest units a kvB. */
-  readonly minRelayFeeRate?: number
-  /** Smallest units a kvB. */
-  readonly incrementalFeeRate?: number
-  /** Whether nonstandard transactions are refused. */
-  readonly requireStandard?: boolean
+  /** What differs from `DEFAULT_POLICY`. */
+  readonly policy?: Partial<Policy>
 }
 
 /** Defaults (policy; reference/protocol.md 5.5). */
@@ -168,11 +164,7 @@ const make = (
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const { expiryHours = EXPIRY_HOURS, filename, maxUsage = MAX_USAGE } = options
-    const policy: Policy = {
-      requireStandard: options.requireStandard ?? true,
-      minRelayFeeRate: options.minRelayFeeRate ?? MIN_RELAY_FEE_RATE,
-      incrementalFeeRate: options.incrementalFeeRate ?? INCREMENTAL_FEE_RATE
-    }
+    const policy: Policy = { ...DEFAULT_POLICY, ...options.policy }
     const pool = new Pool()
     const rolling = new RollingFee(policy.incrementalFeeRate)
     const expiry = expiryHours * 3600
@@ -252,6 +244,7 @@ const make = (
       chunks: () => pool.graph.chunks().map(chunk),
       pending: (name) => pool.pending(name),
       coin: (outpoint) => pool.coin(outpoint, chain.tree.height(chain.tree.tip()) + 1),
+      policy,
       info: () => {
         const asked = admission.poolFeeRate()
         return {
@@ -283,7 +276,7 @@ const make = (
           Effect.sync(() => void listeners.add(listener)),
           () => Effect.sync(() => void listeners.delete(listener))
         ),
-      follower: makePoolFollower({ chain, chainCoins, pool, rolling, admission, now, tell }),
+      follower: makePoolFollower({ chain, chainCoins, pool, rolling, admission, policy, now, tell }),
       load,
       save
     }

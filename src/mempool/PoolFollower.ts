@@ -13,6 +13,7 @@ import type { StorageFailure } from "../storage/errors.ts"
 import type { Admission } from "./admission.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from "./maintenance.ts"
+import type { Policy } from "./policy/Policy.ts"
 import type { Pool } from "./Pool.ts"
 
 /** The bytes of disconnected blocks whose transactions are offered again (upstream `MAX_DISCONNECTED_TX_POOL_BYTES`). */
@@ -27,6 +28,7 @@ export interface PoolFollowerParts {
   readonly pool: Pool
   readonly rolling: RollingFee
   readonly admission: Admission
+  readonly policy: Policy
   /** Seconds since 1970. */
   readonly now: () => number
   /** Publishes the events of the pool. */
@@ -38,7 +40,7 @@ export interface PoolFollowerParts {
  * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
 export const makePoolFollower = (
-  { admission, chain, chainCoins, now, pool, rolling, tell }: PoolFollowerParts
+  { admission, chain, chainCoins, now, policy, pool, rolling, tell }: PoolFollowerParts
 ): Follower => {
   const { params } = chain
   let cursor: Cursor | undefined
@@ -113,7 +115,7 @@ export const makePoolFollower = (
     const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
     if (transaction.isCoinbase) return drop
     return admission.admit(state, transaction, { origin: "mined", time: now() }).pipe(
-      Effect.tap(() => Effect.sync(() => trimCluster(pool, transaction.txidKey))),
+      Effect.tap(() => Effect.sync(() => trimCluster(pool, transaction.txidKey, policy.cluster))),
       Effect.catchTag("TransactionRejected", () => drop),
       Effect.asVoid
     )

@@ -12,6 +12,7 @@ import { ownBytes } from "./memoryUsage.ts"
 import { checkDustFee, checkDustSpent } from "./policy/dust.ts"
 import { feeOf, policyWeight, virtualSize } from "./policy/feeRate.ts"
 import { MAX_STANDARD_SIGOP_COST } from "./policy/limits.ts"
+import type { Policy } from "./policy/Policy.ts"
 import { fitsCluster, planReplacement } from "./policy/replacement.ts"
 import { standardFlags } from "./policy/scriptFlags.ts"
 import { checkSize, checkStandard } from "./policy/standard.ts"
@@ -26,14 +27,6 @@ import { refuse, refuseByRule } from "./refusal.ts"
  * from peers cost little. Changes nothing. Reading coins throws `StorageFailure`.
  * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
  */
-
-/** What the operator configures. Rates are smallest units a kvB. */
-export interface Policy {
-  /** Whether nonstandard transactions are refused. */
-  readonly requireStandard: boolean
-  readonly minRelayFeeRate: number
-  readonly incrementalFeeRate: number
-}
 
 /** What a transaction is checked against, besides the pool. */
 export interface AcceptanceContext {
@@ -67,7 +60,7 @@ const checkForm = (transaction: Transaction, { policy, state }: AcceptanceContex
   const broken = checkTransaction(transaction)
   if (broken !== undefined) return refuseByRule(transaction, broken)
   if (transaction.isCoinbase) return refuse(transaction, "consensus", { reason: "coinbase" })
-  const odd = (policy.requireStandard ? checkStandard(transaction) : undefined) ?? checkSize(transaction)
+  const odd = (policy.requireStandard ? checkStandard(transaction, policy) : undefined) ?? checkSize(transaction)
   if (odd !== undefined) return refuse(transaction, "policy", odd)
   const { height, medianTimePast } = state.tip
   return isFinal(transaction, height + 1, medianTimePast)
@@ -156,7 +149,7 @@ const weigh = (
     if (witness !== undefined) return refuse(transaction, "witness", witness)
   }
   const sigopCost = transactionSigopCost(transaction, { coins, flags, spent: scripts.spent })
-  const weight = policyWeight(transaction, sigopCost)
+  const weight = policyWeight(transaction, { cost: sigopCost, weightPerCost: policy.weightPerSigopCost })
   const vout = scripts.made.findIndex((script) => script !== undefined)
   const script = scripts.made[vout]
   return {
@@ -180,7 +173,7 @@ const checkPayment = (
   { origin, policy, poolFeeRate }: AcceptanceContext
 ): TransactionRejected | undefined => {
   const { modifiedFee, sigopCost, transaction, vsize } = entry
-  const dust = policy.requireStandard ? checkDustFee(entry) : undefined
+  const dust = policy.requireStandard ? checkDustFee(entry, policy.dustFeeRate) : undefined
   if (dust !== undefined) return refuse(transaction, "policy", dust)
   if (sigopCost > MAX_STANDARD_SIGOP_COST) {
     return refuse(transaction, "policy", { reason: "bad-txns-too-many-sigops", detail: String(sigopCost) })
@@ -215,15 +208,17 @@ const relate = (
   if (origin === "package") return []
   const leaving = sibling === undefined ? conflicts : new Set([...conflicts, sibling])
   const replaced = leaving.size === 0
-    ? fitsCluster(pool, entry, leaving) ? [] : refuse(transaction, "policy", { reason: "too-large-cluster" })
+    ? fitsCluster(pool, entry, { without: leaving, limits: policy.cluster })
+      ? []
+      : refuse(transaction, "policy", { reason: "too-large-cluster" })
     : planReplacement(pool, entry, {
       leaving,
       evictsSibling: sibling !== undefined,
-      incrementalFeeRate: policy.incrementalFeeRate
+      policy
     })
   if (replaced instanceof TransactionRejected || origin === "mined" || !policy.requireStandard) return replaced
   const parents = pool.inOrder(pool.parentsOf(transaction)).map((parent) => parent.transaction)
-  const unspent = checkDustSpent(transaction, parents)
+  const unspent = checkDustSpent(transaction, parents, policy.dustFeeRate)
   return unspent === undefined ? replaced : refuse(transaction, "policy", unspent)
 }
 

@@ -10,7 +10,7 @@ import { type NameKey, nameKey, type TxidKey, txidOf } from "../protocol/keys.ts
 import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
 import { outpointKey, type Transaction } from "../protocol/transaction.ts"
 import { meetsRelativeLocks } from "./acceptance.ts"
-import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT } from "./policy/limits.ts"
+import type { ClusterLimits } from "./policy/Policy.ts"
 import { standardFlags } from "./policy/scriptFlags.ts"
 import type { Pool } from "./Pool.ts"
 import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
@@ -125,10 +125,10 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
  * Removes the worst of a transaction's cluster until it is within the limits: a transaction that returned from a block
  * may have joined clusters. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
  */
-export const trimCluster = (pool: Pool, txid: TxidKey): void => {
+export const trimCluster = (pool: Pool, txid: TxidKey, limits: ClusterLimits): void => {
   while (pool.has(txid)) {
     const { count, weight } = pool.graph.clusterWith([txid])
-    if (count <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT) return
+    if (count <= limits.count && weight <= limits.weight) return
     const last = pool.graph.chunksOf(txid).at(-1)?.keys.at(-1)
     if (last === undefined) return
     pool.removeAll([last], "size-limit")

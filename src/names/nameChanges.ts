@@ -12,7 +12,7 @@ export interface NumberedEffect {
 export interface NameBatch {
   /** Every operation, in chain order. */
   readonly operations: ReadonlyArray<NumberedEffect>
-  /** The last operation on each name, by `binaryString` of the name, in the order in which names are first touched. */
+  /** The last operation on each name, by `nameKey`, in the order in which names are first touched. */
   readonly latest: ReadonlyMap<NameKey, NumberedEffect>
 }
 

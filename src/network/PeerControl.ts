@@ -1,7 +1,9 @@
 import type * as Effect from "effect/Effect"
+import type { Bytes } from "../protocol/bytes.ts"
 import type { PeerNotFound } from "./errors.ts"
 import type { ConnectionType } from "./Peer.ts"
 import type { AddedNode, Ban, KnownAddress, LocalAddress, PeerInfo } from "./peerInfo.ts"
+import type { StoredOrphan } from "./relay/Orphanage.ts"
 import type { AddressNetwork } from "./wire/netAddress.ts"
 
 /** Network operations for the node and its operator: list, connect, disconnect and ban peers. */
@@ -29,6 +31,13 @@ export interface PeerControl {
   readonly added: Effect.Effect<ReadonlyArray<AddedNode>>
   readonly disconnect: (which: { readonly name: string } | { readonly id: number }) => Effect.Effect<void, PeerNotFound>
   readonly ping: Effect.Effect<void>
+  /** Sends a message of any content to a peer, for tests. False if there is no such peer. */
+  readonly sendRaw: (
+    id: number,
+    message: { readonly command: string; readonly payload: Bytes }
+  ) => Effect.Effect<boolean>
+  /** Transactions that wait for their parents. */
+  readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>
   /** Bans an address or range and disconnects its peers. Reports an existing ban or an invalid address. */
   readonly ban: (subnet: string, until: number) => Effect.Effect<"banned" | "already" | "invalid">
   readonly unban: (subnet: string) => Effect.Effect<"unbanned" | "unknown" | "invalid">
@@ -36,6 +45,11 @@ export interface PeerControl {
   readonly clearBans: Effect.Effect<void>
   /** Random known addresses that are not too old; all of them if `count` is 0. */
   readonly addresses: (count: number, network?: AddressNetwork) => Effect.Effect<ReadonlyArray<KnownAddress>>
+  /** Adds an address to the book, as if the peer itself had announced it. Tried ones count as having answered. */
+  readonly learn: (
+    known: Pick<KnownAddress, "address" | "port">,
+    table: "new" | "tried"
+  ) => Effect.Effect<"added" | "not new" | "not tried">
   readonly addressCounts: Effect.Effect<
     ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }>
   >

@@ -3,6 +3,7 @@ import type { AddressStore } from "./addresses/AddressStore.ts"
 import type { MessageTable } from "./messageTable.ts"
 import type { Peer, PeerHandler } from "./Peer.ts"
 import type { PeerInfo } from "./peerInfo.ts"
+import type { StoredOrphan } from "./relay/Orphanage.ts"
 
 /** What the network needs from the rest of the node: message handlers, and the node's state. */
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {
@@ -16,6 +17,8 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
   /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
+  /** Transactions that wait for their parents. */
+  readonly orphans: () => ReadonlyArray<StoredOrphan>
   readonly services: () => bigint
   readonly startHeight: () => number
   /** Whether our tip is recent. Peers without old blocks are then good enough (reference/protocol.md 6.3). */

@@ -12,6 +12,8 @@ export interface MessageParts {
   readonly sync: MessageHandlers<"headers" | "inv" | "block" | "cmpctblock" | "blocktxn" | "notfound">
   readonly relay: MessageHandlers<"inv" | "tx" | "notfound" | "mempool">
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
+  /** Only of a node that serves block filters. */
+  readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
@@ -33,7 +35,7 @@ const FILTERS = leave("unsupported: the peer requests block filters")
  * Where each message goes after the handshake, by its type only (reference/protocol.md 6.5, 6.6). Messages with an
  * unknown command are ignored (6.4).
  */
-export const messageTable = ({ gossip, relay, server, sync }: MessageParts): MessageTable => ({
+export const messageTable = ({ filters, gossip, relay, server, sync }: MessageParts): MessageTable => ({
   headers: [sync.headers],
   block: [sync.block],
   cmpctblock: [sync.cmpctblock],
@@ -59,9 +61,9 @@ export const messageTable = ({ gossip, relay, server, sync }: MessageParts): Mes
   filterload: BLOOM,
   filteradd: BLOOM,
   filterclear: BLOOM,
-  getcfilters: FILTERS,
-  getcfheaders: FILTERS,
-  getcfcheckpt: FILTERS,
+  getcfilters: filters === undefined ? FILTERS : [filters.getcfilters],
+  getcfheaders: filters === undefined ? FILTERS : [filters.getcfheaders],
+  getcfcheckpt: filters === undefined ? FILTERS : [filters.getcfcheckpt],
   version: "ignore",
   verack: "ignore",
   alert: "ignore",

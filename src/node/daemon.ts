@@ -38,7 +38,9 @@ import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
+import { notifyOfNode, notifyOfShutdown } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
+import { rpcCookie } from "./rpcCookie.ts"
 
 /** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
 export const RESTARTS_AN_HOUR = 2
@@ -177,6 +179,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const data = yield* DataHealth
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
+    yield* Effect.addFinalizer(() => notifyOfShutdown(settings.notify))
     yield* sampleNode(sampling)
     /** While many blocks connect, names are written some hundred blocks at a time. */
     const namesBehind = (tip: Bytes) =>
@@ -199,11 +202,35 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const documents = yield* NodePages.pagesOfNode(settings)
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
-      Effect.zipRight(lifecycle.running)
+      Effect.zipRight(lifecycle.running),
+      Effect.zipRight(notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing }))
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)
   })
+
+/** The listener, with the credentials of the settings or of a cookie. */
+const rpcListener = (settings: Settings) =>
+  Layer.unwrapScoped(Effect.map(
+    settings.cookie === undefined ? Effect.succeed(settings.rpc.credentials) : rpcCookie(settings.cookie),
+    (credentials) =>
+      RpcServer.layer({
+        listen: settings.rpc,
+        credentials,
+        hashedUsers: settings.hashedUsers,
+        permissions: settings.permissions,
+        binds: settings.rpcBinds,
+        allowed: settings.rpcAllowed,
+        limits: {
+          concurrentRequests: settings.rpcWorkQueue,
+          idleTimeout: settings.rpcTimeout * 1000,
+          headersTimeout: settings.rpcTimeout * 1000
+        },
+        rateLimit: settings.rateLimit,
+        maxRequestSize: settings.maxRequestSize,
+        onRefused: recordRefusal
+      })
+  ))
 
 /** The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. */
 export const run = (settings: Settings) => {
@@ -214,13 +241,7 @@ export const run = (settings: Settings) => {
     debugSubsystems: settings.debugSubsystems
   })
   blockchainSyncing.set(1)
-  const listener = RpcServer.layer({
-    listen: settings.rpc,
-    credentials: settings.rpc.credentials,
-    rateLimit: settings.rateLimit,
-    maxRequestSize: settings.maxRequestSize,
-    onRefused: recordRefusal
-  }).pipe(
+  const listener = rpcListener(settings).pipe(
     Layer.provideMerge(noteCalls(switches)),
     Layer.provide(Layer.succeed(Health, health.service)),
     Layer.provideMerge(NodePages.layer(settings))

@@ -1,23 +1,29 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import { spannedLayer, withoutSpan } from "../base/spans.ts"
+import { attempt } from "../chain/attempt.ts"
 import * as Chain from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
 import type { ImportFailed } from "../chain/errors.ts"
+import * as Indexes from "../chain/indexes/Indexes.ts"
 import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
 import * as BlockHealth from "../chain/repair/BlockHealth.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
+import type { RelayValues, WalletValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../mempool/Mempool.ts"
 import * as Miner from "../mempool/mining/Miner.ts"
+import type { BlockLimits } from "../mempool/mining/selectChunks.ts"
+import type { Policy } from "../mempool/policy/Policy.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -25,10 +31,12 @@ import { networks } from "../protocol/networks.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { version } from "../version.ts"
+import type { WalletRules } from "../wallet/WalletRules.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
+import { reindex } from "./reindex.ts"
 
 /**
  * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the
@@ -40,10 +48,47 @@ export type Tell = (step: string) => Effect.Effect<void>
 
 /** The rules of the configured network, with changes for tests. */
 const paramsFor = (settings: Settings): ConsensusParams => {
-  const params = withOverrides(paramsOf(networks[settings.network]), { activation: settings.activation })
+  const params = withOverrides(paramsOf(networks[settings.network]), {
+    activation: settings.activation,
+    ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
+  })
   if (settings.assumeValid === "default") return params
   return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
 }
+
+const rulesOf = (wallet: WalletValues): WalletRules => ({
+  addressType: wallet.addresstype,
+  changeType: wallet.changetype,
+  minFeeRate: wallet.mintxfee,
+  fallbackFeeRate: wallet.fallbackfee,
+  discardFeeRate: wallet.discardfee,
+  consolidateFeeRate: wallet.consolidatefeerate,
+  maxFee: wallet.maxtxfee,
+  confirmTarget: wallet.txconfirmtarget,
+  replaceable: wallet.walletrbf,
+  keypool: wallet.keypool,
+  spendUnconfirmedChange: wallet.spendzeroconfchange,
+  rejectLongChains: wallet.walletrejectlongchains,
+  broadcast: wallet.walletbroadcast
+})
+
+/** A higher incremental fee rate raises the minimum of relay, as upstream (`mempool_args.cpp`). */
+const policyOf = (relay: RelayValues): Policy => ({
+  requireStandard: !relay.acceptnonstdtxn,
+  minRelayFeeRate: relay.minrelaytxfee === 0 ? 0 : Math.max(relay.minrelaytxfee, relay.incrementalrelayfee),
+  incrementalFeeRate: relay.incrementalrelayfee,
+  dustFeeRate: relay.dustrelayfee,
+  maxNullData: relay.datacarrier ? relay.datacarriersize : 0,
+  bareMultisig: relay.permitbaremultisig,
+  weightPerSigopCost: relay.bytespersigop,
+  cluster: { count: relay.limitclustercount, weight: 4_000 * relay.limitclustersize }
+})
+
+const blockLimitsOf = ({ blockmaxweight, blockmintxfee, blockversion }: RelayValues): BlockLimits => ({
+  maxWeight: blockmaxweight,
+  minFeeRate: blockmintxfee,
+  version: blockversion === 0 ? undefined : blockversion
+})
 
 const MIB = 1024 * 1024
 
@@ -57,6 +102,8 @@ const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): b
 const stores = (settings: Settings, tell: Tell) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const directory = yield* DataDirectory.DataDirectory
+    const { reindex: wanted } = settings
+    if (wanted !== undefined) yield* attempt(() => reindex(directory, wanted))
     yield* tell("Loading block index…")
     const chain = Chain.layer({
       params: paramsFor(settings),
@@ -71,29 +118,42 @@ const stores = (settings: Settings, tell: Tell) =>
     const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
       Layer.annotateLogs("subsystem", "names")
     )
-    const status = SyncStatus.layer({ offline: settings.maxPeers === 0, expectsPeers: expectsPeers(settings) })
+    const status = SyncStatus.layer({
+      offline: settings.maxPeers === 0,
+      expectsPeers: expectsPeers(settings),
+      maxTipAge: settings.maxTipAge
+    })
     const mempool = Mempool.layer({
       filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
       maxUsage: settings.maxMempool * MEGABYTE,
       expiryHours: settings.mempoolExpiry,
-      minRelayFeeRate: settings.minRelayFeeRate
+      policy: policyOf(settings.relay)
     }).pipe(Layer.annotateLogs("subsystem", "mempool"))
     const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
       : TxIndex.layerOff
-    const waiting = Layer.mergeAll(Miner.layer, fees).pipe(
+    const indexes = Indexes.layer({
+      directory: directory.chainstate,
+      pageSize: settings.pageSize,
+      params: paramsFor(settings),
+      filters: settings.blockFilterIndex,
+      spenders: settings.txoSpenderIndex,
+      coinStats: settings.coinStatsIndex
+    })
+    const waiting = Layer.mergeAll(Miner.layer(blockLimitsOf(settings.relay)), fees).pipe(
       Layer.provideMerge(mempool),
       Layer.provideMerge(status),
       Layer.provideMerge(chain)
     )
-    const stored = Layer.mergeAll(waiting, names, transactions)
+    const stored = Layer.mergeAll(waiting, names, transactions, indexes)
     const wallets = Wallets.layer({
       directory: directory.path,
       chainstateDirectory: directory.chainstate,
       enabled: !settings.disableWallet,
       loadDefault: !settings.noWallet,
       limitNameChains: settings.limitNameChains,
+      rules: rulesOf(settings.wallet),
       pageSize: settings.pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))
     return wallets.pipe(Layer.provideMerge(stored))
@@ -153,7 +213,7 @@ export const layer = (settings: Settings, tell: Tell) =>
 export interface StartOptions {
   readonly tell: Tell
   /** Runs once all services are at the tip of the stored chain: before files are imported. */
-  readonly ready: Effect.Effect<void>
+  readonly ready: Effect.Effect<void, never, Scope.Scope>
 }
 
 /**
@@ -166,6 +226,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     const control = yield* ChainControl
     const names = yield* NameDb.NameDb
     const index = yield* TxIndex.TxIndex
+    const indexes = yield* Indexes.Indexes
     const mempool = yield* Mempool.Mempool
     const wallets = yield* Wallets.Wallets
     const status = yield* SyncStatus.SyncStatus
@@ -175,6 +236,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     yield* tell("Loading names…")
     yield* control.register(names.follower)
     if (index.follower !== undefined) yield* control.register(index.follower)
+    yield* Effect.forEach(indexes.followers, control.register, { discard: true })
     yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true })
     yield* control.register(mempool.follower)
     yield* Effect.forkScoped(withoutSpan(logBlocks))

@@ -6,6 +6,7 @@ import { unixTime } from "../base/clock.ts"
 import { randomBytes, secureRandom } from "../base/random.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
+import { Indexes } from "../chain/indexes/Indexes.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Settings } from "../config/settings.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
@@ -17,6 +18,7 @@ import { ownServices } from "../network/ownServices.ts"
 import { PeerHandlers } from "../network/PeerHandlers.ts"
 import * as PeerManager from "../network/PeerManager.ts"
 import * as Relay from "../network/relay/Relay.ts"
+import * as FilterServer from "../network/serve/FilterServer.ts"
 import * as Server from "../network/serve/Server.ts"
 import * as SyncManager from "../network/sync/SyncManager.ts"
 
@@ -35,6 +37,7 @@ type NetworkSettings = Pick<
   | "maxOutbound"
   | "maxPeers"
   | "network"
+  | "peerBlockFilters"
   | "proxy"
   | "userAgentComment"
   | "whitebind"
@@ -51,7 +54,11 @@ const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefin
 const makeHandlers = (
   settings: NetworkSettings,
   peersFile: string
-): Effect.Effect<typeof PeerHandlers.Service, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>
+): Effect.Effect<
+  typeof PeerHandlers.Service,
+  never,
+  Chain | ChainSink | Indexes | SyncStatus | Mempool | Scope.Scope
+> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus
@@ -62,6 +69,9 @@ const makeHandlers = (
     const sync = yield* SyncManager.make()
     const relay = yield* Relay.make({ random })
     const server = yield* Server.make({ transactionFor: relay.transactionFor, served: sync.served })
+    const index = settings.peerBlockFilters ? (yield* Indexes).filters : undefined
+    const filters = index === undefined ? undefined : yield* FilterServer.make(index)
+    const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined })
     let downloading = true
     const listenPort = announcedPort(settings)
     const gossip = Gossip.make({
@@ -71,7 +81,7 @@ const makeHandlers = (
       key: randomBytes(random, 16),
       now,
       get services() {
-        return ownServices(chain.tree.losses)
+        return services()
       },
       ownAddress: (peer) =>
         listenPort === undefined
@@ -97,12 +107,14 @@ const makeHandlers = (
         sync: sync.messages,
         relay: relay.messages,
         server: server.messages,
+        filters,
         gossip: gossip.messages
       }),
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
       lastAnnouncement: sync.lastAnnouncement,
-      services: () => ownServices(chain.tree.losses),
+      orphans: relay.orphans,
+      services,
       startHeight: () => tree.height(tree.tip()),
       nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
       needExtraPeer: sync.staleTip

@@ -38,6 +38,8 @@ export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> 
 export interface Call {
   /** The number of requests: 1, or the length of a batch. */
   readonly count: number
+  /** The methods that it calls. */
+  readonly methods: () => ReadonlyArray<string>
   /** Whether the call waits for an event: it may be interrupted when the caller is gone. */
   readonly waits: boolean
   /** Bytes that the call holds while it runs: its text and the values parsed from it. */
@@ -264,6 +266,7 @@ const make = (options: DispatchOptions) =>
     /** The answer to a body without a valid call. */
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
+      methods: () => [],
       waits: false,
       weight: 0,
       answer: () => {
@@ -294,7 +297,8 @@ const make = (options: DispatchOptions) =>
             answer: (element) => answerElement(element, context, { memory: caller.memory, large: weight > LARGE })
           })
         }
-        return { count: value.length, waits: false, weight, answer }
+        const methods = (): ReadonlyArray<string> => value.flatMap(namedMethod)
+        return { count: value.length, methods, waits: false, weight, answer }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -303,7 +307,8 @@ const make = (options: DispatchOptions) =>
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
       const waits = methods.get(request.method)?.waits === true
-      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller, weight > LARGE) }
+      const named = (): ReadonlyArray<string> => [request.method]
+      return { count: 1, methods: named, waits, weight, answer: (caller) => answerOne(request, caller, weight > LARGE) }
     }
 
     const read = (body: Uint8Array | string): Call => {
@@ -337,6 +342,12 @@ const make = (options: DispatchOptions) =>
 
 /** Ten microseconds instead of fifteen: the place in this file says nothing about a call. */
 const RPC_SPAN = { kind: "server", captureStackTrace: false } as const
+
+/** The method of a member of a batch; none for one that is answered with an error. */
+const namedMethod = (element: Json): ReadonlyArray<string> => {
+  const name = element instanceof JsonObject ? element.get("method") : undefined
+  return typeof name === "string" ? [name] : []
+}
 
 /** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"

@@ -8,6 +8,7 @@ import type { WalletKeys } from "./keys/WalletKeys.ts"
 import type { WalletLedger } from "./ledger/WalletLedger.ts"
 import type { Registration, WalletNames } from "./names/WalletNames.ts"
 import type { WalletPayments } from "./payments/WalletPayments.ts"
+import type { WalletRules } from "./WalletRules.ts"
 
 /** One wallet. Every change is on disk before it is returned or sent. */
 export interface Wallet {
@@ -15,6 +16,8 @@ export interface Wallet {
   readonly name: string
   /** The path of its file. */
   readonly path: string
+  /** The operator's rules for wallets. */
+  readonly rules: WalletRules
   /** Keys, scripts, addresses, labels. */
   readonly keys: WalletKeys
   /** Balances, coins, transactions. */

@@ -34,6 +34,7 @@ import { makeNames } from "./names/makeNames.ts"
 import { makePayments } from "./payments/makePayments.ts"
 import type { Wallet, WalletEvent } from "./Wallet.ts"
 import type { WalletParts } from "./WalletParts.ts"
+import { DEFAULT_RULES, type WalletRules } from "./WalletRules.ts"
 
 /** Makes the `keys` interface of a wallet. */
 const makeKeys = (parts: WalletParts): WalletKeys => {
@@ -64,6 +65,8 @@ export interface WalletOptions {
   readonly fresh: boolean
   /** Maximum number of unconfirmed operations of this node on one name. */
   readonly limitNameChains: number
+  /** `DEFAULT_RULES` if omitted. */
+  readonly rules?: WalletRules
 }
 
 export type WalletServices = Chain | ChainCoins | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth | Scheduler
@@ -101,11 +104,15 @@ const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
 /** Opens the parts of a wallet: its stores, brought to the tip's state by the chain later, and the services they use. */
 const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish: WalletParts["publish"]) =>
   Effect.gen(function*() {
-    const { file, name } = options
+    const { file, name, rules = DEFAULT_RULES } = options
     const chain = yield* Chain
-    const ring = yield* KeyRing.make(file.document)
+    const ring = yield* KeyRing.make(file.document, rules.keypool)
     const vault = yield* makeVault(file)
-    const ledger = new Ledger({ params: chain.params, own: (script) => ring.own(script) })
+    const ledger = new Ledger({
+      params: chain.params,
+      own: (script) => ring.own(script),
+      spendUnconfirmed: rules.spendUnconfirmedChange
+    })
     const index = yield* WalletIndex.make({
       filename: options.indexFile,
       pageSize: options.pageSize,
@@ -127,6 +134,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       fees: yield* FeeEstimator,
       status: yield* SyncStatus,
       nameDb: yield* NameDb,
+      rules,
       file,
       ring,
       vault,
@@ -156,10 +164,17 @@ interface Calls {
   /** Closed from a request until its work is done; at first the start is the request. */
   readonly idle: Effect.Latch
   busy: boolean
+  /** Opened by a caller that finds the node ready before the wallet has looked. */
+  readonly start: Effect.Latch
 }
 
 const makeCalls: Effect.Effect<Calls> = Effect.gen(function*() {
-  return { queue: yield* Queue.sliding<void>(1), idle: yield* Effect.makeLatch(), busy: true }
+  return {
+    queue: yield* Queue.sliding<void>(1),
+    idle: yield* Effect.makeLatch(),
+    busy: true,
+    start: yield* Effect.makeLatch()
+  }
 })
 
 const callOf = (calls: Calls): Effect.Effect<void> =>
@@ -174,8 +189,11 @@ const isReady = ({ mempool, status }: WalletParts): Effect.Effect<boolean> =>
   Effect.map(status.loading, (loading) => !loading && mempool.info().loaded)
 
 /** Waits for the work that is asked for, unless the node still loads. */
-const settledOf = (parts: WalletParts, { busy, idle }: Calls): Effect.Effect<void> =>
-  busy ? Effect.whenEffect(Effect.timeoutOption(idle.await, SETTLE_LIMIT), isReady(parts)) : Effect.void
+const settledOf = (parts: WalletParts, { busy, idle, start }: Calls): Effect.Effect<void> => {
+  if (!busy) return Effect.void
+  const wait = Effect.zipRight(start.open, Effect.timeoutOption(idle.await, SETTLE_LIMIT))
+  return Effect.whenEffect(wait, isReady(parts))
+}
 
 /** Runs the work of a wallet that no caller asks for, in fibers of the scope: at the start and whenever it is called. */
 const maintain = (
@@ -202,7 +220,7 @@ const maintain = (
       calls.busy = false
       calls.idle.unsafeOpen()
     })
-    yield* untilReady.pipe(
+    yield* Effect.raceFirst(untilReady, calls.start.await).pipe(
       Effect.zipRight(attend),
       Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls.queue), attend))),
       Effect.interruptible,
@@ -233,13 +251,17 @@ export const make = (
     yield* watchPool(parts)
     const keys = makeKeys(parts)
     const { payments, step: offers } = yield* makePayments(parts)
-    const { step, ...names } = yield* makeNames({ ...parts, keys, payments }, { limitNameChains })
+    const { step, ...names } = yield* makeNames({ ...parts, keys, payments }, {
+      limitNameChains,
+      addressType: parts.rules.addressType
+    })
     yield* maintain(parts, calls, { offers, names: step }).pipe(Effect.annotateLogs(annotations(name)))
 
     const { secrets: _, sealingKey: __, ...vault } = parts.vault
     const wallet: Wallet = {
       name,
       path: file.path,
+      rules: parts.rules,
       keys,
       ledger: makeLedger(parts),
       payments,

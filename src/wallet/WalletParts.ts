@@ -16,6 +16,7 @@ import type { WalletFile } from "./keys/WalletFile.ts"
 import type { Ledger } from "./ledger/Ledger.ts"
 import type { WalletIndex } from "./ledger/WalletIndex.ts"
 import type { WalletEvent } from "./Wallet.ts"
+import type { WalletRules } from "./WalletRules.ts"
 
 /** The parts of one wallet. `WalletLive` makes them once; every interface of the wallet is made over them. */
 export interface WalletParts {
@@ -26,6 +27,8 @@ export interface WalletParts {
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
   readonly nameDb: typeof NameDb.Service
+
+  readonly rules: WalletRules
 
   // State of the wallet
   readonly file: WalletFile

@@ -20,6 +20,7 @@ import * as WalletFile from "./keys/WalletFile.ts"
 import { readStartList, withWallet, writeStartList } from "./startList.ts"
 import type { Wallet } from "./Wallet.ts"
 import * as WalletLive from "./WalletLive.ts"
+import type { WalletRules } from "./WalletRules.ts"
 
 /** The wallets of a node: the default wallet in wallet.json, named wallets in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
@@ -62,6 +63,8 @@ export interface WalletsOptions {
   readonly pageSize: number
   /** Maximum number of unconfirmed operations of a wallet on one name. */
   readonly limitNameChains: number
+  /** `DEFAULT_RULES` if omitted. */
+  readonly rules?: WalletRules
 }
 
 type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
@@ -166,7 +169,8 @@ const makeEnabled = (
           fresh,
           indexFile: indexOf(name),
           pageSize: options.pageSize,
-          limitNameChains: options.limitNameChains
+          limitNameChains: options.limitNameChains,
+          ...options.rules === undefined ? {} : { rules: options.rules }
         }).pipe(
           Effect.provide(services),
           Scope.extend(own),

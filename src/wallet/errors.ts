@@ -56,6 +56,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "too-large",
     "fee-too-high",
     "no-fee-estimate",
+    "unsolvable",
     "scanning",
     "range",
     "exists",

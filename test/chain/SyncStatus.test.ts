@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
+import { type BlocksAhead, Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import type { HeaderInfo } from "../../src/chain/index/headerInfo.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
@@ -13,7 +13,7 @@ interface Said {
   /** Seconds since 1970. */
   tipTime: number
   work: bigint
-  behind: boolean
+  missing: BlocksAhead | undefined
   importing: ImportProgress | undefined
 }
 
@@ -47,9 +47,10 @@ const chainOf = (params: ConsensusParams, said: Said) => {
   }))
   const progress = Effect.sync((): ChainProgress => ({
     tip: { height: 7, hash: header.hash },
-    headers: said.behind ? 9 : 7,
+    headers: 7 + (said.missing?.count ?? 0),
     importing: said.importing,
-    behind: said.behind
+    behind: said.missing !== undefined,
+    missing: said.missing
   }))
   return Layer.mock(Chain, { params, tree: noTree, tip, progress })
 }
@@ -64,7 +65,7 @@ const at = <A, E>(
   use: (status: typeof SyncStatus.SyncStatus.Service, said: Said) => Effect.Effect<A, E>
 ) =>
   Effect.suspend(() => {
-    const said: Said = { tipTime: NOW, work: params.minimumChainWork, behind: false, importing: undefined }
+    const said: Said = { tipTime: NOW, work: params.minimumChainWork, missing: undefined, importing: undefined }
     return TestClock.setTime(1000 * NOW).pipe(
       Effect.zipRight(Effect.flatMap(SyncStatus.SyncStatus, (status) => use(status, said))),
       Effect.provide(Layer.provide(SyncStatus.layer({ offline, expectsPeers }), chainOf(params, said)))
@@ -132,12 +133,26 @@ describe("SyncStatus", () => {
     at({}, (status, said) =>
       Effect.gen(function*() {
         yield* status.loaded
-        for (const change of [{ behind: true }, { importing: IMPORTING }]) {
+        for (const change of [{ missing: { count: 3, since: NOW } }, { importing: IMPORTING }]) {
           Object.assign(said, change)
           assert.deepStrictEqual(yield* both(status), { syncing: true, initial: false })
-          Object.assign(said, { behind: false, importing: undefined })
+          Object.assign(said, { missing: undefined, importing: undefined })
           assert.deepStrictEqual(yield* both(status), DONE)
         }
+      })))
+
+  it.effect("up to two fresh blocks that are on their way do not count, for ten minutes", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        said.missing = { count: 2, since: NOW - 300 }
+        assert.isFalse(yield* status.syncing)
+        yield* TestClock.adjust("5 minutes")
+        assert.isFalse(yield* status.syncing)
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(yield* status.syncing)
+        said.missing = { count: 3, since: NOW + 301 }
+        assert.isTrue(yield* status.syncing)
       })))
 
   it.effect("a node that looks for no peers expects no blocks, even with an old tip", () =>
@@ -146,7 +161,7 @@ describe("SyncStatus", () => {
         said.tipTime = NOW - 365 * DAY
         yield* status.loaded
         assert.deepStrictEqual(yield* both(status), { syncing: false, initial: true })
-        said.behind = true
+        said.missing = { count: 3, since: NOW }
         assert.deepStrictEqual(yield* both(status), WAITING)
       })))
 

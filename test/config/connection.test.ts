@@ -15,6 +15,7 @@ describe("decodeConnection", () => {
       network: "regtest",
       dataDir: "/home/me/.svcd",
       rpc: { host: "127.0.0.1", port: 5, credentials: undefined },
+      cookieFile: "/home/me/.svcd/.cookie",
       rpcAddrFrom: "-rpcaddr"
     })
     assert.deepStrictEqual(rest, ["getblockhash", "0", "-x"])

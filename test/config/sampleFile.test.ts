@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { fromFile } from "../../src/config/configFile.ts"
-import type { Option } from "../../src/config/optionRow.ts"
+import { type Option } from "../../src/config/optionRow.ts"
 import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 import { decodeValues } from "../../src/config/values.ts"
 

@@ -496,7 +496,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       const [halfHeader, header] = yield* Effect.timed(converse("POST / HTTP/1.1\r\nX-Slow: "))
       const [halfBody] = yield* Effect.timed(converse("POST / HTTP/1.1\r\nContent-Length: 5000\r\n\r\n{"))
       for (const took of [afterAnswer, halfHeader, halfBody]) assert.isBelow(Duration.toMillis(took), 3_000)
-      assert.match(header, /^HTTP\/1\.1 408 /)
+      assert.strictEqual(header, "")
     }), 20_000)
 
   it.scopedLive("are bounded in number", () =>

@@ -23,7 +23,7 @@ const LISTENER: GateListener = {
 }
 
 /** A connection that was admitted with `Basic right`. */
-const SESSION: GateSession = { credentials: "Basic right", delay: undefined }
+const SESSION: GateSession = { credentials: "Basic right", isAllowed: true, permitted: undefined, delay: undefined }
 
 const RIGHT = { host: "localhost", authorization: "Basic right" }
 
@@ -68,6 +68,12 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "a body may have the largest size", length: 100, verdict: "Rpc" },
   { why: "a body may not be larger", length: 101, verdict: "413 Request body too large" },
   { why: "a body of unknown size is measured later", length: undefined, verdict: "Rpc" },
+  {
+    why: "callers at other addresses are refused first",
+    session: { isAllowed: false },
+    verb: "OPTIONS",
+    verdict: "403"
+  },
   { why: "OPTIONS is not implemented", verb: "OPTIONS", verdict: "501" },
   { why: "PATCH is not implemented", verb: "PATCH", verdict: "501" },
   { why: "unknown verbs are refused", verb: "DELETE", verdict: "405" },
@@ -143,6 +149,14 @@ const CHECKS: ReadonlyArray<Row> = [
     session: { credentials: undefined },
     verdict: "Wait Basic right"
   },
+  {
+    why: "a private document is not shown to a user without the right to read",
+    verb: "GET",
+    target: "/private",
+    session: { permitted: new Set(["stop"]) },
+    verdict: "403"
+  },
+  { why: "calls of such a user are judged when they are read", session: { permitted: new Set() }, verdict: "Rpc" },
   {
     why: "a private document counts for the rate limit",
     verb: "GET",
@@ -224,6 +238,14 @@ interface Conversation {
   readonly status: number
 }
 
+/** A user with one method. */
+const LIMITED: TestServerOptions = {
+  ...GUARDED,
+  permissions: { whitelists: [{ user: "alice", words: ["getblockcount"] }], rights: [], byDefault: undefined }
+}
+const OTHER = "{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}"
+const COUNT = "{\"id\":1,\"method\":\"getblockcount\"}"
+
 /** Each request suits the fast lane. */
 const CONVERSATIONS: ReadonlyArray<Conversation> = [
   { requests: [post("/", [basic("alice:right")])], options: GUARDED, status: 200 },
@@ -235,6 +257,9 @@ const CONVERSATIONS: ReadonlyArray<Conversation> = [
   { requests: [post("/", [basic("alice:wrong")])], options: GUARDED, status: 401 },
   { requests: [post("/", [], "[{},{}]"), post("/", [])], options: { rateLimit: 1 }, status: 429 },
   { requests: [post("/", [])], options: { limits: { concurrentRequests: 0 } }, status: 503 },
+  { requests: [post("/", [basic("alice:right")])], options: LIMITED, status: 200 },
+  { requests: [post("/", [basic("alice:right")], OTHER)], options: LIMITED, status: 403 },
+  { requests: [post("/", [basic("alice:right")], `[${OTHER},${COUNT}]`)], options: LIMITED, status: 403 },
   { requests: [post("/", []).replace("localhost", "evil.example")], options: {}, status: 403 }
 ]
 

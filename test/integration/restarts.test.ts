@@ -66,3 +66,19 @@ describe("a daemon whose chain state is damaged while it runs", () => {
       }
     }))
 })
+
+describe("-reindex", () => {
+  for (const flag of ["-reindex", "-reindex-chainstate"]) {
+    it(`${flag} rebuilds everything from the stored blocks, with the same answers`, () =>
+      withOldDirectory("stopped", async (directory) => {
+        const daemon = await InnerDaemon.open(directory, [...FIXTURE_FLAGS, flag])
+        try {
+          assert.deepStrictEqual(await daemon.start(60_000, 60_000), { _tag: "Ready" })
+          assert.include(daemon.log(), "chain state missing: rebuilding it from the stored blocks")
+          assert.deepStrictEqual(await differences(daemon.port), [])
+        } finally {
+          assert.isTrue(await daemon.stop())
+        }
+      }))
+  }
+})

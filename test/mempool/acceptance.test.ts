@@ -203,7 +203,29 @@ describe("acceptance", () => {
           "consensus",
           "mempool-script-verify-flag-failed (Script evaluated without error but finished with a false/empty top stack element)"
         ])
-      }), { requireStandard: false }))
+      }), { policy: { requireStandard: false } }))
+
+  it.live("follows the operator's policy", () =>
+    withNode((node) =>
+      Effect.gen(function*() {
+        const data = yield* node.refused(pay([reward(1)], { more: [nullData(100)] }))
+        assert.strictEqual(data.reason, "datacarrier")
+        const small = yield* node.refused(pay([reward(2)], { more: [{ value: 99_000, script: ADDRESS }], fee: FEE }))
+        assert.strictEqual(small.reason, "dust")
+        const parent = yield* node.take(pay([reward(3)]))
+        const child = yield* node.take(pay([output(parent)]))
+        const third = yield* node.refused(pay([output(child)]))
+        assert.strictEqual(third.reason, "too-large-cluster")
+        const heavy = node.pool.get(parent.txidKey)
+        assert.strictEqual(heavy?.weight, Math.max(parent.weight, 10_000 * (heavy?.sigopCost ?? 0)))
+      }), {
+      policy: {
+        maxNullData: 0,
+        dustFeeRate: 1_000_000,
+        weightPerSigopCost: 10_000,
+        cluster: { count: 2, weight: 400_000 }
+      }
+    }))
 
   it.live("refuses a stripped witness as a witness failure", () =>
     withNode((node) =>
@@ -250,7 +272,7 @@ describe("acceptance", () => {
         const error = yield* node.refused(many(21))
         assert.strictEqual(shown(error), "bad-txns-too-many-sigops, 16800")
         yield* node.take(many(20))
-      }), { requireStandard: false }))
+      }), { policy: { requireStandard: false } }))
 
   it.live("checks a fee below 0 against the minimum relay fee while the rolling minimum is 0", () =>
     withNode((node) =>

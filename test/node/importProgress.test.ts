@@ -92,7 +92,8 @@ describe("showImport", () => {
         tip: { height: 0, hash: new Uint8Array(32) },
         headers: 0,
         importing: importing(),
-        behind: false
+        behind: false,
+        missing: undefined
       }))
     })
 

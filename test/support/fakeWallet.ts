@@ -15,6 +15,7 @@ import type { WalletNames } from "../../src/wallet/names/WalletNames.ts"
 import type { WalletPayments } from "../../src/wallet/payments/WalletPayments.ts"
 import { makeProvider, type SigningKey } from "../../src/wallet/signing/SigningProvider.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
+import { DEFAULT_RULES } from "../../src/wallet/WalletRules.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { pubkeyOf } from "./keys.ts"
 import { type Calls, callsOf } from "./methodNode.ts"
@@ -150,6 +151,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
   const wallet: Wallet = {
     name: "",
     path: "/nowhere/wallet.json",
+    rules: DEFAULT_RULES,
     keys: {
       newAddress: ({ label, type }) =>
         Effect.sync(() => {

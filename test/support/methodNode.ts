@@ -3,6 +3,7 @@ import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
 import { join } from "node:path"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
+import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
@@ -31,6 +32,7 @@ import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, chainOf, temporaryDirectory, type TestChain } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
+import { eventually } from "./eventually.ts"
 import { fillChain } from "./filledChain.ts"
 import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
@@ -175,6 +177,8 @@ export interface MethodNodeOptions {
   /** Blocks of `regtest-names`; none where it is `false`. */
   readonly blocks?: boolean
   readonly txIndex?: boolean
+  /** Whether it has all optional indexes. */
+  readonly indexes?: boolean
   readonly params?: ConsensusParams
   readonly options?: Partial<typeof NodeOptions.Service>
   /** Whether it has wallets, the default one loaded. */
@@ -199,7 +203,7 @@ const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
     if (options.blocks !== false) yield* fillChain(directory)
-    const chainAndPool = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
+    const chainAndPool = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
         Mempool.layer({ filename: join(directory, "mempool.dat") })
       ),
@@ -218,6 +222,16 @@ const make = (options: MethodNodeOptions) =>
     const stores = Layer.mergeAll(
       options.wallets === true ? wallets : noWallets,
       noPeers,
+      options.indexes === true
+        ? Indexes.layer({
+          directory: join(directory, "chainstate"),
+          pageSize: 4096,
+          params: options.params ?? regtestParams,
+          filters: true,
+          spenders: true,
+          coinStats: true
+        })
+        : Indexes.layerNone,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
       clockNobodyKeeps
@@ -234,6 +248,11 @@ const make = (options: MethodNodeOptions) =>
     const { follower } = Context.get(context, TxIndex.TxIndex)
     yield* chain.control.register(names.follower)
     if (follower !== undefined) yield* chain.control.register(follower)
+    yield* Effect.forEach(Context.get(context, Indexes.Indexes).followers, chain.control.register, { discard: true })
+    for (const { cursor, name } of Context.get(context, Indexes.Indexes).followers) {
+      const { height } = yield* chain.tip
+      yield* eventually(`${name} is at the tip`, Effect.map(cursor, (at) => at?.height === height))
+    }
     for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.control.register(wallet.follower)
     const pool = Context.get(context, Mempool.Mempool)
     yield* chain.control.register(pool.follower)

@@ -103,6 +103,7 @@ export const testNetwork = (
         messages: messagesTo(() => Effect.void),
         info: () => NO_INFO,
         lastAnnouncement: () => 0,
+        orphans: () => [],
         services: () => Services.network | Services.witness | Services.networkLimited,
         startHeight: () => 0,
         nearTip: () => true,

@@ -1,5 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 import { Mempool, type MempoolChunk } from "../../src/mempool/Mempool.ts"
+import { DEFAULT_POLICY } from "../../src/mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import { parseNameScript } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
@@ -71,6 +72,7 @@ export class FakePool {
       pending: nothing,
       coin: nothing,
       listen: () => unused,
+      policy: DEFAULT_POLICY,
       info: () => ({
         loaded: true,
         size: this.entries().length,

@@ -36,7 +36,7 @@ export const walletNode = (wallets: Context.Tag.Service<Wallets>) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
     const context = yield* Layer.build(
-      Miner.layer.pipe(
+      Miner.layer().pipe(
         Layer.provideMerge(Mempool.layer({ filename: undefined })),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
         Layer.provideMerge(DataHealth.layer),

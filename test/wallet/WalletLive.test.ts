@@ -3,14 +3,22 @@ import SQLite from "better-sqlite3"
 import { Effect, Exit } from "effect"
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { scriptOf } from "../../src/protocol/address.ts"
 import { COIN } from "../../src/protocol/amount.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
+import { hash160 } from "../../src/protocol/hash.ts"
 import { txidKey } from "../../src/protocol/keys.ts"
 import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import { type InvalidWalletRequest } from "../../src/wallet/errors.ts"
 import { decodeDocument } from "../../src/wallet/keys/WalletDocument.ts"
 import { IndexStore } from "../../src/wallet/ledger/IndexStore.ts"
+import {
+  makeProvider,
+  NO_PROVIDER,
+  publicKeyOf,
+  type SigningProvider
+} from "../../src/wallet/signing/SigningProvider.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
 import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
@@ -586,6 +594,51 @@ describe("Wallet", () => {
             wallet.payments.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] })
           )
           assert.deepInclude(refused, { _tag: "FundsMissing", missing: foreign })
+        }))
+    }))
+
+  it.scopedLive("a coin of others is an input if the caller knows its script or its weight", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          const key = new Uint8Array(32).fill(7)
+          const pubkey = publicKeyOf({ privateKey: key, compressed: true })
+          const script = scriptOf({ kind: "witness", version: 0, program: hash160(pubkey) })
+          const block = yield* mine(1, { script })
+          const coin = outpoint(block.transactions[0]?.txid ?? assert.fail(), 0)
+          const request = { ...to(ADDRESS, 60 * COIN), inputs: [{ outpoint: outpointKey(coin) }], feeRate: 200_000 }
+          const fund = (known: SigningProvider, weights: ReadonlyArray<number> = []) =>
+            wallet.payments.fund({
+              ...request,
+              external: { known, weights: new Map(weights.map((weight) => [outpointKey(coin), weight])) }
+            })
+
+          const unsolved = yield* Effect.flip(fund(NO_PROVIDER))
+          const txid = displayHash(coin.subarray(0, 32)).slice(0, 10)
+          assert.deepInclude(unsolved, {
+            code: "unsolvable",
+            reason: `Not solvable pre-selected input COutPoint(${txid}, 0)`
+          })
+
+          const solved = yield* fund(makeProvider({ pubkeys: [pubkey] }))
+          assert.strictEqual(solved.transaction.inputs.length, 2)
+          assert.strictEqual(solved.coins[0]?.value, 50 * COIN)
+          // The fee of the named weight replaces the estimate, which is 68 virtual bytes.
+          const heavy = yield* fund(makeProvider({ pubkeys: [pubkey] }), [1_272])
+          assert.strictEqual(heavy.fee - solved.fee, (1_272 / 4 - 68) * 200)
+          assert.strictEqual((yield* fund(NO_PROVIDER, [1_272])).fee, heavy.fee)
+
+          const gone = outpointKey(outpoint(new Uint8Array(32).fill(9), 0))
+          const absent = yield* Effect.flip(
+            wallet.payments.fund({
+              ...request,
+              inputs: [{ outpoint: gone }],
+              external: { known: NO_PROVIDER, weights: new Map() }
+            })
+          )
+          assert.deepInclude(absent, { code: "unsolvable", reason: "Unable to find UTXO for external input" })
+          assert.strictEqual(pool.info().size, 0)
         }))
     }))
 })

@@ -13,16 +13,26 @@ export interface Branch {
   readonly status: BranchStatus
 }
 
-const statusOf = (state: ChainState, id: HeaderId, best: HeaderId): BranchStatus => {
-  if (id === best) return "active"
-  if (state.index.isFailed(id)) return "invalid"
-  if (!state.index.has(id, Status.HAVE_DATA)) return "headers-only"
-  return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
+/** Whether all blocks of a branch are stored: upstream `CBlockIndex::HaveNumChainTxs`. */
+const isComplete = (
+  { index }: ChainState,
+  { fork, tip }: { readonly tip: HeaderId; readonly fork: HeaderId }
+): boolean => {
+  for (let id = tip; id !== fork; id = index.parent(id)) if (!index.has(id, Status.HAVE_DATA)) return false
+  return true
+}
+
+const statusOf = (state: ChainState, branch: { readonly tip: HeaderId; readonly fork: HeaderId }): BranchStatus => {
+  const { tip } = branch
+  if (tip === state.settledTip) return "active"
+  if (state.index.isFailed(tip)) return "invalid"
+  if (!isComplete(state, branch)) return "headers-only"
+  return state.index.has(tip, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
 export const branchOf = (state: ChainState) => (id: HeaderId): Branch => {
-  const best = state.settledTip
+  const fork = state.index.forkPoint(id, state.settledTip)
   const tip = headerInfo(state, id)
-  const length = tip.height - state.index.height(state.index.forkPoint(id, best))
-  return { tip, length, status: statusOf(state, id, best) }
+  const length = tip.height - state.index.height(fork)
+  return { tip, length, status: statusOf(state, { tip: id, fork }) }
 }

@@ -4,7 +4,7 @@ import { blockFlags } from "../../consensus/flags.ts"
 import { nameEffects } from "../../consensus/names.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
-import type { BlockDelta, NameEffect, ScriptCheck } from "../../consensus/view.ts"
+import type { BlockDelta, Coin, NameEffect, ScriptCheck } from "../../consensus/view.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { equal } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
@@ -51,6 +51,8 @@ export interface Connected {
   readonly id: HeaderId
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
+  /** The coins from before the block that it removed; `undefined` if they are in its undo data only. */
+  readonly removed?: ReadonlyMap<string, Coin>
 }
 
 /** How many blocks a batch may have: it ends at the first limit that it reaches. */
@@ -222,7 +224,7 @@ export class Connector {
     if (refused !== undefined && damaged === undefined) this.forks.markFailed(refused.id)
     this.forks.prune()
     return {
-      connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })),
+      connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects, removed: delta.removed })),
       refused: damaged === undefined ? refused : undefined,
       damaged
     }

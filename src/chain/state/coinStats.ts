@@ -29,11 +29,19 @@ export interface CoinStatistics {
 }
 
 /** The bytes of `bogosize` per coin without its script: outpoint, height, amount, length of the script. */
-const BOGO_BYTES = 50
+export const BOGO_BYTES = 50
 
 /** Writes a coin for the hashes: outpoint, height and coinbase bit, output as on the wire. */
 const writeHashed = (writer: Writer, outpoint: Bytes, { coinbase, height, script, value }: Coin): void => {
   writer.bytes(outpoint).u32(2 * height + (coinbase ? 1 : 0)).i64(value).varBytes(script)
+}
+
+const scratch = new Writer(256)
+
+/** The bytes of a coin as a member of the set that `muhash` is the hash of. */
+export const hashedCoin = (outpoint: Bytes, coin: Coin): Uint8Array => {
+  writeHashed(scratch.clear(), outpoint, coin)
+  return scratch.toBytes()
 }
 
 interface Commitment {

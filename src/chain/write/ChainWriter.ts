@@ -14,7 +14,7 @@ import { ChainEvent } from "../ChainEvent.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
-import { advance, cursorOf, follow, type Following } from "./followers.ts"
+import { advance, cursorOf, follow, type Following, startsBehind } from "./followers.ts"
 import { recordBatch, recordDisconnected } from "./recordChain.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
@@ -240,6 +240,27 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const exclusively: ChainWriter["exclusively"] = (work) => fatal(undisturbed(work))
 
+    /** Brings a follower that is not notified of new blocks to the tip, between these. */
+    const catchUpAlone = (following: Following): Effect.Effect<void, StorageFailure> => {
+      /** Whether the store is at the tip. Set in the same step as the last blocks: no block comes in between. */
+      const onward = Effect.gen(function*() {
+        if (yield* advance(state, following)) return false
+        following.rebuilding = false
+        if (following.follower.arrived !== undefined) yield* following.follower.arrived
+        return true
+      }).pipe(
+        // The repair of a store that is found damaged on its first way begins again.
+        Effect.catchIf(
+          (failure) => following.cursor !== undefined && following.follower.repair?.concerns(failure) === true,
+          () => Effect.succeed(true)
+        )
+      )
+      return Effect.asVoid(Effect.repeat(
+        Effect.zipLeft(exclusively(onward), turnOfEventLoop),
+        { until: (arrived) => arrived }
+      ))
+    }
+
     /** Rebuilds the store of a follower each time it is found damaged, between new blocks. */
     const repairing = (following: Following, repair: Repair): Effect.Effect<void, StorageFailure> => {
       const begin = Effect.suspend(() => {
@@ -247,18 +268,8 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         following.cursor = undefined
         return Effect.uninterruptible(repair.begin)
       })
-      /** Whether the store is at the tip. Set in the same step as the last blocks: no block comes in between. */
-      const onward = Effect.gen(function*() {
-        if (yield* advance(state, following)) return false
-        following.rebuilding = false
-        if (following.follower.arrived !== undefined) yield* following.follower.arrived
-        return true
-      })
       const rebuild = exclusively(begin).pipe(
-        Effect.zipRight(Effect.repeat(
-          Effect.zipLeft(exclusively(onward), turnOfEventLoop),
-          { until: (arrived) => arrived }
-        )),
+        Effect.zipRight(catchUpAlone(following)),
         Effect.zipRight(repair.done),
         withLoneSpan("svcd.chain.rebuild")
       )
@@ -267,6 +278,18 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         withoutSpan,
         Effect.annotateLogs("subsystem", "storage")
       )
+    }
+
+    /** The first way to the tip of a follower that is far behind, then its repairs. */
+    const followAlone = (following: Following): Effect.Effect<void, StorageFailure> => {
+      const { name, repair } = following.follower
+      const log = (what: string) => Effect.suspend(() => Effect.logInfo(what, { height: following.cursor?.height }))
+      const first = log(`${name} catches up in the background`).pipe(
+        Effect.zipRight(catchUpAlone(following)),
+        Effect.zipRight(log(`${name} has caught up`)),
+        withoutSpan
+      )
+      return repair === undefined ? first : Effect.zipRight(first, repairing(following, repair))
     }
 
     return {
@@ -283,10 +306,13 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       enlist: (follower) =>
         Effect.gen(function*() {
           const following: Following = { follower, cursor: yield* follower.cursor, rebuilding: false }
-          yield* tell(following, untold)
+          const isBehind = startsBehind(state, following)
+          following.rebuilding = isBehind
+          if (!isBehind) yield* tell(following, untold)
           const before = follower.last === true ? -1 : followers.findIndex(({ follower: { last } }) => last === true)
           followers.splice(before < 0 ? followers.length : before, 0, following)
-          if (follower.repair !== undefined) yield* Effect.forkIn(repairing(following, follower.repair), scope)
+          if (isBehind) yield* Effect.forkIn(followAlone(following), scope)
+          else if (follower.repair !== undefined) yield* Effect.forkIn(repairing(following, follower.repair), scope)
         }),
       dismiss: (follower) =>
         Effect.sync(() => {

@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import type { NameEffect } from "../../consensus/view.ts"
+import type { Coin, NameEffect } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
@@ -16,6 +16,16 @@ export interface ConnectedBlock extends Cursor {
   readonly block: Block
   /** The name effects of the block, in order (reference/protocol.md 4.6). */
   readonly effects: ReadonlyArray<NameEffect>
+  /** What the block removed from the coins; only for followers with `needsCoins`. */
+  readonly coins?: SpentByBlock
+}
+
+/** The coins that a block removed. */
+export interface SpentByBlock {
+  /** By transaction and input; none for the coinbase. */
+  readonly spent: ReadonlyArray<ReadonlyArray<Coin>>
+  /** Those from before the block by `outpointKey`: spent ones, and those of names that expired. */
+  readonly removed: ReadonlyMap<string, Coin>
 }
 
 /**
@@ -35,6 +45,13 @@ export interface Follower {
    * notify peers and callers only of what names and wallets know already.
    */
   readonly last?: boolean
+  /** Whether `apply` needs the coins that blocks removed. */
+  readonly needsCoins?: boolean
+  /**
+   * Whether the follower may be far behind the tip: then it catches up in the background, between new blocks. For stores
+   * without which all answers stay correct.
+   */
+  readonly background?: boolean
   /** The last block of the data; `undefined` for an empty store, which begins with the genesis block. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /**

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { spentCoins } from "../../consensus/connectBlock.ts"
+import type { Coin } from "../../consensus/view.ts"
 import { equal } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
@@ -7,7 +9,7 @@ import { attempt } from "../attempt.ts"
 import { GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected } from "../state/Connector.ts"
-import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
+import type { ConnectedBlock, Cursor, Follower, SpentByBlock } from "./Follower.ts"
 
 const BATCH_BLOCKS = 256
 const BATCH_BYTES = 8 * 1024 * 1024
@@ -72,6 +74,9 @@ export interface Following {
 /** The blocks just connected, by number. */
 type RecentBlocks = ReadonlyMap<HeaderId, Connected>
 
+/** A follower that may lag catches up in the background if more blocks than this are left: some seconds of work. */
+const SHORT_WAY = 500
+
 /** Progress is logged if more blocks than this are left. */
 const LONG_WAY = 2_000
 
@@ -111,6 +116,10 @@ export const follow = (
     }
   })
 
+/** Whether a follower may catch up in the background, and has a long way to go. */
+export const startsBehind = (state: ChainState, { cursor, follower }: Following): boolean =>
+  follower.background === true && state.settledHeight - (cursor?.height ?? -1) > SHORT_WAY
+
 /** One step of a follower on its own. Returns false if it is at the tip, or cannot continue now. */
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
@@ -132,7 +141,7 @@ const step = (
       yield* goesOn(following)
       return true
     }
-    const { blocks, thrown } = batchFrom(state, move.from, recent)
+    const { blocks, thrown } = batchFrom(state, following.follower, { from: move.from, recent })
     const last = blocks[blocks.length - 1]
     if (last !== undefined) {
       yield* following.follower.apply(blocks)
@@ -159,15 +168,27 @@ const rethrow = (cause: unknown): never => {
   throw cause
 }
 
-const batchFrom = (state: ChainState, from: Height, recent: RecentBlocks) => {
+/** What a block removed from the coins. Throws `StorageFailure` if its undo data are lost. */
+const coinsOf = (state: ChainState, { block, id, removed }: Connected): SpentByBlock => {
+  const gone = removed ?? state.undo(id)?.removed ?? new Map<string, Coin>()
+  return { removed: gone, spent: id === 0 ? [[]] : spentCoins(block, state.index.height(id), gone) }
+}
+
+const batchFrom = (
+  state: ChainState,
+  { needsCoins = false }: Follower,
+  { from, recent }: { readonly from: number; readonly recent: ReadonlyMap<number, Connected> }
+) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0
   for (let height = from; height <= state.settledHeight; height++) {
     if (blocks.length >= BATCH_BLOCKS || bytes >= BATCH_BYTES) break
     const id = state.at(height)
     try {
-      const { block, effects } = recent.get(id) ?? state.connected(id)
-      blocks.push({ ...cursorOf(state, id), block, effects })
+      const connected = recent.get(id) ?? state.connected(id)
+      const { block, effects } = connected
+      const coins = needsCoins ? { coins: coinsOf(state, connected) } : {}
+      blocks.push({ ...cursorOf(state, id), block, effects, ...coins })
       bytes += block.size
     } catch (thrown) {
       return { blocks, thrown }

@@ -12,7 +12,7 @@ import { merkleRoot } from "../../protocol/merkle.ts"
 import { Op } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
 import type { MempoolChunk } from "../Mempool.ts"
-import { NOTHING_SELECTED, selectChunks, type Selection } from "./selectChunks.ts"
+import { BLOCK_LIMITS, type BlockLimits, NOTHING_SELECTED, selectChunks, type Selection } from "./selectChunks.ts"
 
 /** Blocks to be mined on top of the tip (upstream `node/miner.cpp`, `CreateNewBlock`). */
 
@@ -115,9 +115,14 @@ interface Filling {
   readonly others: ReadonlyArray<Transaction>
   readonly selection: Selection
   readonly scriptPubKey: Bytes
+  /** Base version. */
+  readonly base?: number | undefined
 }
 
-const makeTemplate = (next: NextBlock, { others, scriptPubKey, selection }: Filling): BlockTemplate => {
+const makeTemplate = (
+  next: NextBlock,
+  { base = BASE_VERSION, others, scriptPubKey, selection }: Filling
+): BlockTemplate => {
   const { params, tip } = next
   const outline = outlineNext(next)
   const { height } = outline
@@ -126,7 +131,7 @@ const makeTemplate = (next: NextBlock, { others, scriptPubKey, selection }: Fill
   return {
     ...outline,
     prevHash: tip.hash,
-    version: 0x10000 * params.auxpowChainId + BASE_VERSION,
+    version: 0x10000 * params.auxpowChainId + base,
     transactions: [coinbase, ...others],
     coinbase,
     selection
@@ -139,14 +144,18 @@ export interface PoolSource {
   readonly coin: (outpoint: OutpointKey) => Coin | undefined
   readonly chunks: Iterable<MempoolChunk>
   readonly scriptPubKey: Bytes
+  readonly limits?: BlockLimits
 }
 
 /** Fills a block from the chunks of the pool, best first. Throws what `coin` throws. */
-export const assembleBlock = (next: NextBlock, { chunks, coin, scriptPubKey }: PoolSource): BlockTemplate => {
+export const assembleBlock = (
+  next: NextBlock,
+  { chunks, coin, limits = BLOCK_LIMITS, scriptPubKey }: PoolSource
+): BlockTemplate => {
   const { height, medianTimePast } = next.tip
-  const selection = selectChunks(chunks, { height: height + 1, medianTimePast, coin })
+  const selection = selectChunks(chunks, { height: height + 1, medianTimePast, coin }, limits)
   const others = selection.entries.map(({ transaction }) => transaction)
-  return makeTemplate(next, { others, selection, scriptPubKey })
+  return makeTemplate(next, { others, selection, scriptPubKey, base: limits.version })
 }
 
 /** A block of exactly these transactions. Their fees are burnt, as with upstream's `generateblock`. */

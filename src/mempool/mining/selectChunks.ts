@@ -20,8 +20,17 @@ export const RESERVED_SIGOPS = 400
 /** Ids reserved for the coinbase: its own, and the zeros that it spends. */
 const RESERVED_LOCKS = 2
 
-/** The lowest fee rate of a mined chunk, smallest units a kvB (upstream `DEFAULT_BLOCK_MIN_TX_FEE`). */
-export const MIN_BLOCK_FEE_RATE = 1
+/** What the operator configures of the blocks that the node makes. */
+export interface BlockLimits {
+  readonly maxWeight: number
+  /** The lowest fee rate of a mined chunk, smallest units a kvB. */
+  readonly minFeeRate: number
+  /** Base version of the blocks; `undefined` for the usual one. Only for tests. */
+  readonly version: number | undefined
+}
+
+/** The default fee rate is upstream's `DEFAULT_BLOCK_MIN_TX_FEE`. */
+export const BLOCK_LIMITS: BlockLimits = { maxWeight: MAX_BLOCK_WEIGHT, minFeeRate: 1, version: undefined }
 
 /** After this many chunks in a row that do not fit, a block with less room than `weight` counts as full. */
 const PATIENCE = { chunks: 1_000, weight: 4_000 }
@@ -152,7 +161,11 @@ const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { s
  * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that does not fit, and what
  * depends on it. Throws what `coin` throws. Source: upstream `node/miner.cpp`, `addChunks`.
  */
-export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill): Selection => {
+export const selectChunks = (
+  chunks: Iterable<MempoolChunk>,
+  block: BlockToFill,
+  { maxWeight, minFeeRate } = BLOCK_LIMITS
+): Selection => {
   const entries: Array<PoolEntry> = []
   const locks = new Locks()
   const skipped = new Set<TxidKey>()
@@ -161,13 +174,13 @@ export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill)
   let sigops = RESERVED_SIGOPS
   let failed = 0
   for (const chunk of minableChunks(chunks, block, skipped)) {
-    if (1000 * chunk.fee < MIN_BLOCK_FEE_RATE * Math.ceil(chunk.weight / 4)) break
+    if (1000 * chunk.fee < minFeeRate * Math.ceil(chunk.weight / 4)) break
     const cost = sigopsOf(chunk)
-    const taken = weight + chunk.weight < MAX_BLOCK_WEIGHT && sigops + cost < MAX_BLOCK_SIGOPS_COST &&
+    const taken = weight + chunk.weight < maxWeight && sigops + cost < MAX_BLOCK_SIGOPS_COST &&
       locks.add(chunk)
     if (!taken) {
       for (const { transaction } of chunk.entries) skipped.add(transaction.txidKey)
-      if (++failed > PATIENCE.chunks && weight + PATIENCE.weight > MAX_BLOCK_WEIGHT) break
+      if (++failed > PATIENCE.chunks && weight + PATIENCE.weight > maxWeight) break
       continue
     }
     failed = 0

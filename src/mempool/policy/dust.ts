@@ -56,8 +56,11 @@ export type DustPayer = Pick<PoolEntry, "transaction" | "fee" | "modifiedFee">
  * Refuses dust in a transaction with a fee or a fee delta: no miner may gain from mining it without its spender.
  * Source: upstream `policy/ephemeral_policy.cpp`, `PreCheckEphemeralTx`.
  */
-export const checkDustFee = ({ fee, modifiedFee, transaction }: DustPayer): Reject | undefined =>
-  (fee !== 0 || modifiedFee !== 0) && dustOutputs(transaction).length > 0
+export const checkDustFee = (
+  { fee, modifiedFee, transaction }: DustPayer,
+  dustRate = DUST_FEE_RATE
+): Reject | undefined =>
+  (fee !== 0 || modifiedFee !== 0) && dustOutputs(transaction, dustRate).length > 0
     ? reject("dust", "tx with dust output must be 0-fee")
     : undefined
 
@@ -65,10 +68,14 @@ export const checkDustFee = ({ fee, modifiedFee, transaction }: DustPayer): Reje
  * Refuses a transaction that spends from one of `parents`, in the pool or in its package, and leaves dust of it
  * unspent. Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
  */
-export const checkDustSpent = (transaction: Transaction, parents: Iterable<Transaction>): Reject | undefined => {
+export const checkDustSpent = (
+  transaction: Transaction,
+  parents: Iterable<Transaction>,
+  dustRate = DUST_FEE_RATE
+): Reject | undefined => {
   const unspent = new Set<OutpointKey>()
   for (const parent of parents) {
-    for (const index of dustOutputs(parent)) unspent.add(outpointKey(outpoint(parent.txid, index)))
+    for (const index of dustOutputs(parent, dustRate)) unspent.add(outpointKey(outpoint(parent.txid, index)))
   }
   if (unspent.size === 0) return undefined
   for (const { prevout } of transaction.inputs) unspent.delete(outpointKey(prevout))

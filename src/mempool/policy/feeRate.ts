@@ -61,8 +61,10 @@ export const compareRates = (a: FeeRate, b: FeeRate): number => {
  * The weight for policy: the transaction's own, or that of its signature operations if it is higher, so that the fee
  * also pays for a block's limit on them. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
  */
-export const policyWeight = ({ weight }: Pick<Transaction, "weight">, sigopCost: number): number =>
-  Math.max(weight, sigopCost * WEIGHT_PER_SIGOP_COST)
+export const policyWeight = (
+  { weight }: Pick<Transaction, "weight">,
+  sigops: { readonly cost: number; readonly weightPerCost?: number }
+): number => Math.max(weight, sigops.cost * (sigops.weightPerCost ?? WEIGHT_PER_SIGOP_COST))
 
 /** A weight in virtual bytes, rounded up. */
 export const virtualSize = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR)

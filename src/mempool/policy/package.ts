@@ -7,7 +7,8 @@ import type { PoolEntry } from "../PoolEntry.ts"
 import { refuse } from "../refusal.ts"
 import type { Trial } from "../Trial.ts"
 import { checkDustSpent } from "./dust.ts"
-import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_PACKAGE_COUNT, MAX_PACKAGE_WEIGHT } from "./limits.ts"
+import { MAX_PACKAGE_COUNT, MAX_PACKAGE_WEIGHT } from "./limits.ts"
+import type { ClusterLimits, Policy } from "./Policy.ts"
 import { checkTrucPackage } from "./truc.ts"
 
 /** The result of a package before its script checks: the test results, or a plan for each transaction. */
@@ -57,7 +58,7 @@ interface Cluster {
 }
 
 /** Whether the clusters of the pool that a package joins stay within the limits. */
-const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean => {
+const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>, limits: ClusterLimits): boolean => {
   let clusters: Array<Cluster> = []
   for (const { transaction, weight } of entries) {
     const joined: Cluster = { keys: new Set([transaction.txidKey]), weight }
@@ -71,7 +72,7 @@ const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean =>
     const spent = txidsSpentBy(transaction)
     clusters = [joined, ...clusters.filter((cluster) => !absorb(pool, joined, { cluster, spent }))]
   }
-  return clusters.every(({ keys, weight }) => keys.size <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT)
+  return clusters.every(({ keys, weight }) => keys.size <= limits.count && weight <= limits.weight)
 }
 
 /** A cluster, and the txids that a transaction beside it spends. */
@@ -91,12 +92,12 @@ const absorb = (pool: Pool, into: Cluster, { cluster, spent }: Absorbed): boolea
 }
 
 /** The first transaction that leaves a parent's dust unspent. Source: upstream `CheckEphemeralSpends`. */
-const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
+const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>, { dustFeeRate }: Policy) => {
   for (const [index, transaction] of transactions.entries()) {
     const spent = txidsSpentBy(transaction)
     const within = transactions.slice(0, index).filter(({ txidKey }) => spent.has(txidKey))
     const around = pool.inOrder(spent).map((entry) => entry.transaction)
-    const broken = checkDustSpent(transaction, [...within, ...around])
+    const broken = checkDustSpent(transaction, [...within, ...around], dustFeeRate)
     if (broken !== undefined) return { index, rejected: refuse(transaction, "policy", broken) }
   }
   return undefined
@@ -129,7 +130,7 @@ export const judgePackage = (
   const entries = plans.map(({ entry }) => entry)
   const truc = checkTrucPackage(pool, entries)
   if (truc !== undefined) return { trials: unjudged(`TRUC-violation, ${truc}`) }
-  if (!fitsClusters(pool, entries)) return { trials: unjudged("too-large-cluster") }
-  const dust = context.policy.requireStandard ? leftDust(pool, transactions) : undefined
+  if (!fitsClusters(pool, entries, context.policy.cluster)) return { trials: unjudged("too-large-cluster") }
+  const dust = context.policy.requireStandard ? leftDust(pool, transactions, context.policy) : undefined
   return dust === undefined ? { plans } : failing(dust.index, dust.rejected)
 }

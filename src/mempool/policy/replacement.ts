@@ -6,7 +6,8 @@ import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 import { refuse } from "../refusal.ts"
 import { feeOf } from "./feeRate.ts"
-import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./limits.ts"
+import { MAX_REPLACED_CLUSTERS } from "./limits.ts"
+import type { ClusterLimits, Policy } from "./Policy.ts"
 
 /** Replacement of transactions: full replace-by-fee, without a signal (reference/protocol.md 5.5). */
 
@@ -15,19 +16,18 @@ export interface Replacement {
   readonly leaving: ReadonlySet<TxidKey>
   /** Whether one of them is replaced only because its parent may have one child. */
   readonly evictsSibling: boolean
-  /** Smallest units a kvB. */
-  readonly incrementalFeeRate: number
+  readonly policy: Policy
 }
 
 /** Whether the cluster that a transaction would join or make is within the limits, with `without` removed. */
 export const fitsCluster = (
   pool: Pool,
   { transaction, weight }: PoolEntry,
-  without: ReadonlySet<TxidKey>
+  { limits, without }: { readonly without: ReadonlySet<TxidKey>; readonly limits: ClusterLimits }
 ): boolean => {
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !without.has(parent))
-  const cluster = pool.graph.clusterWith(parents, without, MAX_CLUSTER_COUNT - 1)
-  return cluster.count + 1 <= MAX_CLUSTER_COUNT && cluster.weight + weight <= MAX_CLUSTER_WEIGHT
+  const cluster = pool.graph.clusterWith(parents, without, limits.count - 1)
+  return cluster.count + 1 <= limits.count && cluster.weight + weight <= limits.weight
 }
 
 /** Rules 3 and 4 of BIP 125. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
@@ -57,7 +57,7 @@ const underpays = (
 export const planReplacement = (
   pool: Pool,
   entry: PoolEntry,
-  { evictsSibling, incrementalFeeRate, leaving }: Replacement
+  { evictsSibling, leaving, policy }: Replacement
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { modifiedFee: fee, transaction, weight } = entry
   const { txidKey: key } = transaction
@@ -70,11 +70,13 @@ export const planReplacement = (
   }
   const removed = pool.withDescendants(leaving)
   const replaced = pool.inOrder(removed)
-  const underpaid = underpays(entry, replaced, incrementalFeeRate)
+  const underpaid = underpays(entry, replaced, policy.incrementalFeeRate)
   if (underpaid !== undefined) {
     return refuse(transaction, "conflict", { reason: `insufficient fee${also}`, detail: underpaid })
   }
-  if (!fitsCluster(pool, entry, removed)) return refuse(transaction, "policy", { reason: "too-large-cluster" })
+  if (!fitsCluster(pool, entry, { without: removed, limits: policy.cluster })) {
+    return refuse(transaction, "policy", { reason: "too-large-cluster" })
+  }
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !removed.has(parent))
   if (!pool.graph.improves(removed, [{ key, fee, weight, parents }])) {
     const detail = "insufficient feerate: does not improve feerate diagram"

@@ -7,13 +7,13 @@ import { dustOutputs } from "./dust.ts"
 import {
   MAX_BARE_MULTISIG_KEYS,
   MAX_DUST_OUTPUTS,
-  MAX_NULL_DATA,
   MAX_STANDARD_SCRIPT_SIG,
   MAX_STANDARD_VERSION,
   MAX_STANDARD_WEIGHT,
   MIN_STANDARD_SIZE,
   MIN_STANDARD_VERSION
 } from "./limits.ts"
+import { DEFAULT_POLICY, type Policy } from "./Policy.ts"
 
 /**
  * Standardness that a transaction shows by itself: which of the transactions that blocks may hold this node relays
@@ -41,13 +41,14 @@ export const isTaprootName = (script: TransactionOutput["script"]): boolean => {
 }
 
 /** The null-data bytes of an output, or a refusal of a nonstandard form. */
-const checkOutput = ({ script }: TransactionOutput): number | Reject => {
+const checkOutput = ({ script }: TransactionOutput, { bareMultisig }: Policy): number | Reject => {
   const template = scriptTemplate(script)
   switch (template.type) {
     case "nonstandard":
       return reject("scriptpubkey")
     case "multisig":
-      return template.pubkeys.length > MAX_BARE_MULTISIG_KEYS ? reject("scriptpubkey") : 0
+      if (template.pubkeys.length > MAX_BARE_MULTISIG_KEYS) return reject("scriptpubkey")
+      return bareMultisig ? 0 : reject("bare-multisig")
     case "nulldata":
       return script.length
     case "witness_v1_taproot":
@@ -58,29 +59,28 @@ const checkOutput = ({ script }: TransactionOutput): number | Reject => {
   }
 }
 
-const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
+const checkOutputs = ({ outputs }: Transaction, policy: Policy): Reject | undefined => {
   let nullData = 0
   for (const output of outputs) {
-    const checked = checkOutput(output)
+    const checked = checkOutput(output, policy)
     if (typeof checked !== "number") return checked
     nullData += checked
-    if (nullData > MAX_NULL_DATA) return reject("datacarrier")
+    if (nullData > policy.maxNullData) return reject("datacarrier")
   }
   return undefined
 }
 
 /**
  * Refuses a nonstandard transaction, with the reasons of reference/protocol.md 5.5 in their order. One dust output
- * passes here; `checkDustFee` checks it later. Bare multisignatures of up to three keys pass, so no transaction is
- * refused as `bare-multisig`.
+ * passes here; `checkDustFee` checks it later.
  * Source: upstream `policy/policy.cpp`, `IsStandardTx`.
  */
-export const checkStandard = (transaction: Transaction): Reject | undefined => {
+export const checkStandard = (transaction: Transaction, policy = DEFAULT_POLICY): Reject | undefined => {
   if (!isStandardVersion(transaction.version)) return reject("version")
   if (transaction.weight > MAX_STANDARD_WEIGHT) return reject("tx-size")
-  const broken = checkScriptSigs(transaction) ?? checkOutputs(transaction)
+  const broken = checkScriptSigs(transaction) ?? checkOutputs(transaction, policy)
   if (broken !== undefined) return broken
-  return dustOutputs(transaction).length > MAX_DUST_OUTPUTS ? reject("dust") : undefined
+  return dustOutputs(transaction, policy.dustFeeRate).length > MAX_DUST_OUTPUTS ? reject("dust") : undefined
 }
 
 /**

@@ -8,6 +8,7 @@ import type { PeerControl } from "../PeerControl.ts"
 import type { PeerHandlers } from "../PeerHandlers.ts"
 import type { AddedNode, LocalAddress, PeerInfo } from "../peerInfo.ts"
 import { formatEndpoint, formatNetAddress } from "../wire/addressText.ts"
+import { Services } from "../wire/messages/version.ts"
 import { addNode, call, callManually, connectionTo, type Net, removeNode } from "./net.ts"
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
@@ -117,6 +118,13 @@ export const service = (
     ping: Effect.sync(() => {
       for (const connection of connections.all) connection.ping()
     }),
+    sendRaw: (id, { command, payload }) =>
+      Effect.sync(() => {
+        const peer = connections.peers.find((each) => each.id === id)
+        peer?.post({ type: "unknown", command, payload })
+        return peer !== undefined
+      }),
+    orphans: Effect.sync(() => handlers.orphans()),
     ban: (subnet, until) =>
       savingBans((now) => {
         const result = store.bans.ban(subnet, { until, now })
@@ -131,6 +139,12 @@ export const service = (
     clearBans: savingBans(() => store.bans.clear()),
     addresses: (count, addressNetwork) =>
       Effect.map(unixTime, (now) => store.book.sample({ max: count, percent: 0, now, network: addressNetwork })),
+    learn: ({ address, port }, table) =>
+      Effect.map(unixTime, (now) => {
+        const known = { address, port, services: Services.network | Services.witness, time: now }
+        if (store.book.add([known], address, { now }) === 0) return "not new"
+        return table === "new" || store.book.good(address, port, now) ? "added" : "not tried"
+      }),
     addressCounts: Effect.sync(() => store.book.counts()),
     lonely: Effect.sync(() => {
       if (maxPeers === 0 || state.met()) return false

@@ -49,6 +49,12 @@ interface Orphan {
   retry: PeerId | undefined
 }
 
+/** An orphan and the peers that announced it. */
+export interface StoredOrphan {
+  readonly transaction: Transaction
+  readonly from: ReadonlyArray<PeerId>
+}
+
 interface Share {
   /** In the order of the peer's announcements. */
   readonly orphans: Set<Orphan>
@@ -97,6 +103,16 @@ export class Orphanage {
 
   get(wtxid: WtxidKey): Transaction | undefined {
     return this.orphans.get(wtxid)?.transaction()
+  }
+
+  /** All orphans, in the order of their wtxids. */
+  list(): ReadonlyArray<StoredOrphan> {
+    return [...this.orphans.values()]
+      .sort((a, b) => a.wtxid < b.wtxid ? -1 : 1)
+      .map(({ announcers, transaction }) => ({
+        transaction: transaction(),
+        from: [...announcers].sort((a, b) => a - b)
+      }))
   }
 
   hasFrom(wtxid: WtxidKey, peer: PeerId): boolean {

@@ -26,6 +26,7 @@ import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
 import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
 import { getdataItems, kindOf, knownHash } from "./items.ts"
 import { mempoolAnswer } from "./mempoolAnswer.ts"
+import type { StoredOrphan } from "./Orphanage.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
 import { askedForMempool, isRoundDue, makeRelayPeer, type RelayPeer } from "./RelayPeer.ts"
 import { maySendTransactions } from "./relaysTransactions.ts"
@@ -38,6 +39,8 @@ export interface Relay extends PeerHandler {
   readonly relayOf: (peer: Peer) => PeerRelay
   /** The requested transaction, if the peer may know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+  /** Transactions that wait for their parents. */
+  readonly orphans: () => ReadonlyArray<StoredOrphan>
 }
 
 export interface RelayOptions {
@@ -374,6 +377,7 @@ export const make = (
           lastTransaction: state?.lastTransaction ?? 0
         }
       },
-      transactionFor
+      transactionFor,
+      orphans: () => downloads.orphanList()
     }
   })

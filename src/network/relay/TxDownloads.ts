@@ -5,7 +5,7 @@ import type { TransactionRejected } from "../../mempool/errors.ts"
 import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
 import { type Millis, type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { Orphanage } from "./Orphanage.ts"
+import { Orphanage, type StoredOrphan } from "./Orphanage.ts"
 import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 
 /**
@@ -76,6 +76,10 @@ export class TxDownloads {
 
   get orphanCount(): number {
     return this.orphans.size
+  }
+
+  orphanList(): ReadonlyArray<StoredOrphan> {
+    return this.orphans.list()
   }
 
   connected(peer: PeerId, options: AskedPeer): void {

@@ -33,7 +33,8 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     if (line.wants("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
-    return shell === undefined ? connected(input, line) : completions(shell)
+    if (shell !== undefined) return completions(shell)
+    return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
 /** Loads the module for scripts only on use: it takes longer to load than everything else. */
@@ -44,6 +45,15 @@ const completions = (shell: string): Effect.Effect<CliOutcome> =>
       Effect.map(success)
     )
     : Effect.succeed(usageOutcome([`-completions: ${quoted(shell)} is not one of ${CLI_SHELLS.join(", ")}`]))
+
+const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> => {
+  const problems = surplusOf(line)
+  if (problems.length > 0) return Effect.succeed(usageOutcome(problems))
+  return Effect.flatMap(
+    Effect.promise(() => import("./rpcauth.ts")),
+    ({ rpcauth }) => rpcauth(line.words, line.wants("json"), input)
+  )
+}
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 
@@ -99,6 +109,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           expiring: line.given.has("expiring") ? expiring : undefined,
           json: line.wants("json")
         })
+      case "rpcauth":
       case undefined:
         return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), {
           daemon,
@@ -121,6 +132,8 @@ const contradictions = ({ given }: CliCommandLine): ReadonlyArray<string> =>
 /** Surplus parameters of a command. */
 const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
+  // Behind the name of a user stands a password.
+  if (command === "rpcauth") return words.length > 2 ? ["rpcauth: takes a user name and a password"] : []
   const taken = command === "names" ? 1 : 0
   return words.slice(taken).map((word) =>
     `${quotedName(word)}: ${command} takes ${taken === 0 ? "no parameter" : "one prefix"}`

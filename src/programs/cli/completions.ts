@@ -1,7 +1,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type * as Effect from "effect/Effect"
-import type { Option, OptionTable } from "../../config/optionRow.ts"
+import { type Option, type OptionTable } from "../../config/optionRow.ts"
 import { optionNamesOf } from "../../config/options.ts"
 import { shellScript } from "../tool/completions.ts"
 import { CLI_COMMANDS, CLI_FLAGS, CLI_SHELLS, type CliShell } from "./flags.ts"
@@ -58,6 +58,7 @@ const program = (name: string) =>
     Command.withSubcommands([
       commandOf("status", CLI_COMMANDS.status.options, CLI_COMMANDS.status.description),
       commandOf("names", CLI_COMMANDS.names.options, CLI_COMMANDS.names.description),
+      commandOf("rpcauth", CLI_COMMANDS.rpcauth.options, CLI_COMMANDS.rpcauth.description),
       ...METHODS.map((method) => Command.make(method))
     ])
   )

@@ -52,7 +52,7 @@ const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Cr
   return readFile(path).pipe(
     Either.mapLeft((why) => `${name} ${why}`),
     Either.flatMap((text) => {
-      if (text === undefined) return Either.left(`${name} is not there; Namecoin Core makes it when it starts`)
+      if (text === undefined) return Either.left(`${name} is not there; the daemon makes it when it starts`)
       const credentials = parseCookie(text)
       return credentials === undefined ? Either.left(`${name} has no user:password in it`) : Either.right(credentials)
     })
@@ -98,26 +98,34 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       timeout: timeout === 0 ? ANY_TIME : timeout * 1000
     })
 
-    /** Uses the cookie in the default place, if there is one. Its secret is for this machine alone. */
+    /** The cookie files in the default places. Their secrets are for this machine alone. */
+    const places = given !== undefined || cookieFile !== undefined || !isLoopback(address.host)
+      ? []
+      : [...(connection.cookieFile === undefined ? [] : [connection.cookieFile]), coreCookie(connection.network, input)]
+
+    /** Uses the next cookie that exists. */
     const found = (): boolean => {
-      if (credentials !== undefined || !isLoopback(address.host)) return false
-      const path = coreCookie(connection.network, input)
-      const cookie = readCookie(path, input)
-      if (Either.isLeft(cookie)) return false
-      tried = path
-      credentials = cookie.right
-      return true
+      for (let path = places.shift(); path !== undefined; path = places.shift()) {
+        const cookie = readCookie(path, input)
+        if (Either.isLeft(cookie)) continue
+        tried = path
+        credentials = cookie.right
+        return true
+      }
+      return false
     }
+
+    /** Tries the cookies, one after the other, while the daemon asks for other credentials. */
+    const authorized = (once: Effect.Effect<Json, RpcClientError>): Effect.Effect<Json, RpcClientError> =>
+      Effect.catchTag(
+        once,
+        "RpcUnauthorized",
+        (error): Effect.Effect<Json, RpcClientError> => found() ? authorized(once) : Effect.fail(error)
+      )
 
     return {
       call: (method, params = []) => {
-        const once = client.call(method, params)
-        const call = Effect.catchTag(
-          once,
-          "RpcUnauthorized",
-          (error): Effect.Effect<Json, RpcClientError> => found() ? once : Effect.fail(error)
-        )
-        return waiting(call, wait)
+        return waiting(authorized(client.call(method, params)), wait)
       },
       triedCookie: () => tried
     }

@@ -23,7 +23,7 @@ const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): 
   return `error: Authorization failed: ${formatHostPort(rpc)} wants ${
     other ? `other credentials${tried}` : "credentials"
   }\nGive them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; ` +
-    "for Namecoin Core, -rpccookiefile names its cookie."
+    "-rpccookiefile names a cookie."
 }
 
 /** The method or command that was probably meant, from the daemon's own list; `undefined` if there is none. */

@@ -1,6 +1,6 @@
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
-import type { Option, OptionTable } from "../../config/optionRow.ts"
+import { type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 import { SHELLS } from "../tool/arguments.ts"
 import { NAME } from "./outcome.ts"
@@ -24,7 +24,7 @@ export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
   rpccookiefile: textOption({
     placeholder: "PATH",
-    description: "cookie file of Namecoin Core, in place of user name and password"
+    description: "cookie file of the daemon, in place of user name and password"
   }),
   rpcwallet: textOption({ placeholder: "NAME", description: "wallet to use, where the daemon has several loaded" }),
   rpcclienttimeout: textOption({ placeholder: "SECONDS", description: "how long an answer may take; 0 for any time" }),
@@ -53,6 +53,10 @@ export const CLI_COMMANDS = {
       expiring: textOption({ placeholder: "BLOCKS", description: "show only names that expire within so many blocks" }),
       help: OPTIONS.help
     }
+  },
+  rpcauth: {
+    description: "make a user of RPC: a line for svcd.conf, and a password",
+    options: { json: switchOption("print JSON"), help: OPTIONS.help }
   }
 } as const satisfies Readonly<Record<string, { readonly description: string; readonly options: OptionTable }>>
 
@@ -69,6 +73,7 @@ export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shel
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
+       ${NAME} rpcauth USER [PASSWORD] [-json]
 
 Calls a method of a running svcd, or of another daemon with the same interface, and prints its result:
 a text as it is, anything else as JSON. "${NAME} help" lists the methods, "${NAME} help <method>"
@@ -81,6 +86,10 @@ Commands that print tables, and JSON with -json
     -all                also those that have expired or were given away
     -expiring BLOCKS    only those that expire within so many blocks
 
+A command that needs no daemon
+  rpcauth               make a user of RPC: the line of svcd.conf, with a hash of the password; without
+                        a password it makes one and prints it, and "-" reads it from standard input
+
 The daemon
   -network NAME         network of the daemon (environment: SVCD_NETWORK)
   -datadir PATH         data directory; svcd.conf in it is read (environment: SVCD_DATA_DIR)
@@ -88,7 +97,7 @@ The daemon
   -rpcuser NAME         user name (environment: SVCD_RPC_USER)
   -rpcpassword SECRET   password (environment: SVCD_RPC_PASSWORD)
   -stdinrpcpass         read the password from the first line of standard input
-  -rpccookiefile PATH   cookie file of Namecoin Core, in place of user name and password
+  -rpccookiefile PATH   cookie file of the daemon, in place of user name and password
   -rpcwallet NAME       wallet to use, where the daemon has several loaded
   -rpcclienttimeout SECONDS
                         how long an answer may take; 0 for any time (default: 900)
@@ -106,8 +115,8 @@ Others
   -help                 print this text and exit
 
 A flag wins over the environment, the environment over svcd.conf. Without user name and password, a
-daemon on this machine that asks for them is given the cookie of Namecoin Core in ~/.namecoin, if there
-is one.
+daemon on this machine that asks for them is given the cookie of the data directory, or of Namecoin
+Core in ~/.namecoin, if there is one.
 Parameters that are texts are passed on as they are; others are JSON.
 
 Exit status: 0; 1 if no daemon answers; 2 for a mistake in flags or configuration; else the code of the
@@ -156,7 +165,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
+    : (["status", "names", "rpcauth"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
 
 /**
  * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the
@@ -188,7 +197,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
   for (const name of given.keys()) {
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue
-    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(" and ")}`)
+    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(", ")}`)
   }
   return {
     wants,

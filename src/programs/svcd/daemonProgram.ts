@@ -17,8 +17,8 @@ const refuse = (message: string, exitCode: number): void => {
 /** The program svcd: carries out the command line of this process. */
 export const main = (): void => {
   const input = processInput()
-  // Other users can see the arguments of a program: this removes the password from them.
-  if (input.argv.some((word) => /^--?rpcpassword(?:=|$)/.test(word))) process.title = "svcd"
+  // Other users can see the arguments of a program: this removes the secrets from them.
+  if (input.argv.some((word) => /^--?rpc(?:password|auth)(?:=|$)/.test(word))) process.title = "svcd"
 
   const command = readCommandLine(input)
   if (Either.isLeft(command)) return refuse(command.left.message, USAGE_EXIT_CODE)

@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import type { MockTime } from "../../base/NodeClock.ts"
 import type { Scheduler } from "../../base/Scheduler.ts"
 import type { ChainServices } from "../../chain/Chain.ts"
+import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
@@ -17,11 +18,13 @@ import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
+import { activityMethods } from "./activityMethods.ts"
 import { blockMethods } from "./blockMethods.ts"
 import { chainMethods } from "./chainMethods.ts"
 import { checkMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
+import { filterMethods } from "./filterMethods.ts"
 import { infoMethods } from "./infoMethods.ts"
 import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
@@ -32,6 +35,7 @@ import { psbtMethods } from "./psbtMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
 import { scanMethods } from "./scanMethods.ts"
+import { spenderMethods } from "./spenderMethods.ts"
 import { statsMethods } from "./statsMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
@@ -58,6 +62,7 @@ export const allMethods: Effect.Effect<
   | Scheduler
   | NameDb
   | TxIndex
+  | Indexes
   | SyncStatus
   | DataHealth
   | Mempool
@@ -78,10 +83,13 @@ export const allMethods: Effect.Effect<
     statsMethods,
     waitMethods,
     scanMethods,
+    filterMethods,
+    activityMethods,
     coinMethods,
     nameMethods,
     transactionMethods,
     mempoolMethods,
+    spenderMethods,
     relayMethods,
     networkMethods,
     miningMethods,

@@ -2,18 +2,30 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { ChainControl } from "../../chain/ChainControl.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
+import type { CoinStatsIndex } from "../../chain/indexes/CoinStatsIndex.ts"
+import { Indexes } from "../../chain/indexes/Indexes.ts"
 import { type CoinHashKind, CoinStats } from "../../chain/state/coinStats.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import type { Json } from "../json/json.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, hash, json, optional, string, uint32, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { COIN_STATISTICS, coinJson, coinStatsJson, UNSPENT_OUTPUT } from "../shapes/coins.ts"
+import {
+  COIN_STATISTICS,
+  coinJson,
+  coinStatsJson,
+  INDEXED_COIN_STATISTICS,
+  indexedCoinStatsJson,
+  UNSPENT_OUTPUT
+} from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
+import { BLOCK_ERRORS, findBlock, readHashOrHeight } from "./hashOrHeight.ts"
 
 /** Methods for unspent outputs (reference/rpc.md 3.2). */
 
@@ -22,13 +34,14 @@ const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", 
 export const coinMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | ChainControl | Mempool | NodeOptions
+  Chain | ChainCoins | ChainControl | Indexes | Mempool | NodeOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const control = yield* ChainControl
   const pool = yield* Mempool
   const options = yield* NodeOptions
+  const { coinStats } = yield* Indexes
   const context = { network: chain.params.network, ...options }
 
   const gettxout = method({
@@ -72,27 +85,87 @@ export const coinMethods: Effect.Effect<
       })
     ).pipe(Effect.mapError(storageError))
 
+  /** The block that a caller asks for, if the index can answer. */
+  const specificBlock = (
+    wanted: Json,
+    kind: CoinHashKind,
+    useIndex: boolean
+  ): Effect.Effect<HeaderInfo, RpcError> =>
+    Effect.gen(function*() {
+      if (coinStats === undefined) {
+        return yield* RpcError.invalidParameter("Querying specific block heights requires coinstatsindex")
+      }
+      if (kind === "hash_serialized_3") {
+        return yield* RpcError.invalidParameter(
+          "hash_serialized_3 hash type cannot be queried for a specific block"
+        )
+      }
+      if (!useIndex) {
+        return yield* RpcError.invalidParameter("Cannot set use_index to false when querying for a specific block")
+      }
+      const read = readHashOrHeight(wanted)
+      return read instanceof RpcError ? yield* read : yield* findBlock(chain, read)
+    })
+
+  const indexed = (index: CoinStatsIndex, block: HeaderInfo, withHash: boolean) =>
+    Effect.gen(function*() {
+      const { hash, height, header } = block
+      const [after, before] = yield* Effect.mapError(
+        Effect.all([
+          index.stats(block),
+          height === 0 ? Effect.succeed(undefined) : index.stats({ height: height - 1, hash: header.prevHash })
+        ]),
+        storageError
+      )
+      if (after === undefined || (height > 0 && before === undefined)) {
+        return yield* RpcError.internal("Unable to read UTXO set")
+      }
+      return indexedCoinStatsJson({ after, before }, { height, hash, withHash })
+    })
+
   const gettxoutsetinfo = method({
     name: "gettxoutsetinfo",
     group: "Blockchain",
-    summary: "Counts and hashes all unspent outputs. Reads all of them; the node connects no block meanwhile.",
+    summary:
+      "Counts and hashes all unspent outputs. Reads all of them, and the node connects no block meanwhile; with " +
+      "-coinstatsindex it answers at once, for any block, except for hash_serialized_3.",
     params: {
       hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),
       hash_or_height: optional(
-        json("A block other than the tip; needs an index that svcd does not have.", { words: "string or numeric" })
+        json("A block other than the tip, by hash or height; needs -coinstatsindex.", { words: "string or numeric" })
       ),
-      use_index: withDefault(boolean("Ignored: there is no index."), true)
+      use_index: withDefault(boolean("Whether to use the index, if there is one."), true)
     },
-    results: [{ schema: COIN_STATISTICS }],
+    results: [
+      { when: "the index is not used", schema: COIN_STATISTICS },
+      { when: "the index is used", schema: INDEXED_COIN_STATISTICS }
+    ],
     examples: [[], ["muhash"]],
-    errors: ["-8 Querying specific block heights requires coinstatsindex", "-8 '<x>' is not a valid hash_type"],
-    handler: ({ hash_or_height, hash_type }) =>
-      Effect.suspend(() => {
+    errors: [
+      "-8 '<x>' is not a valid hash_type",
+      "-8 Querying specific block heights requires coinstatsindex",
+      "-8 hash_serialized_3 hash type cannot be queried for a specific block",
+      "-8 Cannot set use_index to false when querying for a specific block",
+      ...BLOCK_ERRORS,
+      "-32603 Unable to get data because coinstatsindex is still syncing. Current height: <n>",
+      "-32603 Unable to read UTXO set"
+    ],
+    handler: ({ hash_or_height, hash_type, use_index }) =>
+      Effect.gen(function*() {
         const kind = HASH_KINDS.find((known) => known === hash_type)
-        if (kind === undefined) return RpcError.invalidParameter(`'${hash_type}' is not a valid hash_type`)
-        return hash_or_height === undefined
-          ? statistics(kind)
-          : RpcError.invalidParameter("Querying specific block heights requires coinstatsindex")
+        if (kind === undefined) return yield* RpcError.invalidParameter(`'${hash_type}' is not a valid hash_type`)
+        const asked = hash_or_height === undefined ? undefined : yield* specificBlock(hash_or_height, kind, use_index)
+        if (coinStats === undefined || !use_index) return yield* statistics(kind)
+        const block = asked ?? (yield* chain.toldTip)
+        const reached = (yield* Effect.mapError(coinStats.follower.cursor, storageError))?.height ?? 0
+        if (asked !== undefined && asked.height > reached) {
+          return yield* RpcError.internal(
+            `Unable to get data because coinstatsindex is still syncing. Current height: ${reached}`
+          )
+        }
+        return kind === "hash_serialized_3"
+          ? yield* statistics(kind)
+          : yield* indexed(coinStats, block, kind === "muhash")
       })
   })
 

@@ -41,7 +41,7 @@ export const readKey = (network: Network, text: string): Read<SigningKey> => {
   return "error" in key ? refused("Invalid private key") : Either.right(key)
 }
 
-const readPubkey = (text: string): Read<Bytes> => {
+export const readPubkey = (text: string): Read<Bytes> => {
   const bytes = fromHex(text)
   if (bytes === undefined || text === "") return refused(`Pubkey "${text}" must be a hex string`)
   if (bytes.length !== 33 && bytes.length !== 65) {

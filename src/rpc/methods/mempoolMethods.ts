@@ -1,26 +1,13 @@
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { type TxidKey, txidKey } from "../../protocol/keys.ts"
-import { outpoint, outpointKey } from "../../protocol/transaction.ts"
-import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
-import { readInTurns, readSteps } from "../method/inTurns.ts"
+import { lazily, LazyMap } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import {
-  boolean,
-  hash,
-  int32,
-  longArray,
-  namedOptions,
-  object,
-  optional,
-  refined,
-  withDefault
-} from "../method/params.ts"
+import { boolean, hash, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import {
@@ -42,19 +29,7 @@ const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 const TXIDS = Schema.Array(Result.hex("A transaction"))
 const ENTRIES = Result.map("txid", POOL_ENTRY)
 
-const SPENDING = Schema.Array(Schema.Struct({
-  txid: Result.hex("The output's transaction"),
-  vout: Result.integer("Its index"),
-  spendingtxid: Schema.optional(Result.hex("The transaction of the pool that spends the output, if any")),
-  spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
-}))
-
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
-
-const outputIndex = refined(int32("The index of the output."), (vout) => {
-  if (vout < 0) return RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
-  return vout
-})
 
 export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool> = Effect.map(Mempool, (pool) => {
   const entryOf = (txid: Bytes): Effect.Effect<PoolEntry, RpcError> => {
@@ -80,7 +55,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     params: {},
     results: [{ schema: MEMPOOL_INFO }],
     examples: [[]],
-    handler: () => Effect.sync(() => mempoolInfoJson(pool.info()))
+    handler: () => Effect.sync(() => mempoolInfoJson(pool.info(), pool.policy))
   })
 
   const getrawmempool = method({
@@ -180,59 +155,6 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
       Effect.map(entryOf(txid), ({ transaction }) => clusterJson(pool.cluster(transaction.txidKey)))
   })
 
-  const gettxspendingprevout = method({
-    name: "gettxspendingprevout",
-    group: "Mempool",
-    summary: "Lists the transactions of the mempool that spend given outputs.",
-    params: {
-      outputs: longArray(
-        object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", "refuse"),
-        "The outputs."
-      ),
-      options: optional(namedOptions({
-        mempool_only: withDefault(
-          boolean("Whether to search only the mempool. If false, an output unspent in it is an error: no index."),
-          true
-        ),
-        return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
-      }, "Options."))
-    },
-    results: [{ schema: SPENDING }],
-    examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
-    errors: [
-      "-8 Invalid parameter, outputs are missing",
-      "-8 Invalid parameter, vout cannot be negative",
-      "-1 No spending tx for the outpoint <txid>:<vout> in mempool, and txospenderindex is unavailable."
-    ],
-    handler: ({ options, outputs }, { turns }) =>
-      Effect.gen(function*() {
-        const asked = yield* readInTurns(turns, outputs())
-        if (asked.length === 0) {
-          return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
-        }
-        const spenders = yield* readInTurns(
-          turns,
-          readSteps(asked, ({ txid, vout }) => {
-            const spender = pool.spender(outpointKey(outpoint(txid, vout)))
-            if (spender !== undefined || options?.mempool_only !== false) return Either.right(spender)
-            return Either.left(RpcError.misc(
-              `No spending tx for the outpoint ${displayHash(txid)}:${vout} in mempool, and txospenderindex is ` +
-                "unavailable."
-            ))
-          })
-        )
-        return itemsOf(asked, ({ txid, vout }, at) => {
-          const spender = spenders[at]
-          return {
-            txid: displayHash(txid),
-            vout,
-            spendingtxid: spender && displayTxid(spender),
-            spendingtx: options?.return_spending_tx === true && spender ? toHex(spender.transaction.bytes) : undefined
-          }
-        })
-      })
-  })
-
   const savemempool = method({
     name: "savemempool",
     group: "Mempool",
@@ -269,7 +191,6 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     getmempoolancestors,
     getmempooldescendants,
     getmempoolcluster,
-    gettxspendingprevout,
     savemempool,
     getmempoolfeeratediagram
   ]

@@ -7,7 +7,6 @@ import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { Miner } from "../../mempool/mining/Miner.ts"
-import { MIN_BLOCK_FEE_RATE } from "../../mempool/mining/selectChunks.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { type BlockHeader, readBlockHeader } from "../../protocol/block.ts"
 import { displayHash, fromHex } from "../../protocol/bytes.ts"
@@ -118,7 +117,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink
             ...targetJson(header.bits),
             networkhashps: networkHashRate(tree, tree.tip(), { lookup: DEFAULT_LOOKUP, interval: retargetInterval }),
             pooledtx: mempool.info().size,
-            blockmintxfee: new Amount(MIN_BLOCK_FEE_RATE),
+            blockmintxfee: new Amount(miner.limits.minFeeRate),
             chain: network.chainName,
             next: { height: next.height, ...targetJson(next.bits) },
             warnings: []

@@ -13,6 +13,7 @@ import { FEE, hex64, PEER_NETWORKS, serviceNames } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { versionNumber } from "./infoMethods.ts"
+import { peerTestMethods } from "./peerTestMethods.ts"
 
 /** Methods for the network (reference/rpc.md 3.7). */
 
@@ -103,7 +104,8 @@ export const networkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain |
       ...addedMethods(peers, chain.params.network.name === "regtest"),
       ...banMethods(peers),
       ...knownAddressMethods(peers),
-      ...summaryMethods(peers, mempool)
+      ...summaryMethods(peers, mempool),
+      ...peerTestMethods(peers)
     ]
   }
 )

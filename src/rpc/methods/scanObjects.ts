@@ -1,4 +1,5 @@
 import * as Either from "effect/Either"
+import { TAIL_BYTES } from "../../chain/state/ChainDatabase.ts"
 import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
 import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
@@ -26,6 +27,7 @@ export interface ScanScripts {
   /** By `binaryString`. */
   readonly keys: ReadonlyMap<string, Source>
   readonly lengths: ReadonlySet<number>
+  readonly tails: ReadonlyArray<Bytes>
 }
 
 /** What a script comes from: an index of a descriptor. */
@@ -153,6 +155,16 @@ const readObject = (network: Network, value: Json): Read<ScanObject> =>
     return { descriptors: yield* readDescriptors(network, text), range }
   })
 
+/** The last bytes of each script, each once; none if a script is shorter. */
+const tailsOf = (keys: Iterable<string>): ReadonlyArray<Bytes> => {
+  const tails = new Set<string>()
+  for (const key of keys) {
+    if (key.length < TAIL_BYTES) return []
+    tails.add(key.slice(-TAIL_BYTES))
+  }
+  return Array.from(tails, fromBinaryString)
+}
+
 /** Derives the scripts of scan objects. */
 export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>): Steps<Read<ScanScripts>> {
   const keys = new Map<string, Source>()
@@ -174,7 +186,7 @@ export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>)
       }
     }
   }
-  return Either.right({ keys, lengths })
+  return Either.right({ keys, lengths, tails: tailsOf(keys.keys()) })
 }
 
 /** The descriptor of one script of scan objects. */

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import type { AmountTotal, CoinTotals, StoredCoinStats } from "../../chain/indexes/CoinStatsIndex.ts"
 import type { CoinStatistics } from "../../chain/state/coinStats.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
@@ -52,6 +53,65 @@ export const COIN_STATISTICS = Schema.Struct({
   transactions: Result.integer("Transactions with unspent outputs"),
   disk_size: Result.integer("Bytes of the database")
 })
+
+const { amount, bestblock, bogosize, height, muhash, txouts } = COIN_STATISTICS.fields
+
+/** The same for any block, from the index. */
+export const INDEXED_COIN_STATISTICS = Schema.Struct({
+  height,
+  bestblock,
+  txouts,
+  bogosize,
+  muhash,
+  amount,
+  total_unspendable_amount: Result.amount("Amounts that never became coins, up to the block"),
+  block_info: Schema.Struct({
+    prevout_spent: Result.amount("Amount of the outputs that the block spent"),
+    coinbase: Result.amount("Amount of the outputs of its coinbase"),
+    new_outputs_ex_coinbase: Result.amount("Amount of its other outputs"),
+    unspendable: Result.amount("Amounts of the block that never became coins"),
+    unspendables: Schema.Struct({
+      genesis_block: Result.amount("The subsidy of the first block"),
+      bip30: Result.amount("Outputs that a later coinbase replaced: always 0"),
+      scripts: Result.amount("Outputs with unspendable scripts"),
+      unclaimed_rewards: Result.amount("Rewards that the miner did not claim")
+    })
+  })
+})
+
+/** The statistics at a block, given those before it. */
+export const indexedCoinStatsJson = (
+  { after, before }: { readonly after: StoredCoinStats; readonly before: CoinTotals | undefined },
+  block: { readonly height: number; readonly hash: Bytes; readonly withHash: boolean }
+): Result.ValueOf<typeof INDEXED_COIN_STATISTICS> => {
+  const difference = (name: AmountTotal): number => Number(after[name] - (before?.[name] ?? 0n))
+  const lost = (totals: CoinTotals): bigint => totals.genesis + totals.scripts + totals.unclaimed
+  return {
+    height: block.height,
+    bestblock: displayHash(block.hash),
+    txouts: after.txouts,
+    bogosize: after.bogosize,
+    muhash: block.withHash ? displayHash(after.muhash) : undefined,
+    amount: {
+      coins: new Amount(after.coins),
+      names: new Amount(after.names),
+      total: new Amount(after.coins + after.names)
+    },
+    total_unspendable_amount: new Amount(Number(lost(after))),
+    block_info: {
+      prevout_spent: new Amount(difference("spent")),
+      coinbase: new Amount(difference("coinbase")),
+      new_outputs_ex_coinbase: new Amount(difference("created")),
+      unspendable: new Amount(Number(lost(after) - (before === undefined ? 0n : lost(before)))),
+      unspendables: {
+        genesis_block: new Amount(difference("genesis")),
+        bip30: new Amount(0),
+        scripts: new Amount(difference("scripts")),
+        unclaimed_rewards: new Amount(difference("unclaimed"))
+      }
+    }
+  }
+}
 
 export const coinStatsJson = (
   stats: CoinStatistics,

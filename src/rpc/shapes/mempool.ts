@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { Mempool, MempoolChunk, MempoolInfo } from "../../mempool/Mempool.ts"
 import { virtualSize } from "../../mempool/policy/feeRate.ts"
-import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_NULL_DATA } from "../../mempool/policy/limits.ts"
+import type { Policy } from "../../mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
@@ -34,7 +34,7 @@ export const MEMPOOL_INFO = Schema.Struct({
 })
 
 /** Figures of the pool. Source: `MempoolInfoToJSON`. */
-export const mempoolInfoJson = (info: MempoolInfo): Result.ValueOf<typeof MEMPOOL_INFO> => ({
+export const mempoolInfoJson = (info: MempoolInfo, policy: Policy): Result.ValueOf<typeof MEMPOOL_INFO> => ({
   loaded: info.loaded,
   size: info.size,
   bytes: info.bytes,
@@ -46,10 +46,10 @@ export const mempoolInfoJson = (info: MempoolInfo): Result.ValueOf<typeof MEMPOO
   incrementalrelayfee: new Amount(info.incrementalFeeRate),
   unbroadcastcount: info.unbroadcast,
   fullrbf: true,
-  permitbaremultisig: true,
-  maxdatacarriersize: MAX_NULL_DATA,
-  limitclustercount: MAX_CLUSTER_COUNT,
-  limitclustersize: virtualSize(MAX_CLUSTER_WEIGHT),
+  permitbaremultisig: policy.bareMultisig,
+  maxdatacarriersize: policy.maxNullData,
+  limitclustercount: policy.cluster.count,
+  limitclustersize: virtualSize(policy.cluster.weight),
   optimal: true
 })
 

@@ -119,6 +119,11 @@ export class KeyRing {
     return this.chains.some((chain) => this.givesOut(chain))
   }
 
+  /** Whether the ring has a chain for receiving or change addresses of a type. */
+  gives(type: AddressType, change: boolean): boolean {
+    return this.chainFor(type, change) !== undefined
+  }
+
   /** Whether this chain gives out the addresses of its type. */
   private givesOut(chain: KeyChain): boolean {
     return chain.type !== undefined && this.chainFor(chain.type, chain.change) === chain

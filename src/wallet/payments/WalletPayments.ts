@@ -6,14 +6,25 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FundsMissing, InvalidWalletRequest, KeysLocked, WalletWatchOnly } from "../errors.ts"
 import type { AddressType } from "../keys/WalletKeys.ts"
+import type { SigningProvider } from "../signing/SigningProvider.ts"
 
 /** How to choose the fee rate. */
 export interface FeeChoice {
   /** Smallest units per kvB; estimated if omitted. */
   readonly feeRate?: number
+  /** Whether `feeRate` may be below the minimum. */
+  readonly anyRate?: boolean
   /** Confirmation target in blocks. */
   readonly target?: number
   readonly conservative?: boolean
+}
+
+/** What the caller knows of inputs: those that spend coins of others need it. */
+export interface ExternalInputs {
+  /** Public keys and scripts, from which the size of a signed input follows. */
+  readonly known: SigningProvider
+  /** Weights of signed inputs; they replace the estimate. */
+  readonly weights: ReadonlyMap<OutpointKey, number>
 }
 
 export interface PaymentRequest extends FeeChoice {
@@ -22,6 +33,8 @@ export interface PaymentRequest extends FeeChoice {
   readonly subtractFeeFrom?: ReadonlyArray<number>
   /** Coins that must be inputs, in this order, with an optional sequence number. */
   readonly inputs?: ReadonlyArray<{ readonly outpoint: OutpointKey; readonly sequence?: number }>
+  /** Data for `inputs`. Without it, all of them must be coins of the wallet. */
+  readonly external?: ExternalInputs
   /** Whether coin selection may add coins; true by default. */
   readonly addInputs?: boolean
   /** 2 by default; name operations need `NAME_TX_VERSION`. */

@@ -49,7 +49,7 @@ type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
  * still there, and if a reorg made it premature: then the caller makes a new one.
  */
 export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
-  const { ledger, mempool, ring } = parts
+  const { ledger, mempool, ring, rules } = parts
   type Notes = NonNullable<Parameters<WalletPayments["commit"]>[1]>
 
   const keep = (transaction: Transaction, notes: Notes, time: number): Effect.Effect<void, CommitFailure> =>
@@ -112,7 +112,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     isNew: boolean,
     replaces: TxidKey | undefined
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
-    Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
+    !rules.broadcast ? Effect.void : Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
       if (failure?._tag === "TransactionRejected" && failure.kind !== "premature" && replaces === undefined) {
@@ -133,7 +133,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
         ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })
         followPool(parts, notes.replaces)
       }
-      mempool.broadcastLater(txidKey)
+      if (rules.broadcast) mempool.broadcastLater(txidKey)
       if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
     })
 

@@ -1,30 +1,15 @@
 import * as Either from "effect/Either"
-import { COIN } from "../../protocol/amount.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { WalletParts } from "../WalletParts.ts"
-import type { FeeChoice } from "./WalletPayments.ts"
+import type { FeeChoice, PaymentRequest } from "./WalletPayments.ts"
 
-/** Fee rates and limits of a wallet, reference/protocol.md 9.4. Rates are in smallest units per kvB. */
-
-/** The lowest fee rate that the wallet pays. */
-export const MIN_WALLET_RATE = 100_000
-
-/** Change that is not worth spending at this rate becomes fee. */
-export const DISCARD_RATE = 10_000
+/** The fee rate of a payment, reference/protocol.md 9.4. Rates are in smallest units per kvB. Upstream `wallet/fees.cpp`. */
 
 /** The minimum fee rate increase of a replacement. */
 export const REPLACEMENT_RATE = 100_000
 
-/** The fee rate expected in the long term. */
-export const LONG_TERM_RATE = 1_000_000
-
-/** The highest fee of a transaction, smallest units. */
-export const MAX_FEE = COIN / 10
-
-const DEFAULT_TARGET = 6
-
 /** The fee rate on regtest, where the estimator has no data. */
-const FALLBACK_RATE = 100_000
+const REGTEST_FALLBACK_RATE = 100_000
 
 export interface ChosenRate {
   readonly feeRate: number
@@ -34,38 +19,41 @@ export interface ChosenRate {
 
 const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/vB`
 
-const least = ({ mempool }: Pick<WalletParts, "mempool">): ChosenRate => {
-  const { minFeeRate } = mempool.info()
-  return minFeeRate > MIN_WALLET_RATE
-    ? { feeRate: minFeeRate, reason: "Mempool Min Fee" }
-    : { feeRate: MIN_WALLET_RATE, reason: "Minimum Required Fee" }
-}
+type Parts = Pick<WalletParts, "mempool" | "fees" | "chain" | "rules">
 
-/** The fee rate of a transaction: the requested one, an estimate, or the fallback on regtest. */
+/** The lowest fee rate that the wallet and the relay of transactions allow. */
+const requiredRate = ({ mempool, rules }: Parts): number => Math.max(rules.minFeeRate, mempool.info().minRelayFeeRate)
+
+const atLeast = (chosen: ChosenRate, feeRate: number, reason: string): ChosenRate =>
+  chosen.feeRate < feeRate ? { feeRate, reason } : chosen
+
+/** The fee rate without an estimate; 0 for none. */
+const fallbackRate = ({ chain, rules }: Parts): number =>
+  // Only regtest has no retargeting.
+  rules.fallbackFeeRate ?? (chain.params.noRetargeting ? REGTEST_FALLBACK_RATE : 0)
+
+/** The fee rate of a transaction: the requested one, an estimate, or the fallback. */
 export const chooseRate = (
-  parts: Pick<WalletParts, "mempool" | "fees" | "chain">,
-  { conservative, feeRate, target = DEFAULT_TARGET }: FeeChoice
+  parts: Parts,
+  choice: FeeChoice & Pick<PaymentRequest, "replaceable">
 ): Either.Either<ChosenRate, InvalidWalletRequest> => {
-  const minimum = least(parts)
+  const { rules } = parts
+  const { anyRate = false, feeRate, replaceable = rules.replaceable, target = rules.confirmTarget } = choice
+  const required = requiredRate(parts)
   if (feeRate !== undefined) {
-    if (feeRate >= minimum.feeRate) return Either.right({ feeRate, reason: "PayTxFee set" })
-    const reason = `Fee rate (${shown(feeRate)}) is lower than the minimum fee rate setting (${shown(minimum.feeRate)})`
+    if (anyRate || feeRate >= required) return Either.right({ feeRate, reason: "PayTxFee set" })
+    const reason = `Fee rate (${shown(feeRate)}) is lower than the minimum fee rate setting (${shown(required)})`
     return Either.left(new InvalidWalletRequest({ code: "too-small", reason }))
   }
-  const estimate = parts.fees.estimateSmart(target, conservative === true ? "conservative" : "economical")
-  if (estimate.feeRate !== undefined) {
-    return Either.right(
-      estimate.feeRate >= minimum.feeRate
-        ? { feeRate: Math.ceil(estimate.feeRate), reason: "Target 85% Threshold" }
-        : minimum
-    )
-  }
-  // Only regtest has no retargeting.
-  if (!parts.chain.params.noRetargeting) {
+  const conservative = choice.conservative ?? !replaceable
+  const estimate = parts.fees.estimateSmart(target, conservative ? "conservative" : "economical")
+  const chosen: ChosenRate = estimate.feeRate === undefined
+    ? { feeRate: fallbackRate(parts), reason: "Fallback fee" }
+    : { feeRate: Math.ceil(estimate.feeRate), reason: "Target 85% Threshold" }
+  if (chosen.feeRate === 0) {
     const reason = "Fee estimation failed. Fallbackfee is disabled. Wait a few blocks or enable -fallbackfee."
     return Either.left(new InvalidWalletRequest({ code: "no-fee-estimate", reason }))
   }
-  return Either.right(
-    minimum.feeRate > FALLBACK_RATE ? minimum : { feeRate: FALLBACK_RATE, reason: "Fallback fee" }
-  )
+  const relayed = atLeast(chosen, parts.mempool.info().minFeeRate, "Mempool Min Fee")
+  return Either.right(atLeast(relayed, required, "Minimum Required Fee"))
 }

@@ -47,7 +47,7 @@ type Outcome =
   | { readonly type: "later"; readonly reason: string }
 
 export const makeOffers = (parts: WalletParts): Offers => {
-  const { chain, file, ledger, mempool } = parts
+  const { chain, file, ledger, mempool, rules } = parts
 
   /** Offers a transaction, and announces it to peers unless it is only `forMining`. */
   const offer = (transaction: Transaction, forMining = false): Effect.Effect<Outcome, StorageFailure> =>
@@ -161,7 +161,7 @@ export const makeOffers = (parts: WalletParts): Offers => {
 
   return {
     step: Effect.gen(function*() {
-      yield* rebroadcast
+      if (rules.broadcast) yield* rebroadcast
       yield* Effect.forEach(queue(), tryQueued, { discard: true })
     }),
     queue,

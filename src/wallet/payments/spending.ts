@@ -1,25 +1,35 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
+import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
 import type { AddressType, OwnScript } from "../keys/WalletKeys.ts"
 import { coinsOf } from "../ledger/makeLedger.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
-import type { SigningProvider } from "../signing/SigningProvider.ts"
+import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
+import { isTooLongChain } from "./chainLimits.ts"
+import { changeTypeOf } from "./changeType.ts"
 import type { WeighedCoin } from "./Draft.ts"
-import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
+import { externalCoin, weighRequested } from "./externalInputs.ts"
+import { chooseRate } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
 import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
+
+/** The text of the reference node, which shows ten digits of the txid. */
+const unsolvable = ({ txid, vout }: WalletCoin): string =>
+  `Not solvable pre-selected input COutPoint(${displayHash(txid).slice(0, 10)}, ${vout})`
+
+const TOO_LONG_CHAIN = "too many unconfirmed transactions in cluster"
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
@@ -47,7 +57,7 @@ interface Drafted extends FundedDraft {
 
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
-    const { chain, file, ledger, ring, status, vault } = parts
+    const { chain, file, ledger, ring, rules, status, vault } = parts
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     /** Change addresses that were taken and not used. */
@@ -65,23 +75,28 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const presetOf = (
       request: PaymentRequest,
       released: ReadonlySet<OutpointKey> | undefined
-    ): Either.Either<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest> =>
-      Either.all((request.inputs ?? []).map(({ outpoint, sequence }) => {
-        const coin = ledger.coin(outpoint)
-        const there = coin !== undefined && !coin.expired &&
-          (ledger.isUnspent(outpoint) || released?.has(outpoint) === true)
-        if (!there) {
-          return Either.left(
-            new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
-          )
-        }
-        const weighed = weigh(coin)
-        if (weighed === undefined) {
-          const reason = "the wallet does not know how to spend a requested coin"
-          return Either.left(new InvalidWalletRequest({ code: "no-keys", reason }))
-        }
-        return Either.right({ ...weighed, ...sequence === undefined ? {} : { sequence } })
-      }))
+    ): Effect.Effect<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest | StorageFailure> => {
+      const { external } = request
+      const known = external === undefined ? knowledge : joined(knowledge, external.known)
+      const missing = (outpoint: OutpointKey) =>
+        new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
+      return Effect.forEach(request.inputs ?? [], ({ outpoint, sequence }) =>
+        Effect.gen(function*() {
+          const own = ledger.coin(outpoint)
+          const coin = own === undefined && external !== undefined
+            ? yield* externalCoin(parts, outpoint, fromBinaryString(outpoint))
+            : own
+          if (coin === undefined || coin.expired) return yield* missing(outpoint)
+          if (own !== undefined && !ledger.isUnspent(outpoint) && released?.has(outpoint) !== true) {
+            return yield* missing(outpoint)
+          }
+          const weighed = weighRequested(coin, external, known)
+          if (weighed === undefined) {
+            return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })
+          }
+          return { ...weighed, ...sequence === undefined ? {} : { sequence } }
+        }))
+    }
 
     /** Takes a change address, or an unused one from before. */
     const takeChange = (type: AddressType): OwnScript | undefined => {
@@ -90,14 +105,16 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       return left ?? Either.getOrUndefined(ring.next(type, true))?.own
     }
 
-    const draft = (request: PaymentRequest, { released }: FundOptions) =>
+    const draft = (asked: PaymentRequest, { released }: FundOptions) =>
       Effect.gen(function*() {
-        const type = request.changeType ?? "legacy"
+        const request: PaymentRequest = { replaceable: rules.replaceable, ...asked }
+        const type = request.changeType ?? changeTypeOf({ params: chain.params, ring, rules }, request.outputs)
         const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
         if (problem !== undefined) return yield* problem
         const { feeRate, reason } = yield* chooseRate(parts, request)
         const preset = yield* presetOf(request, released)
         const { height } = yield* chain.tip
+        const dustRate = parts.mempool.policy.dustFeeRate
         const behind = yield* status.initialDownload
         const candidates = request.addInputs === false
           ? []
@@ -110,9 +127,10 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           preset,
           candidates,
           feeRate,
-          discardRate: DISCARD_RATE,
-          longTermRate: LONG_TERM_RATE,
-          dustRate: DUST_FEE_RATE,
+          // Upstream `GetDiscardRate`, without its estimate of the lowest fee.
+          discardRate: Math.max(rules.discardFeeRate, dustRate),
+          longTermRate: rules.consolidateFeeRate,
+          dustRate,
           change: {
             // Without a change address, a script of the same size shows whether one is needed.
             script: script ?? new Uint8Array(25),
@@ -120,7 +138,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
               UNKNOWN_INPUT_WEIGHT
           },
           tipHeight: behind ? 0 : height,
-          maxFee: MAX_FEE,
+          maxFee: rules.maxFee,
           random: Math.random
         })
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
@@ -129,6 +147,9 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           return yield* new InvalidWalletRequest({ code: "no-keys", reason: NO_CHANGE_ADDRESS })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
+        if (rules.rejectLongChains && isTooLongChain(parts.mempool, drafted.transaction)) {
+          return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
+        }
         return { drafted, tookAddress: taken !== undefined && usesChange }
       })
 

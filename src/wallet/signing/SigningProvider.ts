@@ -47,6 +47,16 @@ export const NO_PROVIDER: SigningProvider = {
   origin: () => undefined
 }
 
+/** A provider that asks the second one for data that the first one lacks. */
+export const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
+  key: (hash) => first.key(hash) ?? second.key(hash),
+  pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
+  redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
+  witnessScript: (hash) => first.witnessScript(hash) ?? second.witnessScript(hash),
+  taproot: (key) => first.taproot(key) ?? second.taproot(key),
+  origin: (hash) => first.origin(hash) ?? second.origin(hash)
+})
+
 export const withoutKeys = (provider: SigningProvider): SigningProvider => ({ ...provider, key: () => undefined })
 
 export const publicKeyOf = ({ compressed, privateKey }: SigningKey): Uint8Array =>

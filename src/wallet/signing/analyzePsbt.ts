@@ -88,7 +88,9 @@ function* estimateSize(
   if (signed.some(({ status }) => status !== "complete")) return undefined
   const transaction = extractTransaction({ ...psbt, inputs: signed.map(({ input }) => input) })
   const coins = spent.map(({ script, value }) => ({ script, value, height: 1, coinbase: false }))
-  return virtualSize(policyWeight(transaction, transactionSigopCost(transaction, { coins, flags: SIGNING_FLAGS })))
+  return virtualSize(
+    policyWeight(transaction, { cost: transactionSigopCost(transaction, { coins, flags: SIGNING_FLAGS }) })
+  )
 }
 
 export function* analyzePsbtSteps(psbt: Psbt): Steps<PsbtAnalysis> {

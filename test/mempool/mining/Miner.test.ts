@@ -46,7 +46,7 @@ const withMiner = <A, E>(use: (parts: Parts) => Effect.Effect<A, E>, params = re
         pool
       })
     })
-    const node = Miner.layer.pipe(Layer.provideMerge(Layer.merge(chainLayer(directory, params), pool.layer)))
+    const node = Miner.layer().pipe(Layer.provideMerge(Layer.merge(chainLayer(directory, params), pool.layer)))
     return yield* Effect.provide(parts, Layer.provideMerge(node, NodeClock.layer()))
   })
 

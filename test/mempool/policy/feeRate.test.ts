@@ -94,7 +94,7 @@ describe("compareRates", () => {
 
 describe("policyWeight", () => {
   it("is the weight, or 20 a unit of sigop cost if that is higher", () => {
-    assert.deepStrictEqual([0, 28, 29].map((cost) => policyWeight({ weight: 561 }, cost)), [561, 561, 580])
+    assert.deepStrictEqual([0, 28, 29].map((cost) => policyWeight({ weight: 561 }, { cost })), [561, 561, 580])
   })
 })
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import { checkSize, checkStandard, isTaprootName } from "../../../src/mempool/policy/standard.ts"
 import { type Bytes, concat, EMPTY } from "../../../src/protocol/bytes.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../../src/protocol/nameOperation.ts"
@@ -132,6 +133,8 @@ describe("checkStandard", () => {
       "scriptpubkey"
     ])
     assert.strictEqual(ofScript(named(multisig(1, 4))), "scriptpubkey")
+    const bare = transaction({ outputs: [output(multisig(1, 3))] })
+    assert.strictEqual(checkStandard(bare, { ...DEFAULT_POLICY, bareMultisig: false })?.reason, "bare-multisig")
   })
 
   it("accepts 100,000 bytes of null data, in all outputs together", () => {

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Mempool, type MempoolChunk } from "../../../src/mempool/Mempool.ts"
+import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { type TxidKey, txidKey } from "../../../src/protocol/keys.ts"
@@ -103,6 +104,7 @@ export const mempoolWith = (parts: Partial<typeof Mempool.Service>): Layer.Layer
     chunks: asked,
     pending: asked,
     coin: asked,
+    policy: DEFAULT_POLICY,
     info: asked,
     prioritised: asked,
     broadcastLater: asked,

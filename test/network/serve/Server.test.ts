@@ -341,7 +341,13 @@ describe("getheaders", () => {
 
   const asked = { type: "getheaders", version: 1, locator: [hashOf(0)], stop: ZEROS } as const
 
-  const progress: ChainProgress = { tip: { height: 0, hash: ZEROS }, headers: 0, importing: undefined, behind: false }
+  const progress: ChainProgress = {
+    tip: { height: 0, hash: ZEROS },
+    headers: 0,
+    importing: undefined,
+    behind: false,
+    missing: undefined
+  }
 
   /** The answer of a chain with this many equal headers, of which `stored` are stored. */
   const sentBy = (

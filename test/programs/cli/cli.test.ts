@@ -213,7 +213,7 @@ describe("svcd-cli", () => {
         assert.strictEqual((yield* cli([...at, "-rpccookiefile=c/.cookie", "getblockcount"], { files })).stdout, "0\n")
         assert.deepStrictEqual(
           yield* cli([...at, "-rpccookiefile=/none", "getblockcount"], { files }),
-          failed(1, "error: cookie file /none is not there; Namecoin Core makes it when it starts\n")
+          failed(1, "error: cookie file /none is not there; the daemon makes it when it starts\n")
         )
         assert.deepStrictEqual(
           yield* cli([...at, "-rpccookiefile=/broken", "getblockcount"], { files }),
@@ -239,6 +239,12 @@ describe("svcd-cli", () => {
           files: { "/home/test/.namecoin/testnet3/.cookie": COOKIE }
         })
         assert.strictEqual(testnet.stdout, "0\n")
+        const own = { ...files, "/home/test/.svcd/.cookie": "cli:stale", "/place/.cookie": COOKIE }
+        // A daemon that was killed leaves its cookie behind.
+        assert.strictEqual((yield* cli(at, { files: own })).stdout, "0\n")
+        assert.strictEqual((yield* cli(["-datadir=/place", ...at], { files: own })).stdout, "0\n")
+        const elsewhere = { "/place/svcd.conf": "rpccookiefile = \"sub/c\"", "/place/sub/c": COOKIE }
+        assert.strictEqual((yield* cli(["-datadir=/place", ...at], { files: elsewhere })).stdout, "0\n")
         const given = yield* cli(["-rpcuser=cli", "-rpcpassword=x", ...at], { files })
         assert.match(given.stderr, /wants other credentials\n/)
       }))

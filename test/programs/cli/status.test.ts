@@ -10,6 +10,7 @@ const CONNECTION = {
   network: "mainnet" as const,
   dataDir: "/data",
   rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+  cookieFile: undefined,
   rpcAddrFrom: "default"
 }
 

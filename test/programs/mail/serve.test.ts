@@ -48,7 +48,8 @@ const settingsIn = (port: number, upstreamPort: number, more: Partial<MailSettin
       networkGiven: true,
       rpcAddrFrom: "default",
       dataDir: directory,
-      rpc: { host: "127.0.0.1", port: 1, credentials: undefined }
+      rpc: { host: "127.0.0.1", port: 1, credentials: undefined },
+      cookieFile: undefined
     },
     namespace: "id/",
     relay: relayConfig({

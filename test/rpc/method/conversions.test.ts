@@ -6,6 +6,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
 import { ChainControl } from "../../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../../src/chain/ChainSink.ts"
+import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
@@ -13,6 +14,7 @@ import { paramsOf } from "../../../src/consensus/params.ts"
 import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../../src/mempool/Mempool.ts"
 import { Miner } from "../../../src/mempool/mining/Miner.ts"
+import { BLOCK_LIMITS } from "../../../src/mempool/mining/selectChunks.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { networks } from "../../../src/protocol/networks.ts"
@@ -119,6 +121,7 @@ describe("the table of the command line", () => {
       NO_CHAIN,
       Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
+      Indexes.layerNone,
       Layer.mock(SyncStatus, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
@@ -126,7 +129,7 @@ describe("the table of the command line", () => {
       noPeers,
       DataHealth.layer,
       fakeWalletsLayer(),
-      Layer.mock(Miner, { last: () => undefined }),
+      Layer.mock(Miner, { last: () => undefined, limits: BLOCK_LIMITS }),
       Layer.mock(MockTime, {}),
       Scheduler.layer,
       Layer.succeed(NodeOptions, {

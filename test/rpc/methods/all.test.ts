@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FastCheck, TestClock } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
 import { type Described, describedBy } from "../../../src/rpc/method/results.ts"
+import { METHODS_OF } from "../../../src/rpc/method/rights.ts"
 import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
@@ -11,6 +12,7 @@ const METHODS = [
   "abandontransaction",
   "addconnection",
   "addnode",
+  "addpeeraddress",
   "analyzepsbt",
   "backupwallet",
   "bumpfee",
@@ -52,6 +54,7 @@ const METHODS = [
   "getblock",
   "getblockchaininfo",
   "getblockcount",
+  "getblockfilter",
   "getblockhash",
   "getblockheader",
   "getblockstats",
@@ -61,6 +64,7 @@ const METHODS = [
   "getcheckinfo",
   "getconnectioncount",
   "getdeploymentinfo",
+  "getdescriptoractivity",
   "getdescriptorinfo",
   "getdifficulty",
   "gethdkeys",
@@ -79,6 +83,7 @@ const METHODS = [
   "getnetworkinfo",
   "getnewaddress",
   "getnodeaddresses",
+  "getorphantxs",
   "getpeerinfo",
   "getprioritisedtransactions",
   "getrawchangeaddress",
@@ -139,10 +144,12 @@ const METHODS = [
   "restorewallet",
   "rpc.discover",
   "savemempool",
+  "scanblocks",
   "scantxoutset",
   "send",
   "sendall",
   "sendmany",
+  "sendmsgtopeer",
   "sendrawtransaction",
   "sendtoaddress",
   "sendtoname",
@@ -187,6 +194,7 @@ const NO_SUCH_NAME = [RPC_CODE.verifyError]
  */
 const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
+  ["getblockfilter", [RPC_CODE.misc]],
   ["sendrawtransaction", [RPC_CODE.verifyError]],
   ["submitauxblock", [RPC_CODE.invalidParameter]],
   ["submitheader", [RPC_CODE.deserialization]],
@@ -254,6 +262,15 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
+    }))
+
+  it.effect("belong to one right each", () =>
+    Effect.gen(function*() {
+      const { methods } = yield* MethodNode
+      const rights = Object.values(METHODS_OF)
+      for (const name of [...methods.keys(), "logging"]) {
+        assert.lengthOf(rights.filter((each) => each.includes(name)), 1, `${name} in rpc/method/rights.ts`)
+      }
     }))
 
   it.effect("describe their answers, down to the last member", () =>

@@ -50,7 +50,7 @@ const withNode = <A, E>(
       peerManager({ count: Effect.succeed({ inbound: peers, outbound: 0 }) })
     )
     const status = SyncStatus.layer({ offline: true })
-    const node = Layer.mergeAll(Miner.layer, status, network, Scheduler.layer).pipe(
+    const node = Layer.mergeAll(Miner.layer(), status, network, Scheduler.layer).pipe(
       Layer.provideMerge(Layer.merge(chainLayer(directory, params), pool.layer)),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )

@@ -3,6 +3,7 @@ import { Effect, Layer, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import { PeerNotFound } from "../../../src/network/errors.ts"
 import type { PeerInfo } from "../../../src/network/peerInfo.ts"
 import { PeerManager } from "../../../src/network/PeerManager.ts"
@@ -38,6 +39,7 @@ const pool = Layer.mock(Mempool, {
   broadcastDone: () => undefined,
   unbroadcast: () => [],
   follower: { name: "none", cursor: Effect.succeed(undefined), apply: () => Effect.void, rewind: () => Effect.void },
+  policy: DEFAULT_POLICY,
   info: () => ({
     loaded: true,
     size: 0,

@@ -7,6 +7,7 @@ import { MIN_FIRSTUPDATE_DEPTH } from "../../../src/consensus/names.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { TransactionRejected } from "../../../src/mempool/errors.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { NameNotFound } from "../../../src/names/errors.ts"
 import { NameDb, type NameEntry } from "../../../src/names/NameDb.ts"
@@ -462,6 +463,7 @@ export class World {
       chunks: nothing,
       pending: (name) => name === undefined ? [] : this.pending(name),
       coin: nothing,
+      policy: DEFAULT_POLICY,
       info: nothing,
       prioritised: nothing,
       broadcastLater: nothing,

@@ -31,8 +31,8 @@ const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 const ADDRESS_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-/** The default address type (reference/rpc.md 3.9). */
-export const DEFAULT_ADDRESS_TYPE: AddressType = "legacy"
+/** The default address type in the help (reference/rpc.md 3.9). */
+const SET_BY = "that of -addresstype"
 
 export const addressType = (description: string) =>
   refined(string(`${description}: ${ADDRESS_TYPES.join(", ")}.`), (text) => {
@@ -235,27 +235,34 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     summary: "Returns a new address for payments to the wallet.",
     params: {
       label: withDefault(newLabel("The label of the address."), ""),
-      address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE)
+      address_type: optional(addressType("Address type"), SET_BY)
     },
     results: [{ schema: Result.string("The address") }],
     examples: [[], ["", "bech32"]],
     errors: [...ADDRESS_ERRORS, "-11 Invalid label name", TOO_LONG_LABEL],
-    handler: ({ address_type: type, label }, wallet) =>
-      wallet.keys.newAddress({ type, label }).pipe(
+    handler: ({ address_type, label }, wallet) => {
+      const type = address_type ?? wallet.rules.addressType
+      return wallet.keys.newAddress({ type, label }).pipe(
         Effect.mapError(addressFailure(type)),
         Effect.flatMap(shownAddress)
       )
+    }
   })
 
   const getrawchangeaddress = make({
     name: "getrawchangeaddress",
     summary: "Returns a new change address.",
-    params: { address_type: withDefault(addressType("Address type"), DEFAULT_ADDRESS_TYPE) },
+    params: { address_type: optional(addressType("Address type"), "that of -changetype or -addresstype") },
     results: [{ schema: Result.string("The address") }],
     examples: [[]],
     errors: ADDRESS_ERRORS,
-    handler: ({ address_type: type }, wallet) =>
-      wallet.keys.newChangeAddress(type).pipe(Effect.mapError(addressFailure(type)), Effect.flatMap(shownAddress))
+    handler: ({ address_type }, wallet) => {
+      const type = address_type ?? wallet.rules.changeType ?? wallet.rules.addressType
+      return wallet.keys.newChangeAddress(type).pipe(
+        Effect.mapError(addressFailure(type)),
+        Effect.flatMap(shownAddress)
+      )
+    }
   })
 
   const getaddressinfo = make({

@@ -12,7 +12,6 @@ import { hexText, optional } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_ERRORS } from "../auxMethods.ts"
-import { DEFAULT_ADDRESS_TYPE } from "./addressMethods.ts"
 import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
 
 /** Merged mining to the wallet (reference/rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
@@ -45,7 +44,7 @@ export const auxWalletMethod: Effect.Effect<
     alone.withPermits(1)(Effect.gen(function*() {
       const known = payouts.get(wallet)
       if (known !== undefined) return known
-      const { script } = yield* wallet.keys.newAddress({ type: DEFAULT_ADDRESS_TYPE, label: "" }).pipe(
+      const { script } = yield* wallet.keys.newAddress({ type: wallet.rules.addressType, label: "" }).pipe(
         Effect.mapError((failure) => {
           const { message } = asRpcError(failure)
           return new RpcError({

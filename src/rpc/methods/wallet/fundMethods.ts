@@ -44,6 +44,7 @@ import { constructTransactionSteps } from "../transactionParams.ts"
 import { readFeeChoiceOrOld } from "./feeParams.ts"
 import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
 import { outputNames } from "./payees.ts"
+import { readSolvingSteps, weightsIn, withoutWeights } from "./solvingData.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
@@ -139,14 +140,22 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
     results: [{ schema: Schema.Struct({ hex: Result.hex("The transaction"), fee: FEE, changepos: CHANGE }) }],
     examples: [[TRANSACTION], [TRANSACTION, { fee_rate: 120, changePosition: 0 }]],
     errors: ["-22 TX decode failed", ...FUNDING_ERRORS],
-    handler: ({ hexstring, iswitness, options }, wallet) =>
+    handler: ({ hexstring, iswitness, options }, wallet, { turns }) =>
       Effect.gen(function*() {
         const transaction = decode(hexstring, iswitness)
         if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
         const { lockTime, outputs, version } = transaction
-        const fee = yield* readFeeChoiceOrOld(options)
+        const fee = { ...yield* readFeeChoiceOrOld(options), anyRate: true }
         const choice = yield* readFunding(network, options, { fee, add: true, names: outputs.map(() => "dummy") })
-        const request: PaymentRequest = { ...choice, ...inputsOf(transaction), outputs, version, lockTime }
+        const external = yield* readInTurns(turns, readSolvingSteps(network, options, options.input_weights ?? []))
+        const request: PaymentRequest = {
+          ...choice,
+          ...inputsOf(transaction),
+          external,
+          outputs,
+          version,
+          lockTime
+        }
         const funded = yield* fundAndLock(wallet, request, options)
         const { bytes } = withGivenSignatures(funded.transaction, transaction.inputs)
         return { hex: toHex(bytes), fee: new Amount(funded.fee), changepos: funded.changePosition }
@@ -165,7 +174,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         { words: "json array or object" }
       ),
       locktime: withDefault(int64("Lock time."), 0),
-      options: orEmpty(namedOptions(FUND_PSBT_OPTIONS, "Options.")),
+      options: orEmpty(withoutWeights(namedOptions(FUND_PSBT_OPTIONS, "Options."))),
       bip32derivs: withDefault(boolean("Whether the PSBT includes derivation paths of the wallet's keys."), true),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
@@ -174,19 +183,20 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
     errors: ["-5 Invalid address: <x>"],
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
-        const { replaceable = true } = options
+        const { replaceable = wallet.rules.replaceable } = options
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })
         )
         const choice = yield* readFunding(network, options, {
-          fee: yield* readFeeChoiceOrOld(options),
+          fee: { ...yield* readFeeChoiceOrOld(options), anyRate: true },
           add: made.inputs.length === 0,
           names: outputNames(outputs)
         })
         const request: PaymentRequest = {
           ...choice,
           ...inputsOf(made),
+          external: yield* readInTurns(turns, readSolvingSteps(network, options, weightsIn(inputs))),
           outputs: made.outputs,
           version,
           lockTime: locktime

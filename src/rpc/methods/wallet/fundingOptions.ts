@@ -9,12 +9,9 @@ import {
   amount,
   array,
   boolean,
-  hash,
-  hexText,
   int32,
   int64,
   json,
-  object,
   optional,
   type Param,
   string
@@ -22,6 +19,7 @@ import {
 import { type Read, RpcError } from "../../method/RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
 import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
+import { INPUT_WEIGHTS, SOLVING_DATA } from "./solvingData.ts"
 
 /** Options of methods that fund a transaction (reference/rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
 
@@ -52,31 +50,12 @@ const MAX_TX_WEIGHT = optional(int32("Maximum weight of the transaction."), Stri
 
 const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
 
-const SOLVING_DATA = optional(
-  object({
-    pubkeys: optional(array(hexText("A public key."), "Public keys.")),
-    scripts: optional(array(hexText("A script."), "Scripts.")),
-    descriptors: optional(array(string("A descriptor."), "Descriptors."))
-  }, "Accepted without effect: the wallet knows the scripts of its own coins.")
-)
-
 export const FEE_OPTIONS = {
   conf_target: CONF_TARGET,
   estimate_mode: ESTIMATE_MODE,
   replaceable: REPLACEABLE,
   solving_data: SOLVING_DATA
 }
-
-const INPUT_WEIGHTS = optional(
-  array(
-    object({
-      txid: hash("The transaction.", { label: "txid" }),
-      vout: int32("Index of the output."),
-      weight: int64("Weight of the signed input.")
-    }, "An input."),
-    "Weights of inputs. Accepted without effect: the wallet knows the weights of its own coins."
-  )
-)
 
 const OLD_STYLE_OPTIONS = {
   ...CHOICE_OF_COINS,

@@ -220,7 +220,15 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         const fees = yield* joinFees(beside, options)
         const names = recipients.filter((recipient) => typeof recipient === "string")
         if (names.length === 0) return yield* RpcError.invalidParameter(NO_RECIPIENT)
-        const { inputs, locktime, maxconf, minconf, replaceable = true, send_max, version = PAYMENT_VERSION } = options
+        const {
+          inputs,
+          locktime,
+          maxconf,
+          minconf,
+          replaceable = wallet.rules.replaceable,
+          send_max,
+          version = PAYMENT_VERSION
+        } = options
         const fee = yield* readFeeChoice(fees)
         const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
         const depth = yield* readDepth({ minconf, maxconf }, negative)

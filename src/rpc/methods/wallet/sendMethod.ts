@@ -29,6 +29,7 @@ import {
 } from "./fundingOptions.ts"
 import { lockIf } from "./fundMethods.ts"
 import { outputNames } from "./payees.ts"
+import { readSolvingSteps, weightsIn, withoutWeights } from "./solvingData.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
@@ -55,7 +56,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
       fee_rate: FEE_RATE,
-      options: orEmpty(withoutOutdated(namedOptions({
+      options: orEmpty(withoutWeights(withoutOutdated(namedOptions({
         ...SEND_FUNDING_OPTIONS,
         add_to_wallet: ADD_TO_WALLET,
         ...SEND_CHANGE_OPTIONS,
@@ -67,7 +68,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
         subtract_fee_from_outputs: SEND_FEE_PAYERS,
         max_tx_weight: MAX_TX_WEIGHT,
         ...FEE_OPTIONS
-      }, "Options."))),
+      }, "Options.")))),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
     results: [{ schema: FINISHED }],
@@ -76,7 +77,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
     handler: ({ options, outputs, version, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fee = yield* Either.flatMap(joinFees(beside, options), readFeeChoice)
-        const { inputs = [], locktime, replaceable = true } = options
+        const { inputs = [], locktime, replaceable = wallet.rules.replaceable } = options
         const made = yield* readInTurns(
           turns,
           constructTransactionSteps(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })
@@ -91,6 +92,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
           },
           { fee, add: made.inputs.length === 0, names: outputNames(outputs) }
         )
+        const external = yield* readInTurns(turns, readSolvingSteps(network, options, weightsIn(inputs)))
         if (wallet.keys.hasPrivateKeys) yield* ensureUnlocked(wallet)
         const request: PaymentRequest = {
           ...choice,
@@ -98,6 +100,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
             outpoint: outpointKey(prevout),
             ...(saysSequence(inputs, at) || locktime !== undefined ? { sequence } : {})
           })),
+          external,
           outputs: made.outputs,
           version,
           ...(locktime === undefined ? {} : { lockTime: locktime })

@@ -10,7 +10,7 @@ import { isFinalInput, type Psbt, type PsbtInput } from "../../../protocol/psbt/
 import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
-import { NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
+import { joined, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
 import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
@@ -26,7 +26,7 @@ import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTr
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { readHashType, SIGHASH_PARAM } from "../transactionParams.ts"
 import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
-import { joined, publicKnowledge } from "./walletPsbt.ts"
+import { publicKnowledge } from "./walletPsbt.ts"
 
 /** Methods that sign with the keys of a wallet (reference/rpc.md 3.4, 3.9). */
 

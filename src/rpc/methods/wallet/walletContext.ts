@@ -133,6 +133,7 @@ const REQUEST_ERRORS: Readonly<
   "too-large": { code: RPC_CODE.insufficientFunds },
   "fee-too-high": { code: RPC_CODE.insufficientFunds },
   "no-fee-estimate": { code: RPC_CODE.insufficientFunds },
+  unsolvable: { code: RPC_CODE.wallet },
   scanning: { code: RPC_CODE.wallet, message: SCANNING },
   range: { code: RPC_CODE.invalidParameter },
   exists: { code: RPC_CODE.wallet },

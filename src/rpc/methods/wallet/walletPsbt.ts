@@ -10,6 +10,7 @@ import type { OwnScript } from "../../../wallet/keys/WalletKeys.ts"
 import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { SigningContext } from "../../../wallet/signing/SigningContext.ts"
 import {
+  joined,
   makeProvider,
   NO_PROVIDER,
   type SigningProvider,
@@ -43,16 +44,6 @@ export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): 
     })
   })
 }
-
-/** A provider that asks the second one for data that the first one lacks. */
-export const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
-  key: (hash) => first.key(hash) ?? second.key(hash),
-  pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
-  redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
-  witnessScript: (hash) => first.witnessScript(hash) ?? second.witnessScript(hash),
-  taproot: (key) => first.taproot(key) ?? second.taproot(key),
-  origin: (hash) => first.origin(hash) ?? second.origin(hash)
-})
 
 /** The wallet's data for scripts, with private keys if they are available. */
 export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { scriptOf } from "../../../../src/protocol/address.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, fromHex, toHex } from "../../../../src/protocol/bytes.ts"
+import { hash160 } from "../../../../src/protocol/hash.ts"
 import { NAME_TX_VERSION, nameScript } from "../../../../src/protocol/nameOperation.ts"
 import {
   decodeTransaction,
@@ -50,6 +52,48 @@ const psbtIn = (value: unknown) => {
 }
 
 describe("fundrawtransaction", () => {
+  it.effect("reads the data and the weights of inputs of others", () =>
+    Effect.gen(function*() {
+      const fake = payingWallet([10 * COIN])
+      const { call, refusal } = yield* paymentsOf(fake)
+      const [source] = fake.sources
+      const given = hexOf(
+        transactionOf([{ value: COIN, script: ownScript(9).script }], [outpoint(source?.txid ?? assert.fail(), 0)])
+      )
+      const txid = displayHash(source?.txid ?? assert.fail())
+      const { publicKey = assert.fail() } = ownScript(9)
+      yield* call("fundrawtransaction", given, {
+        solving_data: { pubkeys: [toHex(publicKey)], scripts: ["51"] },
+        input_weights: [{ txid, vout: 0, weight: 300 }]
+      })
+      const { known, weights } = fake.requests[0]?.external ?? assert.fail("no data")
+      assert.deepStrictEqual([...weights], [[outpointKey(outpoint(source?.txid ?? assert.fail(), 0)), 300]])
+      assert.deepStrictEqual(known.pubkey(hash160(publicKey)), publicKey)
+      assert.deepStrictEqual(known.redeemScript(hash160(Uint8Array.of(0x51))), Uint8Array.of(0x51))
+      const wrapped = scriptOf({ kind: "witness", version: 0, program: hash160(publicKey) })
+      assert.deepStrictEqual(known.redeemScript(hash160(wrapped)), wrapped)
+
+      const refusals: ReadonlyArray<readonly [object, number, string]> = [
+        [{ solving_data: { pubkeys: ["no"] } }, -5, "Pubkey \"no\" must be a hex string"],
+        [{ solving_data: { scripts: ["no"] } }, -5, "'no' is not hex"],
+        [{ solving_data: { descriptors: ["no"] } }, -8, "Unable to parse descriptor 'no': Missing checksum"],
+        [{ input_weights: [{ txid, vout: -1 }] }, -8, "Invalid parameter, vout cannot be negative"],
+        [{ input_weights: [{ txid, vout: 0 }] }, -8, "Invalid parameter, missing weight key"],
+        [
+          { input_weights: [{ txid, vout: 0, weight: 400_001 }] },
+          -8,
+          "Invalid parameter, weight cannot be greater than the maximum standard tx weight of 400000"
+        ]
+      ]
+      for (const [options, code, message] of refusals) {
+        assert.deepInclude(yield* refusal("fundrawtransaction", given, options), invalid(code, message))
+      }
+      assert.deepInclude(
+        yield* refusal("walletcreatefundedpsbt", [], [{ [ADDRESS]: 1 }], 0, { input_weights: [] }),
+        invalid(-8, "Input weights should be specified in inputs rather than in options.")
+      )
+    }))
+
   it.effect("adds inputs and change, and signs nothing", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])

@@ -7,6 +7,7 @@ import { paramsOf } from "../../../../src/consensus/params.ts"
 import type { Coin } from "../../../../src/consensus/view.ts"
 import { Mempool, type MempoolInfo } from "../../../../src/mempool/Mempool.ts"
 import { DUST_FEE_RATE, INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "../../../../src/mempool/policy/limits.ts"
+import { DEFAULT_POLICY } from "../../../../src/mempool/policy/Policy.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { decodeBlock } from "../../../../src/protocol/block.ts"
 import { networks } from "../../../../src/protocol/networks.ts"
@@ -178,6 +179,7 @@ export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
     isUnbroadcast: () => false,
     broadcastDone: () => undefined,
     unbroadcast: () => [],
+    policy: DEFAULT_POLICY,
     info: () => INFO,
     events: Stream.empty,
     follower: noFollower

@@ -1,0 +1,49 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { Follower } from "../write/Follower.ts"
+import { type CoinStatsIndex, openCoinStatsIndex } from "./CoinStatsIndex.ts"
+import { type FilterIndex, openFilterIndex } from "./FilterIndex.ts"
+import type { IndexPlace } from "./IndexStore.ts"
+import { openSpenderIndex, type SpenderIndex } from "./SpenderIndex.ts"
+
+/** The optional indexes that the operator enabled; the others are `undefined`. They follow the chain. */
+export class Indexes extends Context.Tag("svcd/Indexes")<Indexes, {
+  readonly filters: FilterIndex | undefined
+  readonly spenders: SpenderIndex | undefined
+  readonly coinStats: CoinStatsIndex | undefined
+  /** The followers of the enabled ones. */
+  readonly followers: ReadonlyArray<Follower>
+}>() {}
+
+export interface IndexesOptions extends IndexPlace {
+  readonly params: ConsensusParams
+  readonly filters: boolean
+  readonly spenders: boolean
+  readonly coinStats: boolean
+}
+
+const make = (
+  options: IndexesOptions
+): Effect.Effect<typeof Indexes.Service, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const filters = options.filters ? yield* openFilterIndex(options) : undefined
+    const spenders = options.spenders ? yield* openSpenderIndex(options) : undefined
+    const coinStats = options.coinStats ? yield* openCoinStatsIndex(options, options.params) : undefined
+    const followers = [coinStats, spenders, filters].flatMap((index) => index?.follower ?? [])
+    return { filters, spenders, coinStats, followers }
+  })
+
+export const layer = (options: IndexesOptions): Layer.Layer<Indexes, StorageFailure, DataHealth> =>
+  Layer.scoped(Indexes, make(options))
+
+export const layerNone: Layer.Layer<Indexes> = Layer.succeed(Indexes, {
+  filters: undefined,
+  spenders: undefined,
+  coinStats: undefined,
+  followers: []
+})

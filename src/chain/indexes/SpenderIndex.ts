@@ -1,0 +1,77 @@
+import * as Effect from "effect/Effect"
+import { sipHashHalves, sipKey } from "../../base/siphash.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Database, Statement } from "../../storage/Database.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { ConnectedBlock, Follower } from "../write/Follower.ts"
+import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
+
+/** The place of a transaction on the best chain. */
+export interface TransactionPlace {
+  readonly height: number
+  /** Its number within the block. */
+  readonly position: number
+}
+
+/** Which transaction of the best chain spends an output (`-txospenderindex`). */
+export interface SpenderIndex {
+  readonly follower: Follower
+  /** The transactions that may spend an outpoint (36 bytes, as on the wire): the caller looks for the one that does. */
+  readonly candidates: (outpoint: Bytes) => Effect.Effect<ReadonlyArray<TransactionPlace>, StorageFailure>
+}
+
+const TABLES = `CREATE TABLE spenders (
+  outpoint INTEGER NOT NULL,
+  height INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  PRIMARY KEY (outpoint, height, position)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX spenders_by_height ON spenders (height);`
+
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
+  return {
+    select: statement<[number], TransactionPlace>("SELECT height, position FROM spenders WHERE outpoint = ?"),
+    insert: statement<[number, number, number], never>(
+      "INSERT OR REPLACE INTO spenders (outpoint, height, position) VALUES (?, ?, ?)"
+    ),
+    remove: statement<[number], never>("DELETE FROM spenders WHERE height > ?")
+  }
+}
+
+type Statements = ReturnType<typeof prepare>
+
+const KEY = sipKey(new Uint8Array(16))
+
+/** 52 bits of the hash of an outpoint: a tenth of the bytes of the outpoint in both trees of the table. */
+const keyOf = (outpoint: Bytes): number => {
+  const [low, high] = sipHashHalves(KEY, outpoint)
+  return (high & 0xfffff) * 2 ** 32 + low
+}
+
+const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => {
+  const rows = blocks.flatMap(({ block, height }) =>
+    block.transactions.flatMap(({ inputs }, position) =>
+      position === 0 ? [] : inputs.map(({ prevout }) => ({ key: keyOf(prevout), height, position }))
+    )
+  )
+  // Inserts in key order write the tree from one end to the other.
+  rows.sort((a, b) => a.key - b.key)
+  for (const { height, key, position } of rows) store.insert.run(key, height, position)
+}
+
+const DEFINITION: IndexDefinition<Statements> = {
+  name: "txospenderindex",
+  file: "spenders.db",
+  what: "an index of spenders",
+  tables: TABLES,
+  prepare,
+  apply: add,
+  rewind: (store, height) => void store.remove.run(height)
+}
+
+export const openSpenderIndex = (place: IndexPlace) =>
+  Effect.map(openIndex(DEFINITION, place), ({ follower, read }): SpenderIndex => ({
+    follower,
+    candidates: (outpoint) => read((store) => store.select.all(keyOf(outpoint)))
+  }))

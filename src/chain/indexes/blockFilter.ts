@@ -1,0 +1,156 @@
+import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
+import type { Coin } from "../../consensus/view.ts"
+import type { Block } from "../../protocol/block.ts"
+import { binaryString, type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
+import { hash256 } from "../../protocol/hash.ts"
+import { Reader } from "../../protocol/Reader.ts"
+import { Op } from "../../protocol/script.ts"
+import { Writer } from "../../protocol/Writer.ts"
+
+/**
+ * Basic block filters (BIP 158): Golomb-coded sets of the scripts that a block spends or pays to. The numbers of the
+ * scripts, hashed with the block's hash, are sorted, and their differences are stored with P bits each, the rest in
+ * unary. A search finds every script of the block, and others once in M.
+ */
+
+/** Bits of a difference that are not unary, and the inverse of the rate of false matches (BIP 158). */
+const P = 19
+const M = 784_931
+
+const LOW = 2 ** P
+
+const WORD = 2 ** 32
+
+/** The lower part of a factor, so that its product with 32 bits stays below 2^53. */
+const PART = 2 ** 20
+
+/** A product of 32 bits and a number below 2^53 as two numbers: the low 32 bits, and the rest. */
+const product = ({ by, word }: { readonly word: number; readonly by: number }) => {
+  const upper = word * Math.floor(by / PART)
+  const low = upper % (WORD / PART) * PART + word * (by % PART)
+  return { low: low % WORD, high: Math.floor(upper / (WORD / PART)) + Math.floor(low / WORD) }
+}
+
+/**
+ * `hash * range / 2^64`, for a hash of two halves and a range below 2^41: a number below the range. With `bigint` it takes
+ * as long as the hash.
+ */
+export const intoRange = ([low, high]: readonly [number, number], range: number): number => {
+  const carried = product({ word: low, by: range }).high
+  const upper = product({ word: high, by: range })
+  return upper.high + Math.floor((upper.low + carried) / WORD)
+}
+
+const keyOf = (blockHash: Bytes): SipKey => sipKey(blockHash)
+
+/** The numbers of scripts, in order. */
+const numbersOf = (scripts: Iterable<Bytes>, blockHash: Bytes, count: number): Float64Array => {
+  const key = keyOf(blockHash)
+  const range = count * M
+  return Float64Array.from(scripts, (script) => intoRange(sipHashHalves(key, script), range)).sort()
+}
+
+class BitWriter {
+  private readonly bytes: Array<number> = []
+  private last = 0
+  private used = 0
+
+  bit(bit: number): void {
+    this.last = (this.last << 1) | bit
+    if (++this.used < 8) return
+    this.bytes.push(this.last)
+    this.last = 0
+    this.used = 0
+  }
+
+  /** The bits, the last byte filled up with zeros. */
+  finish(): Uint8Array {
+    while (this.used > 0) this.bit(0)
+    return Uint8Array.from(this.bytes)
+  }
+}
+
+class BitReader {
+  private readonly bytes: Bytes
+  private at = 0
+
+  constructor(bytes: Bytes) {
+    this.bytes = bytes
+  }
+
+  /** The next bit; 0 behind the end. */
+  bit(): number {
+    const byte = this.bytes[this.at >> 3] ?? 0
+    return (byte >> (7 - (this.at++ & 7))) & 1
+  }
+
+  get isOver(): boolean {
+    return this.at > 8 * this.bytes.length
+  }
+}
+
+/** A filter: the number of its scripts, and the coded set. `scripts` have no repetition. */
+export const encodeFilter = (scripts: ReadonlyArray<Bytes>, blockHash: Bytes): Uint8Array => {
+  const count = scripts.length
+  const head = new Writer(9).compactSize(count).toBytes()
+  if (count === 0) return head
+  const writer = new BitWriter()
+  let before = 0
+  for (const number of numbersOf(scripts, blockHash, count)) {
+    const difference = number - before
+    before = number
+    for (let i = Math.floor(difference / LOW); i > 0; i--) writer.bit(1)
+    writer.bit(0)
+    for (let shift = P - 1; shift >= 0; shift--) writer.bit((difference >>> shift) & 1)
+  }
+  return concat(head, writer.finish())
+}
+
+/** Whether a filter has one of some scripts, or matches one by chance. Throws `DecodeError` for a malformed filter. */
+export const matchesFilter = (filter: Bytes, blockHash: Bytes, scripts: Iterable<Bytes>): boolean => {
+  const reader = new Reader(filter)
+  const count = reader.compactSize("filter")
+  if (count === 0) return false
+  const wanted = numbersOf(scripts, blockHash, count)
+  const bits = new BitReader(reader.bytes(reader.remaining, "filter"))
+  let number = 0
+  let at = 0
+  for (let i = 0; i < count && !bits.isOver; i++) {
+    let difference = 0
+    while (bits.bit() === 1) difference += LOW
+    let low = 0
+    for (let bit = 0; bit < P; bit++) low = (low << 1) | bits.bit()
+    number += difference + low
+    while (at < wanted.length && (wanted[at] ?? 0) < number) at++
+    if (at === wanted.length) return false
+    if (wanted[at] === number) return true
+  }
+  return false
+}
+
+/** The scripts of a basic filter, each once. Source: upstream `blockfilter.cpp`, `BasicFilterElements`. */
+export const filterScripts = (
+  { transactions }: Pick<Block, "transactions">,
+  spent: ReadonlyArray<ReadonlyArray<Coin>>
+): ReadonlyArray<Bytes> => {
+  const scripts = new Set<string>()
+  for (const { outputs } of transactions) {
+    for (const { script } of outputs) {
+      if (script.length > 0 && script[0] !== Op.OP_RETURN) scripts.add(binaryString(script))
+    }
+  }
+  for (const coins of spent) {
+    for (const { script } of coins) if (script.length > 0) scripts.add(binaryString(script))
+  }
+  return Array.from(scripts, fromBinaryString)
+}
+
+export const blockFilter = (block: Block, spent: ReadonlyArray<ReadonlyArray<Coin>>): Uint8Array =>
+  encodeFilter(filterScripts(block, spent), block.hash)
+
+/** The hash of a filter. */
+export const filterHash = (filter: Bytes): Uint8Array => Uint8Array.from(hash256(filter))
+
+/** The filter header: it commits to the filter and to all before it (BIP 157). */
+export const filterHeader = ({ hash, previous }: { readonly hash: Bytes; readonly previous: Bytes }): Uint8Array =>
+  Uint8Array.from(hash256(concat(hash, previous)))

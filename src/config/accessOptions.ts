@@ -1,0 +1,89 @@
+import * as AccessKind from "./accessKinds.ts"
+import * as Kind from "./kinds.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+
+/** The options that say which callers RPC answers, and what they may call. */
+
+/** The users of the machine that a cookie file can be for. */
+export const COOKIE_READERS = ["owner", "group", "all"] as const
+
+export const ACCESS_OPTIONS = {
+  rpcauth: listOption(
+    AccessKind.hashedUserKind,
+    "rpcauth",
+    "RPC",
+    "user with the hash of the password, as svcd-cli rpcauth makes it; may be repeated",
+    { secret: true, defaultNote: "no such user" }
+  ),
+  rpccookie: singleOption(
+    Kind.onOffKind,
+    "rpccookie",
+    "RPC",
+    "ask every caller for credentials, and write some to the cookie file; without it that happens if there is " +
+      "-rpcauth, or a listener that other machines can reach, and no -rpcpassword",
+    { default: "0" }
+  ),
+  rpccookiefile: singleOption(
+    Kind.optionalKind(Kind.pathKind),
+    "rpccookiefile",
+    "RPC",
+    "the cookie file, relative to the data directory; empty for none",
+    { default: ".cookie" }
+  ),
+  rpccookieperms: singleOption(
+    Kind.choiceKind(COOKIE_READERS),
+    "rpccookieperms",
+    "RPC",
+    "users of the machine that may read the cookie file",
+    { default: "owner" }
+  ),
+  rpcwhitelist: listOption(
+    AccessKind.methodListKind,
+    "rpcwhitelist",
+    "RPC",
+    "methods that a user may call, as USER:METHOD,METHOD; may be repeated",
+    { defaultNote: "all methods" }
+  ),
+  rpcwhitelistdefault: singleOption(
+    Kind.optionalKind(Kind.onOffKind),
+    "rpcwhitelistdefault",
+    "RPC",
+    "refuse all methods to users without -rpcwhitelist and -rpcrights",
+    { defaultNote: "on if one of them is given" }
+  ),
+  rpcrights: listOption(
+    AccessKind.rightsKind,
+    "rpcrights",
+    "RPC",
+    `rights of a user, as USER:RIGHT,RIGHT, out of ${AccessKind.USER_RIGHTS.join(", ")}; may be repeated`,
+    { defaultNote: "all rights" }
+  ),
+  rpcbind: listOption(
+    Kind.addressKind("optional"),
+    "rpcbind",
+    "RPC",
+    "further address of the RPC listener; may be repeated",
+    { defaultNote: "rpcaddr alone" }
+  ),
+  rpcallowip: listOption(
+    AccessKind.netKind,
+    "rpcallowip",
+    "RPC",
+    "address or network whose callers are answered, besides this machine; may be repeated",
+    { defaultNote: "every address" }
+  ),
+  rpcworkqueue: singleOption(
+    Kind.integerKind({ min: 1, max: 100_000 }),
+    "rpcworkqueue",
+    "RPC",
+    "calls that may run or wait at one time; the others get 503",
+    { default: "1024" }
+  ),
+  rpcservertimeout: singleOption(
+    Kind.integerKind({ min: 1, max: 2_000_000 }),
+    "rpcservertimeout",
+    "RPC",
+    "seconds after which an idle connection, or one with an incomplete request, is closed",
+    { default: "30" }
+  )
+} satisfies OptionTable

@@ -1,0 +1,33 @@
+import * as Redacted from "effect/Redacted"
+import { createHmac, randomBytes } from "node:crypto"
+
+/** Users of RPC with the hash of their password, in the format of the reference node (share/rpcauth). */
+
+/** A user of RPC without the password: what `-rpcauth` holds. */
+export interface HashedUser {
+  readonly user: string
+  readonly salt: string
+  /** HMAC-SHA-256 of the password under the salt, in 64 hexadecimal digits. */
+  readonly hash: string
+}
+
+const HASHED_USER = /^([^:\r\n]+):([^:$\r\n]+)\$([0-9a-f]{64})$/
+
+/** Parses `USER:SALT$HMAC`. */
+export const parseHashedUser = (text: string): HashedUser | undefined => {
+  const [, user, salt, hash] = HASHED_USER.exec(text) ?? []
+  return user === undefined || salt === undefined || hash === undefined ? undefined : { user, salt, hash }
+}
+
+export const formatHashedUser = ({ hash, salt, user }: HashedUser): string => `${user}:${salt}$${hash}`
+
+export const hmac = (salt: string | Uint8Array, text: Uint8Array): Buffer =>
+  createHmac("sha256", salt).update(text).digest()
+
+/** Hashes a password under a new salt. */
+export const hashedUser = (
+  { password, user }: { readonly user: string; readonly password: Redacted.Redacted<string> }
+): HashedUser => {
+  const salt = randomBytes(16).toString("hex")
+  return { user, salt, hash: hmac(salt, Buffer.from(Redacted.value(password))).toString("hex") }
+}

@@ -1,0 +1,30 @@
+import * as Kind from "./kinds.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+
+/** The commands that the daemon runs when something happens. */
+
+const command = { ...Kind.textKind("COMMAND") }
+
+export const NOTIFY_OPTIONS = {
+  blocknotify: singleOption(
+    Kind.optionalKind(command),
+    "blocknotify",
+    "General",
+    "command to run for each new block; %s becomes its hash",
+    { defaultNote: "no command" }
+  ),
+  startupnotify: singleOption(
+    Kind.optionalKind(command),
+    "startupnotify",
+    "General",
+    "command to run when the node has started",
+    { defaultNote: "no command" }
+  ),
+  shutdownnotify: listOption(
+    command,
+    "shutdownnotify",
+    "General",
+    "command to run before the node stops; may be repeated",
+    { defaultNote: "no command" }
+  )
+} satisfies OptionTable

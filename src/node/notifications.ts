@@ -1,0 +1,73 @@
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { ChainEvent } from "../chain/ChainEvent.ts"
+import type { NotifySettings } from "../config/settings.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import { runCommand } from "./runCommand.ts"
+
+/**
+ * Runs the operator's commands (`-blocknotify` and others). The commands of one kind run one after the other. A command
+ * may hold a secret of the operator, so that logs have its kind and its end alone.
+ */
+
+/** Commands of one kind that may wait; those beyond are dropped. */
+const MAX_WAITING = 1_000
+
+/** Milliseconds that a command may run. */
+const LONGEST = 60_000
+
+/** The same while the node waits for it to stop. */
+const LONGEST_AT_SHUTDOWN = 10_000
+
+const run = (kind: keyof NotifySettings, command: string, limit: { readonly milliseconds: number }) =>
+  Effect.flatMap(runCommand(command, limit), (end) => {
+    if (end._tag === "TimedOut") return Effect.logWarning("command killed: it takes too long", { option: kind })
+    if (end._tag === "NotStarted") return Effect.logWarning("command cannot be started", { option: kind })
+    return end.status === 0 ? Effect.void : Effect.logWarning("command failed", { option: kind, status: end.status })
+  })
+
+/** A queue whose commands run one after the other until the scope closes. Returns what adds one. */
+const lineOf = (
+  kind: keyof NotifySettings
+): Effect.Effect<(command: string) => Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const waiting = yield* Queue.dropping<string>(MAX_WAITING)
+    const next = Effect.flatMap(waiting.take, (command) => run(kind, command, { milliseconds: LONGEST }))
+    yield* Effect.forkScoped(Effect.forever(next))
+    return (command) =>
+      Effect.flatMap(waiting.offer(command), (taken) =>
+        taken ? Effect.void : Effect.logWarning("command dropped: too many wait", { option: kind }))
+  })
+
+export interface NotifiedNode {
+  readonly events: Stream.Stream<ChainEvent>
+  /** Whether the node downloads the chain: no command runs for its blocks. */
+  readonly syncing: Effect.Effect<boolean>
+}
+
+/** Runs `-blocknotify` for the blocks of a node, and `-startupnotify` now. */
+export const notifyOfNode = (
+  settings: NotifySettings,
+  { events, syncing }: NotifiedNode
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { blocknotify, startupnotify } = settings
+    if (startupnotify !== undefined) yield* (yield* lineOf("startupnotify"))(startupnotify)
+    if (blocknotify === undefined) return
+    const add = yield* lineOf("blocknotify")
+    const told = Stream.runForEach(events, (event) =>
+      event._tag === "BlockConnected" && !event.imported
+        ? Effect.unlessEffect(add(blocknotify.replaceAll("%s", displayHash(event.block.hash))), syncing)
+        : Effect.void)
+    yield* Effect.forkScoped(told)
+  })
+
+/** Runs `-shutdownnotify`, and waits for it for a time. */
+export const notifyOfShutdown = ({ shutdownnotify }: NotifySettings): Effect.Effect<void> =>
+  Effect.forEach(
+    shutdownnotify,
+    (command) => run("shutdownnotify", command, { milliseconds: LONGEST_AT_SHUTDOWN }),
+    { discard: true, concurrency: "unbounded" }
+  )

@@ -1,0 +1,36 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { formatHashedUser, hashedUser, parseHashedUser } from "../../config/hashedUser.ts"
+import { type CliInput, type CliOutcome, NAME, success, usageOutcome } from "./outcome.ts"
+
+/** `svcd-cli rpcauth`: makes a user of RPC whose password is in no file. It asks no daemon. */
+
+/** Bytes of a password that the command chooses. */
+const PASSWORD_BYTES = 32
+
+/** The password among the words of the command: `-` is the first line of standard input, none is a new one. */
+const passwordOf = (given: string | undefined, { readStdin }: CliInput): Effect.Effect<string> => {
+  if (given === undefined) return Effect.sync(() => randomBytes(PASSWORD_BYTES).toString("base64url"))
+  return given === "-" ? Effect.map(readStdin, (text) => text.split(/\r?\n/, 1)[0] ?? "") : Effect.succeed(given)
+}
+
+export const rpcauth = (words: ReadonlyArray<string>, json: boolean, input: CliInput): Effect.Effect<CliOutcome> =>
+  Effect.gen(function*() {
+    const [user, given] = words
+    if (user === undefined) return usageOutcome([`rpcauth: give the name of the user, as in ${NAME} rpcauth alice`])
+    const password = yield* passwordOf(given, input)
+    if (password === "") return usageOutcome(["rpcauth: the password must not be empty"])
+    const line = formatHashedUser(hashedUser({ user, password: Redacted.make(password) }))
+    if (parseHashedUser(line) === undefined) {
+      return usageOutcome(["rpcauth: the name of a user must not be empty or contain a colon or a line break"])
+    }
+    if (json) return success(`${JSON.stringify({ username: user, password, rpcauth: line })}\n`)
+    // The text of a TOML string: JSON escapes the same characters, and more.
+    const shown = given === undefined
+      ? `The password of ${JSON.stringify(user)}, which svcd does not store:\n${password}\n`
+      : ""
+    return success(
+      `For svcd.conf; rpcauth is a list, with one text for each user:\nrpcauth = [${JSON.stringify(line)}]\n${shown}`
+    )
+  })

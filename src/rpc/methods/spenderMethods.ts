@@ -1,0 +1,136 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Chain } from "../../chain/Chain.ts"
+import { Indexes } from "../../chain/indexes/Indexes.ts"
+import type { SpenderIndex } from "../../chain/indexes/SpenderIndex.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { eachInTurns, readInTurns } from "../method/inTurns.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
+import {
+  boolean,
+  hash,
+  int32,
+  longArray,
+  namedOptions,
+  object,
+  optional,
+  refined,
+  withDefault
+} from "../method/params.ts"
+import * as Result from "../method/results.ts"
+import { RpcError } from "../method/RpcError.ts"
+import { missingBlock } from "./blockMethods.ts"
+import { storageError } from "./errors.ts"
+
+/** The transactions that spend outputs (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`, `gettxspendingprevout`. */
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const SPENDING = Schema.Array(Schema.Struct({
+  txid: Result.hex("The output's transaction"),
+  vout: Result.integer("Its index"),
+  spendingtxid: Schema.optional(Result.hex("The transaction that spends the output, if any")),
+  blockhash: Schema.optional(Result.hex("The block of that transaction; not if it is in the mempool")),
+  spendingtx: Schema.optional(Result.hex("That transaction, if requested"))
+}))
+
+const outputIndex = refined(int32("The index of the output."), (vout) => {
+  if (vout < 0) return RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
+  return vout
+})
+
+interface Spender {
+  readonly transaction: Transaction
+  /** The hash of its block; `undefined` in the mempool. */
+  readonly block: Bytes | undefined
+}
+
+export const spenderMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Indexes | Mempool> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const pool = yield* Mempool
+    const { spenders } = yield* Indexes
+
+    const isReady = (index: SpenderIndex): Effect.Effect<boolean, RpcError> =>
+      Effect.gen(function*() {
+        const cursor = yield* index.follower.cursor
+        return (cursor?.height ?? -1) >= (yield* chain.tip).height
+      }).pipe(Effect.mapError(storageError))
+
+    const confirmedSpender = (index: SpenderIndex, prevout: Bytes): Effect.Effect<Spender | undefined, RpcError> =>
+      Effect.gen(function*() {
+        for (const { height, position } of yield* Effect.mapError(index.candidates(prevout), storageError)) {
+          const info = yield* chain.headerAt(height)
+          if (info === undefined) continue
+          const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
+          const transaction = block.transactions[position]
+          const spends = transaction?.inputs.some((input) => equal(input.prevout, prevout)) === true
+          if (transaction !== undefined && spends) return { transaction, block: info.hash }
+        }
+        return undefined
+      })
+
+    const gettxspendingprevout = method({
+      name: "gettxspendingprevout",
+      group: "Mempool",
+      summary:
+        "Lists the transactions that spend given outputs: of the mempool, and with -txospenderindex of the chain.",
+      params: {
+        outputs: longArray(
+          object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", "refuse"),
+          "The outputs."
+        ),
+        options: optional(namedOptions({
+          mempool_only: optional(
+            boolean("Whether to search only the mempool. If false, the index is needed."),
+            "true without -txospenderindex"
+          ),
+          return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
+        }, "Options."))
+      },
+      results: [{ schema: SPENDING }],
+      examples: [[[{ txid: TXID, vout: 0 }]], [[{ txid: TXID, vout: 0 }], { return_spending_tx: true }]],
+      errors: [
+        "-8 Invalid parameter, outputs are missing",
+        "-8 Invalid parameter, vout cannot be negative",
+        "-1 No spending tx for the outpoint <txid>:<vout> in mempool, and txospenderindex is unavailable."
+      ],
+      handler: ({ options, outputs }, { turns }) =>
+        Effect.gen(function*() {
+          const asked = yield* readInTurns(turns, outputs())
+          if (asked.length === 0) {
+            return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
+          }
+          const poolOnly = options?.mempool_only ?? spenders === undefined
+          const ready = spenders !== undefined && (yield* isReady(spenders))
+          const spenderOf = (txid: Bytes, vout: number): Effect.Effect<Spender | undefined, RpcError> => {
+            const prevout = outpoint(txid, vout)
+            const waiting = pool.spender(outpointKey(prevout))
+            if (waiting !== undefined) return Effect.succeed({ transaction: waiting.transaction, block: undefined })
+            if (poolOnly) return Effect.succeed(undefined)
+            if (spenders !== undefined && ready) return confirmedSpender(spenders, prevout)
+            return RpcError.misc(
+              `No spending tx for the outpoint ${
+                displayHash(txid)
+              }:${vout} in mempool, and txospenderindex is unavailable.`
+            )
+          }
+          return yield* eachInTurns(turns, asked, ({ txid, vout }) =>
+            Effect.map(spenderOf(txid, vout), (spender) => ({
+              txid: displayHash(txid),
+              vout,
+              spendingtxid: spender && displayHash(spender.transaction.txid),
+              blockhash: spender?.block && displayHash(spender.block),
+              spendingtx: options?.return_spending_tx === true && spender
+                ? toHex(spender.transaction.bytes)
+                : undefined
+            })))
+        })
+    })
+
+    return [gettxspendingprevout]
+  }
+)

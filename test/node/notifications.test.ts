@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ChainEvent } from "../../src/chain/ChainEvent.ts"
+import { notifyOfNode, notifyOfShutdown } from "../../src/node/notifications.ts"
+import { runCommand } from "../../src/node/runCommand.ts"
+import { eventually } from "../support/eventually.ts"
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+const NONE = { blocknotify: undefined, startupnotify: undefined, shutdownnotify: [] }
+
+const textOf = (file: string): string => existsSync(file) ? readFileSync(file, "utf8") : ""
+
+const connected = (last: number, imported = false): ChainEvent => {
+  const hash = new Uint8Array(32)
+  hash[31] = last
+  return ChainEvent.BlockConnected({ block: { hash, height: last }, transactions: 1, imported })
+}
+
+/** The text of a hash whose last byte is this one. */
+const shown = (last: number): string => last.toString(16).padStart(2, "0").padEnd(64, "0")
+
+describe("runCommand", () => {
+  it.live("reports the status of a shell command", () =>
+    Effect.gen(function*() {
+      const limit = { milliseconds: 20_000 }
+      assert.deepStrictEqual(yield* runCommand("true && exit 3", limit), { _tag: "Ended", status: 3 })
+      assert.deepStrictEqual(yield* runCommand("true", limit), { _tag: "Ended", status: 0 })
+    }))
+
+  it.live("kills a command and its children after its time", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* runCommand("sleep 60; sleep 60", { milliseconds: 100 }), { _tag: "TimedOut" })
+    }))
+
+  it.live("keeps the settings of svcd out of the environment", () =>
+    Effect.gen(function*() {
+      process.env["SVCD_RPC_PASSWORD"] = "geheim"
+      const end = yield* runCommand("test -z \"$SVCD_RPC_PASSWORD\" -a -n \"$PATH\"", { milliseconds: 20_000 })
+      delete process.env["SVCD_RPC_PASSWORD"]
+      assert.deepStrictEqual(end, { _tag: "Ended", status: 0 })
+    }))
+})
+
+describe("notifications", () => {
+  it.scopedLive("of blocks run in order, one at a time, and not for the initial download", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const [file, lock] = [join(directory, "blocks"), join(directory, "lock")]
+      let asked = 0
+      // Two commands at one time would meet at the lock.
+      const blocknotify = `mkdir ${lock} && sleep 0.02 && echo %s >> ${file}; rmdir ${lock}`
+      yield* notifyOfNode({ ...NONE, blocknotify }, {
+        events: Stream.concat(
+          Stream.fromIterable([connected(1), connected(2), connected(3, true), connected(4), connected(5)]),
+          Stream.never
+        ),
+        syncing: Effect.sync(() => asked++ === 0)
+      })
+      yield* eventually("three commands ran", () => textOf(file).split("\n").length === 4)
+      assert.strictEqual(textOf(file), [2, 4, 5].map((last) => `${shown(last)}\n`).join(""))
+    }))
+
+  it.scopedLive("of the start and of the end run", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const [started, one, two] = ["started", "one", "two"].map((name) => join(directory, name))
+      yield* notifyOfNode({ ...NONE, startupnotify: `echo > ${started}` }, {
+        events: Stream.never,
+        syncing: Effect.succeed(false)
+      })
+      yield* eventually("the command ran", () => existsSync(started ?? ""))
+      yield* notifyOfShutdown({ ...NONE, shutdownnotify: [`echo > ${one}; exit 1`, `echo > ${two}`] })
+      assert.isTrue(existsSync(one ?? "") && existsSync(two ?? ""))
+    }))
+})

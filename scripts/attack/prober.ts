@@ -115,8 +115,8 @@ const honestPeer = (
       else if (message.type === "ping") send({ type: "pong", nonce: message.nonce ?? 0n })
       else if (message.type === "getheaders") send({ type: "headers", headers: [] })
       else if (message.type === "pong") {
-        const key = open.get(message.nonce)
-        open.delete(message.nonce)
+        const key = open.get(message.nonce ?? 0n)
+        open.delete(message.nonce ?? 0n)
         if (key !== undefined) answered(key)
       } else if (message.type === "verack") {
         ready = true

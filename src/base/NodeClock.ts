@@ -1,11 +1,13 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 
 /**
  * The time of day of the node, for block times and the age of the tip and of transactions. Tests may set it
- * (`setmocktime`). Sleeping and measuring always use the real clock.
+ * (`setmocktime`). Sleeping and measuring use the real clock, except for the timeouts of peers: see `peerTime`.
  */
 export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   /** Stops the clock at a time in seconds since 1970. `undefined` restores the real time. */
@@ -13,21 +15,66 @@ export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
+/** A clock that can be set. */
+interface NodeClock extends Clock.Clock {
+  /** Milliseconds that pass as real ones, stand still while the time is set, and jump together with it. */
+  readonly unsafePeerTime: () => number
+  /** Completes when the time is set. */
+  readonly set: Effect.Effect<void>
+}
+
+const isNodeClock = (clock: Clock.Clock): clock is NodeClock => "unsafePeerTime" in clock
+
+/** Time for the timeouts of peers. It follows `setmocktime`, and no other jump of the wall clock. */
+export interface PeerTime {
+  /** Milliseconds. */
+  readonly now: () => number
+  /** Sleeps, at most until the time is set. */
+  readonly sleep: (milliseconds: number) => Effect.Effect<void>
+}
+
+export const peerTime: Effect.Effect<PeerTime> = Effect.map(Effect.clock, (clock) =>
+  isNodeClock(clock)
+    ? {
+      now: () => clock.unsafePeerTime(),
+      sleep: (milliseconds) => Effect.raceFirst(Effect.sleep(milliseconds), clock.set)
+    }
+    : { now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, sleep: (milliseconds) => Effect.sleep(milliseconds) })
+
 /** Installs the clock for everything under this layer. With `seconds` (since 1970) it stands at that time. */
 export const layer = (seconds?: number): Layer.Layer<MockTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {
     let mock = seconds
     const now = (): number => mock === undefined ? real.unsafeCurrentTimeMillis() : 1000 * mock
-    const clock: Clock.Clock = {
+    const monotonic = (): number => Number(real.unsafeCurrentTimeNanos()) / 1e6
+    /** Added to the monotonic time. */
+    let peerOffset = 0
+    /** The peer time while the time is set. */
+    let stopped = mock === undefined ? undefined : monotonic()
+    let changed = Deferred.unsafeMake<void>(FiberId.none)
+    const set = (next: number | undefined): void => {
+      const before = now()
+      const at = stopped ?? monotonic() + peerOffset
+      mock = next
+      const passed = at + now() - before
+      stopped = next === undefined ? undefined : passed
+      peerOffset = passed - monotonic()
+      const waiting = changed
+      changed = Deferred.unsafeMake<void>(FiberId.none)
+      Deferred.unsafeDone(waiting, Effect.void)
+    }
+    const clock: NodeClock = {
       [Clock.ClockTypeId]: Clock.ClockTypeId,
       unsafeCurrentTimeMillis: now,
       currentTimeMillis: Effect.sync(now),
       unsafeCurrentTimeNanos: () => real.unsafeCurrentTimeNanos(),
       currentTimeNanos: real.currentTimeNanos,
-      sleep: (duration) => real.sleep(duration)
+      sleep: (duration) => real.sleep(duration),
+      unsafePeerTime: () => stopped ?? monotonic() + peerOffset,
+      set: Effect.suspend(() => Deferred.await(changed))
     }
     const service = MockTime.of({
-      set: (seconds) => Effect.sync(() => void (mock = seconds)),
+      set: (seconds) => Effect.sync(() => set(seconds)),
       current: Effect.sync(() => mock)
     })
     return Layer.merge(Layer.setClock(clock), Layer.succeed(MockTime, service))

@@ -31,6 +31,31 @@ describe("NodeClock", () => {
       assert.strictEqual(yield* Clock.currentTimeMillis, 5_000)
     }).pipe(Effect.provide(NodeClock.layer(5))))
 
+  it.live("the time of peers passes, stands still while the time is set, and jumps with it, without other jumps", () =>
+    Effect.gen(function*() {
+      const mock = yield* NodeClock.MockTime
+      const { now, sleep } = yield* NodeClock.peerTime
+      const start = now()
+      yield* Effect.sleep("5 millis")
+      assert.isAbove(now(), start)
+      const wall = Math.floor(Date.now() / 1000)
+      yield* mock.set(wall + 100)
+      const frozen = now()
+      assert.isTrue(frozen > start + 95_000 && frozen < start + 105_000, `${frozen - start} ms`)
+      yield* Effect.sleep("5 millis")
+      assert.strictEqual(now(), frozen)
+      const sleeper = yield* Effect.fork(sleep(3_600_000))
+      yield* Effect.sleep("5 millis")
+      yield* mock.set(wall + 130)
+      yield* sleeper.await
+      assert.strictEqual(now(), frozen + 30_000)
+      yield* mock.set(undefined)
+      assert.isTrue(now() < start + 10_000, `${now() - start} ms`)
+      const again = now()
+      yield* Effect.sleep("5 millis")
+      assert.isTrue(now() > again && now() < again + 5_000)
+    }).pipe(Effect.provide(NodeClock.layer())))
+
   it.live("layers that are built on the clock use it", () =>
     Effect.gen(function*() {
       class Built extends Context.Tag("test/Built")<Built, Clock.Clock>() {}

@@ -42,9 +42,13 @@ export class KeepAlive {
     if (this.answers) this.waiting = { nonce, since: now }
   }
 
-  /** Records a received `pong`. Ignores a nonce other than that of the last `ping`. */
-  ponged(nonce: bigint, now: number): void {
-    if (this.waiting?.nonce !== nonce) return
+  /**
+   * Records a received `pong`. Ignores a nonce other than that of the last `ping`. A `pong` without a nonce ends the
+   * wait, and is no measurement: old nodes answer so (upstream `net_processing.cpp`, `PONG`).
+   */
+  ponged(nonce: bigint | undefined, now: number): void {
+    if (nonce === undefined || nonce === 0n) this.waiting = undefined
+    if (this.waiting === undefined || this.waiting.nonce !== nonce) return
     this.last = now - this.waiting.since
     this.best = Math.min(this.best ?? this.last, this.last)
     this.waiting = undefined

@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
+import { type PeerTime, peerTime } from "../../base/NodeClock.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { PeerId } from "../../protocol/keys.ts"
 import type { MessageRoute, MessageTable } from "../messageTable.ts"
@@ -69,6 +70,8 @@ const WATCH_INTERVAL = 10_000
 interface Times {
   /** Monotonic milliseconds. */
   readonly now: () => number
+  /** The time of timeouts and pings. */
+  readonly peer: PeerTime
   /** Seconds since 1970. */
   readonly unix: () => number
 }
@@ -79,12 +82,11 @@ interface ConnectionParts {
   readonly times: Times
 }
 
-const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
-  Effect.succeed({
-    now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
-    unix: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
-  })
-)
+const times: Effect.Effect<Times> = Effect.zipWith(Effect.clock, peerTime, (clock, peer) => ({
+  peer,
+  now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+  unix: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+}))
 
 const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
@@ -104,6 +106,8 @@ export class PeerConnection implements PeerLink {
   private readonly socket: PeerSocket
   private readonly times: Times
   private readonly startedAt: number
+  /** The peer time of the start. */
+  private readonly begunAt: number
   private readonly handshake: Handshake
   private readonly outbox: Outbox
   private readonly intake: Intake
@@ -123,6 +127,7 @@ export class PeerConnection implements PeerLink {
     this.times = times
     this.connectedAt = times.unix()
     this.startedAt = times.now()
+    this.begunAt = times.peer.now()
     this.counters = new Counters(context.totals)
     const { address, expectedServices, introduction, name, port, type } = facts
     this.intake = new Intake(context.pace, chargedGroup(address), times.now)
@@ -168,7 +173,8 @@ export class PeerConnection implements PeerLink {
   }
 
   get latency(): Latency {
-    return this.open?.keepAlive.latency(this.times.now()) ?? { last: undefined, best: undefined, waiting: undefined }
+    return this.open?.keepAlive.latency(this.times.peer.now()) ??
+      { last: undefined, best: undefined, waiting: undefined }
   }
 
   /** Disconnects the peer, once. Drops unsent messages. Misbehaviour has no consequence for a peer with `noban`. */
@@ -190,7 +196,7 @@ export class PeerConnection implements PeerLink {
     if (this.open === undefined) return
     const { keepAlive, peer } = this.open
     const nonce = this.context.nonce()
-    keepAlive.pinged(nonce, this.times.now())
+    keepAlive.pinged(nonce, this.times.peer.now())
     this.post({ type: "ping", nonce: peer.answersPings ? nonce : undefined })
   }
 
@@ -291,7 +297,7 @@ export class PeerConnection implements PeerLink {
       peer: () => this.open?.peer,
       heard: (bytes) => {
         counters.received(bytes, this.times.unix())
-        this.open?.keepAlive.received(this.times.now())
+        this.open?.keepAlive.received(this.times.peer.now())
       },
       screened: (peer, start) =>
         Effect.every(
@@ -315,7 +321,7 @@ export class PeerConnection implements PeerLink {
   private begin(hello: Hello, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       const peer = new OpenPeer(this, hello)
-      this.open = { peer, keepAlive: new KeepAlive(this.times.now(), peer.answersPings) }
+      this.open = { peer, keepAlive: new KeepAlive(this.times.peer.now(), peer.answersPings) }
       yield* opened(peer)
       if (this.closed) return
       this.ping()
@@ -350,7 +356,7 @@ export class PeerConnection implements PeerLink {
           ? Effect.void
           : this.send({ type: "pong", nonce: message.nonce })
       case "pong":
-        return Effect.sync(() => this.open?.keepAlive.ponged(message.nonce, this.times.now()))
+        return Effect.sync(() => this.open?.keepAlive.ponged(message.nonce, this.times.peer.now()))
       default:
         return Effect.sync(() => peer.note(message))
     }
@@ -367,22 +373,22 @@ export class PeerConnection implements PeerLink {
     this.counters.messageSent(command, frame.length)
     return this.socket.write(frame, (taken) => {
       this.counters.sent(taken, this.times.unix())
-      this.open?.keepAlive.sent(this.times.now())
+      this.open?.keepAlive.sent(this.times.peer.now())
       this.outbox.delivered(taken)
     })
   }
 
   private readonly watch: Effect.Effect<void> = Effect.gen(this, function*() {
     while (!this.closed) {
-      const due = this.due(this.times.now())
-      if (due > 0) yield* Effect.sleep(Math.min(due, WATCH_INTERVAL))
+      const due = this.due(this.times.peer.now())
+      if (due > 0) yield* this.times.peer.sleep(Math.min(due, WATCH_INTERVAL))
     }
   })
 
   /** Does what is due, and returns the milliseconds until the next check. */
   private due(now: number): number {
     if (this.open === undefined) {
-      const left = this.startedAt + HANDSHAKE_LIMIT - now
+      const left = this.begunAt + HANDSHAKE_LIMIT - now
       if (left <= 0) this.disconnect(disconnection("handshake timeout"))
       return left
     }

@@ -5,6 +5,7 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { peerTime } from "../../base/NodeClock.ts"
 import { type Random, secureRandom } from "../../base/random.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -70,9 +71,6 @@ const FEE_FILTER_VERSION = 110_013
 /** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
-/** Milliseconds of a monotonic clock. */
-const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
-
 export const make = (
   { interval = INTERVAL, random = secureRandom() }: RelayOptions = {}
 ): Effect.Effect<Relay, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
@@ -92,6 +90,8 @@ export const make = (
     const retries = yield* Queue.sliding<void>(1)
     /** Transactions not announced to any peer yet. */
     const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
+    const time = yield* peerTime
+    const monotonic = Effect.sync(() => Math.floor(time.now()))
     const started = yield* monotonic
     const times = new RoundTimes(random)
     let unbroadcastRound = started + UNBROADCAST_INTERVAL * (1 + random() / 2)

@@ -60,8 +60,10 @@ export interface SyncView {
   readonly highBandwidth: Pick<HighBandwidth, "has">
   /** Unsolicited blocks on their way to the chain. */
   readonly slots: Slots
-  /** Monotonic milliseconds, for durations. */
+  /** Milliseconds for the timeouts of peers: monotonic, but it follows a set time. */
   readonly now: () => number
+  /** Monotonic milliseconds, for durations. */
+  readonly real: () => number
   /** Wall clock, milliseconds since 1970. It may jump. */
   readonly wall: () => number
   /** At the last check: whether the node is in initial download, and whether it is loading. */

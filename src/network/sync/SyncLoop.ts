@@ -106,7 +106,7 @@ export class SyncLoop {
     this.verdicts = new Verdicts(context)
     this.announcer = new Announcer(context)
     this.rechecked = context.now()
-    this.ticked = context.now()
+    this.ticked = context.real()
     this.tipMoved = context.now()
     this.tip = context.tree.tip()
   }
@@ -284,8 +284,9 @@ export class SyncLoop {
       this.moved(),
       Effect.suspend(() => {
         const now = context.now()
-        const lag = now - this.ticked - TICK
-        this.ticked = now
+        const real = context.real()
+        const lag = real - this.ticked - TICK
+        this.ticked = real
         if (context.loading) return Effect.void
         if (lag > TICK) context.download.excuse(lag, now)
         for (const [id, { peer }] of context.peers) context.headers.heard(id, peer.traffic.bytesReceived, now)

@@ -5,6 +5,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
+import { peerTime } from "../../base/NodeClock.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -95,6 +96,7 @@ export const make = (
     const status = yield* SyncStatus
     const mempool = yield* Mempool
     const clock = yield* Effect.clock
+    const { now } = yield* peerTime
     const { params, tree } = chain
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
@@ -116,7 +118,8 @@ export const make = (
       blockOrder,
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),
-      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+      now,
+      real: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
       wall: () => clock.unsafeCurrentTimeMillis(),
       initial: true,
       loading: true,

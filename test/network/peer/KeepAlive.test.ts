@@ -51,4 +51,13 @@ describe("KeepAlive", () => {
       })
     })
   }
+
+  it("a pong without a nonce ends the wait without a measurement", () => {
+    for (const nonce of [undefined, 0n]) {
+      const keepAlive = new KeepAlive(0, true)
+      keepAlive.pinged(5n, 10)
+      keepAlive.ponged(nonce, 20)
+      assert.deepStrictEqual(keepAlive.latency(30), { last: undefined, best: undefined, waiting: undefined })
+    }
+  })
 })

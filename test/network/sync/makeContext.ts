@@ -37,6 +37,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
       random: () => 0n,
       wake: () => undefined,
       now: () => 0,
+      real: () => 0,
       wall: () => Date.now(),
       initial: true,
       loading: false,

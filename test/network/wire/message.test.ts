@@ -71,7 +71,7 @@ describe.each(MESSAGE_COMMANDS)("%s", (command) => {
       assert.deepStrictEqual(unpacked(read), message)
       assert.strictEqual(toHex(payloadOf(read)), toHex(payload))
       // Optional fields at the end would consume the trailing bytes.
-      if (command !== "version" && command !== "ping") {
+      if (command !== "version" && command !== "ping" && command !== "pong") {
         assert.deepStrictEqual(unpacked(decodeMessage(command, concat(payload, behind))), message)
       }
     }))
@@ -109,7 +109,7 @@ describe.each(MESSAGE_COMMANDS)("%s", (command) => {
 
 /** Lengths at which a message may end early: in front of its optional fields. */
 const optionalFrom = (message: Message): ReadonlySet<number> => {
-  if (message.type === "ping") return new Set([0])
+  if (message.type === "ping" || message.type === "pong") return new Set([0])
   if (message.type !== "version") return new Set()
   const { userAgent } = message
   const shorter = [

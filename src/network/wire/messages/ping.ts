@@ -16,10 +16,12 @@ export const ping = codec<Ping>(
 /** The answer, with the nonce of the `ping`. */
 export interface Pong {
   readonly type: "pong"
-  readonly nonce: bigint
+  readonly nonce: bigint | undefined
 }
 
 export const pong = codec<Pong>(
-  (reader) => ({ type: "pong", nonce: reader.u64("nonce") }),
-  (writer, { nonce }) => writer.u64(nonce)
+  (reader) => ({ type: "pong", nonce: reader.remaining === 0 ? undefined : reader.u64("nonce") }),
+  (writer, { nonce }) => {
+    if (nonce !== undefined) writer.u64(nonce)
+  }
 )

@@ -14,7 +14,7 @@ export interface LedgerOptions {
   readonly params: ConsensusParams
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
-  /** Whether unconfirmed change of the wallet itself is trusted; true if omitted. */
+  /** Whether the wallet trusts its own unconfirmed change; true if omitted. */
   readonly spendUnconfirmed?: boolean
 }
 

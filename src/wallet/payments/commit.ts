@@ -10,6 +10,7 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
+import { spendsOrphan } from "../ledger/orphans.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
@@ -19,7 +20,9 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
   if (entry === undefined || entry.state.type === "confirmed") return
   const inPool = mempool.get(txid) !== undefined
   if (inPool && entry.state.type !== "pending") ledger.setState(txid, { type: "pending" })
-  if (!inPool && entry.state.type === "pending") ledger.setState(txid, { type: "inactive", abandoned: false })
+  if (!inPool && entry.state.type === "pending") {
+    ledger.setState(txid, { type: "inactive", abandoned: spendsOrphan(ledger, entry) })
+  }
 }
 
 /** The entry of the replaced transaction, with the replacement's txid. */

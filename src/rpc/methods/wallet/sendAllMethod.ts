@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { isDust } from "../../../mempool/policy/dust.ts"
-import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
+import { feeOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -15,7 +15,7 @@ import {
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../wallet/payments/eligible.ts"
-import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -165,15 +165,6 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       })
     })
 
-  /** The rate that the wallet pays by default: that of a payment without a limit on its coins. */
-  const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
-    given.options.feeRate === undefined
-      ? Effect.map(
-        sweep(given, coins),
-        ({ fee, transaction }: Funded) => rateOf({ fee, vsize: transaction.virtualSize })
-      )
-      : Effect.succeed(given.options.feeRate)
-
   return walletMethod(wallets)({
     name: "sendall",
     summary: "Spends all trusted coins, or the given ones, without change. Recipients without an amount share the " +
@@ -230,6 +221,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           version = PAYMENT_VERSION
         } = options
         const fee = yield* readFeeChoice(fees)
+        const { feeRate } = yield* Either.mapLeft(
+          wallet.payments.feeRate({ ...fee, replaceable }),
+          ({ code, reason }) => code === "too-small" ? RpcError.invalidParameter(reason) : RpcError.wallet(reason)
+        )
         const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
         const depth = yield* readDepth({ minconf, maxconf }, negative)
         const made = yield* readInTurns(
@@ -278,7 +273,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           const coins = inputs !== undefined
             ? yield* givenCoins(wallet, made.inputs)
             : send_max === true
-            ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
+            ? coinsOf(yield* worthSpending(wallet, all, feeRate))
             : coinsOf(all)
           const funded = yield* sweep(given, coins)
           yield* lockIf(wallet, options.lock_unspents, funded)

@@ -282,6 +282,19 @@ describe("Wallet", () => {
         }))
     }))
 
+  it.scopedLive("a transaction that is not final yet is refused, or stays in the wallet if the caller wants that", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          const { transaction } = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), lockTime: 1_000 })
+          assert.deepInclude(yield* Effect.flip(wallet.payments.commit(transaction)), { kind: "premature" })
+          assert.isUndefined(wallet.ledger.transaction(transaction.txidKey))
+          yield* wallet.payments.commit(transaction, { keepPremature: true })
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "inactive")
+        }))
+    }))
+
   it.scopedLive("an abandoned transaction that was sent again is not abandoned after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory

@@ -101,7 +101,13 @@ export interface WalletPayments {
   /** Stores and offers a complete transaction. Refuses one whose coins another wallet transaction spends. */
   readonly commit: (
     transaction: Transaction,
-    notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: TxidKey }
+    notes?: {
+      readonly comment?: string
+      readonly commentTo?: string
+      readonly replaces?: TxidKey
+      /** Whether a transaction that is not final yet stays in the wallet, for a later block. */
+      readonly keepPremature?: boolean
+    }
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
   readonly abandon: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>

@@ -59,7 +59,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     Effect.suspend((): Effect.Effect<void, CommitFailure> => {
       // No other fiber runs between this check and the claim by `put`.
       const claimant = ledger.claimant(transaction)
-      const { replaces, ...comments } = notes
+      const { keepPremature: _, replaces, ...comments } = notes
       if (claimant !== undefined && claimant.key !== replaces) return alreadySpent(claimant.transaction.txid)
       const entry = ledger.put({
         transaction,
@@ -113,12 +113,13 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const offer = (
     transaction: Transaction,
     isNew: boolean,
-    replaces: TxidKey | undefined
+    { keepPremature = false, replaces }: Notes
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
     !rules.broadcast ? Effect.void : Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
-      if (failure?._tag === "TransactionRejected" && failure.kind !== "premature" && replaces === undefined) {
+      const isKept = keepPremature || failure?._tag !== "TransactionRejected" || failure.kind !== "premature"
+      if (failure?._tag === "TransactionRejected" && isKept && replaces === undefined) {
         return keepRefused(failure, transaction.txidKey)
       }
       return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, Effect.failCause(cause))
@@ -130,7 +131,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       const time = yield* unixTime
       const isNew = !ledger.has(txidKey)
       if (isNew) yield* keep(transaction, notes, time)
-      yield* offer(transaction, isNew, notes.replaces)
+      yield* offer(transaction, isNew, notes)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
         ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })

@@ -124,15 +124,17 @@ const shared = (
   )
 }
 
+/** The text for coins that are worth less than the fee. */
+const tooLittle = (sendMax: boolean): string =>
+  sendMax
+    ? `${POOL_TOO_LOW}, try using lower feerate.`
+    : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
+
 /** The error for shares that are too small once the fee is subtracted. */
 const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: boolean): RpcError => {
   if (!reason.includes("to pay the fee")) return insufficient(DUST_LEFT)
   if (claimed > 0) return insufficient(NOTHING_FOR_FEES)
-  return insufficient(
-    sendMax
-      ? `${POOL_TOO_LOW}, try using lower feerate.`
-      : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
-  )
+  return insufficient(tooLittle(sendMax))
 }
 
 export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
@@ -149,9 +151,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
     Effect.gen(function*() {
       const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
+      if (total === 0) return yield* insufficient(tooLittle(sendMax))
       if (claimed > total) return yield* insufficient(TOO_MUCH)
       const remainder = total - claimed
-      if (remainder === 0) return yield* insufficient(claimed > 0 ? NOTHING_FOR_FEES : `${POOL_TOO_LOW}.`)
+      if (remainder === 0) return yield* insufficient(NOTHING_FOR_FEES)
       const request: PaymentRequest = {
         ...options,
         outputs: shared(outputs, open, remainder),

@@ -1,4 +1,4 @@
-import { type Context, Effect, Layer, Stream } from "effect"
+import { type Context, Effect, Either, Layer, Stream } from "effect"
 import { encodeAddress, scriptOf } from "../../src/protocol/address.ts"
 import { binaryString, type Bytes, toHex } from "../../src/protocol/bytes.ts"
 import { descriptorChecksum } from "../../src/protocol/descriptor/descriptor.ts"
@@ -199,6 +199,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     },
     payments: {
       exclusively: (payment) => payment,
+      feeRate: ({ feeRate = 100_000 }) => Either.right({ feeRate, reason: "Fallback fee" }),
       fund: unprepared("fund"),
       pay: unprepared("pay"),
       commit: noted("commit"),

@@ -19,6 +19,7 @@ import {
   publicKeyOf,
   type SigningProvider
 } from "../../src/wallet/signing/SigningProvider.ts"
+import { DEFAULT_RULES } from "../../src/wallet/WalletRules.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
 import { fundedDirectory, withWallets } from "../support/liveWallets.ts"
@@ -255,6 +256,63 @@ describe("Wallet", () => {
           assert.deepInclude(wallet.ledger.transaction(transaction.txidKey)?.state, { type: "confirmed", height: 103 })
           assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.comment, "rent")
         }))
+    }))
+
+  it.scopedLive("coins that were spent together with an orphaned block reward are free, also after a restart", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      const { txidKey } = yield* withWallets(directory, ({ address, chain, mine, wallet }) =>
+        Effect.gen(function*() {
+          const reward = yield* mine(1, { script: yield* address })
+          yield* mine(100)
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, 70 * COIN))
+          assert.strictEqual(transaction.inputs.length, 2)
+          yield* chain.control.invalidate(reward.header.hash)
+          yield* eventually(
+            "the other coin is free",
+            Effect.map(wallet.ledger.balances, ({ trusted }) => trusted === 50 * COIN)
+          )
+          yield* mine(1)
+          return transaction
+        }))
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          assert.deepInclude(wallet.ledger.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
+          assert.strictEqual((yield* wallet.ledger.balances).trusted, 50 * COIN)
+        }))
+    }))
+
+  it.scopedLive("a transaction that is not final yet is refused, or stays in the wallet if the caller wants that", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          const { transaction } = yield* wallet.payments.fund({ ...to(ADDRESS, COIN), lockTime: 1_000 })
+          assert.deepInclude(yield* Effect.flip(wallet.payments.commit(transaction)), { kind: "premature" })
+          assert.isUndefined(wallet.ledger.transaction(transaction.txidKey))
+          yield* wallet.payments.commit(transaction, { keepPremature: true })
+          assert.strictEqual(wallet.ledger.transaction(transaction.txidKey)?.state.type, "inactive")
+        }))
+    }))
+
+  it.scopedLive("an abandoned transaction that was sent again is not abandoned after a restart", () =>
+    Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      const paid = yield* withWallets(
+        directory,
+        ({ wallet }) => Effect.map(wallet.payments.pay(to(ADDRESS, COIN)), ({ transaction }) => transaction)
+      )
+      yield* withWallets(directory, ({ pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* wallet.payments.abandon(paid.txidKey)
+          assert.isTrue(documentOf(directory).transactions[0]?.abandoned)
+          yield* pool.accept(paid)
+          yield* eventually(
+            "the file knows it",
+            () => documentOf(directory).transactions[0]?.abandoned === false
+          )
+          assert.strictEqual(wallet.ledger.transaction(paid.txidKey)?.state.type, "pending")
+        }), { rules: { ...DEFAULT_RULES, broadcast: false } })
     }))
 
   it.scopedLive("a confirmed double spend makes a payment conflicted, and a reorg of it makes the payment valid", () =>

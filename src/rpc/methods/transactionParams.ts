@@ -90,7 +90,7 @@ const readSequence = (given: Json | undefined, otherwise: number): Read<number> 
     : Either.right(otherwise)
 
 /** Not in `Either.gen`: with many inputs, that takes longer than the reading itself. */
-export const readGivenInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
+export const readTransactionInput = (value: Json, defaultSequence: number): Read<TransactionInput> => {
   if (!(value instanceof JsonObject)) {
     return Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "object" }))
   }
@@ -115,7 +115,7 @@ function readInputs({ inputs, locktime, replaceable }: TransactionRequest) {
     : locktime === 0
     ? SEQUENCE_FINAL
     : SEQUENCE_NOT_FINAL
-  return readSteps(inputs, (input) => readGivenInput(input, sequence))
+  return readSteps(inputs, (input) => readTransactionInput(input, sequence))
 }
 
 type Member = readonly [name: string, value: Json]

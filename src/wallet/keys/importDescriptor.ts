@@ -112,7 +112,8 @@ const replacing = (entry: Import, labels: ReadonlyArray<LabelEntry>) => (documen
   const labelled = new Set(labels.map(({ address }) => address))
   return {
     ...document,
-    blank: false,
+    // A watch-only wallet stays blank, as upstream.
+    blank: document.blank && !document.privateKeys,
     imports: [...imports, entry],
     labels: [...document.labels.filter(({ address }) => !labelled.has(address)), ...labels]
   }

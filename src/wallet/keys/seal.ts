@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes, scrypt } from "node:crypto"
 import { type Bytes, concat, fromHex, toHex } from "../../protocol/bytes.ts"
+import { sha256 } from "../../protocol/hash.ts"
 import { InvalidWalletRequest, WrongPassphrase } from "../errors.ts"
 import type { Encryption, Secret } from "./WalletDocument.ts"
 
@@ -72,13 +73,22 @@ export const makeSecret = (
   { field, text }: { readonly field: string; readonly text: string }
 ): Secret => masterKey === undefined ? { plain: text } : { sealed: sealSecret(masterKey, { field, text }) }
 
+/**
+ * The password for scrypt. HMAC pads short keys with zero bytes (RFC 2104), so that zero bytes at the end of a passphrase
+ * would not count; a passphrase that ends so is hashed first.
+ */
+const passwordOf = (passphrase: Redacted.Redacted<string>): Uint8Array => {
+  const text = new TextEncoder().encode(Redacted.value(passphrase).normalize("NFKD"))
+  return text.at(-1) === 0 ? sha256(concat(new TextEncoder().encode("svcd passphrase"), text)) : text
+}
+
 /** Derives the key of a passphrase, in the thread pool outside the event loop. */
 export const passphraseKey = (
   passphrase: Redacted.Redacted<string>,
   { logN, p, r, salt }: Omit<Encryption, "kdf" | "masterKey">
 ): Effect.Effect<Uint8Array> =>
   Effect.async((resume) => {
-    const password = new TextEncoder().encode(Redacted.value(passphrase).normalize("NFKD"))
+    const password = passwordOf(passphrase)
     const N = 2 ** logN
     // The memory that scrypt needs (RFC 7914), with room for the library's own.
     const maxmem = 128 * r * (N + p + 2) + 1024 * 1024

@@ -14,7 +14,6 @@ export interface LedgerOptions {
   readonly params: ConsensusParams
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
   readonly own: (script: Bytes) => OwnScript | undefined
-  /** Whether unconfirmed change of the wallet itself is trusted; true if omitted. */
   readonly spendUnconfirmed?: boolean
 }
 
@@ -326,9 +325,8 @@ export class Ledger {
 
   /** Whether an unconfirmed entry is trusted: all its inputs are outputs of the wallet, from trusted transactions. */
   private isTrusted(entry: LedgerEntry, known: Map<LedgerEntry, boolean>): boolean {
-    if (entry.state.type !== "pending" || this.options.spendUnconfirmed === false) {
-      return entry.state.type === "confirmed"
-    }
+    const isPending = entry.state.type === "pending" && this.options.spendUnconfirmed !== false
+    if (!isPending) return entry.state.type === "confirmed"
     const before = known.get(entry)
     if (before !== undefined) return before
     const trusted = entry.inputs.length > 0 && entry.inputs.every((input) => {

@@ -21,6 +21,7 @@ import type { WalletFile } from "../keys/WalletFile.ts"
 import { documentEntry, keptForGood, ledgerTransactionOf, notesOf, withEntries, withoutEntries } from "./entries.ts"
 import { type IndexContent, IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
+import { dependentsOf } from "./orphans.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 
 export interface WalletIndexOptions {
@@ -297,10 +298,15 @@ export const make = (
     /** Stores the wallet's own disconnected transactions in wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
       alone(Effect.gen(function*() {
-        const gone = ledger.confirmedAbove(to.height).filter((entry) => !entry.coinbase && ledger.isOurs(entry))
+        const disconnected = ledger.confirmedAbove(to.height)
+        const gone = disconnected.filter((entry) => !entry.coinbase && ledger.isOurs(entry))
+        const rewards = disconnected.filter(({ coinbase }) => coinbase)
         yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
         yield* attempt(() => store.rewind(to))
         ledger.rewind({ height: to.height, hash: to.hash })
+        const lost = dependentsOf(ledger, rewards)
+        for (const { key } of lost) ledger.setState(key, { type: "inactive", abandoned: true })
+        yield* file.update((document) => withEntries(document, lost.map(documentEntry)))
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 
     let scan: { readonly since: number; progress: number } | undefined

@@ -1,18 +1,34 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
+import { displayHash } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { followPool } from "../payments/commit.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import { documentEntry, withEntries } from "./entries.ts"
+import type { LedgerEntry } from "./LedgerEntry.ts"
 import { markUsed } from "./scanBlocks.ts"
+
+/** Writes whether an entry is abandoned, if the file says otherwise: an abandoned transaction may be sent again. */
+const keepAbandoned = (parts: WalletParts, entry: LedgerEntry): Effect.Effect<void, StorageFailure> =>
+  Effect.suspend(() => {
+    const txid = displayHash(entry.transaction.txid)
+    const stored = parts.file.document.transactions.find((each) => each.txid === txid)
+    return stored === undefined || stored.abandoned === entry.abandoned
+      ? Effect.void
+      : update(parts, (document) => withEntries(document, [documentEntry(entry)]))
+  })
 
 /** Stores a mempool transaction that concerns the wallet, or updates the state of a known one. */
 const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { ledger, mempool, ring } = parts
     const { txid, txidKey } = transaction
-    if (ledger.has(txidKey)) return followPool(parts, txidKey)
+    const known = ledger.entry(txidKey)
+    if (known !== undefined) {
+      followPool(parts, txidKey)
+      return yield* keepAbandoned(parts, known)
+    }
     if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
     const entry = ledger.put({ transaction, time, state: { type: "pending" } })
     const grew = markUsed(ring, transaction)

@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
@@ -27,6 +28,14 @@ export interface ExternalInputs {
   readonly weights: ReadonlyMap<OutpointKey, number>
 }
 
+/** A fee rate, and how it was chosen. */
+export interface ChosenRate {
+  /** Smallest units per kvB. */
+  readonly feeRate: number
+  /** In the reference node's words. */
+  readonly reason: string
+}
+
 export interface PaymentRequest extends FeeChoice {
   readonly outputs: ReadonlyArray<TransactionOutput>
   /** Indexes of the outputs that pay the fee. */
@@ -39,6 +48,8 @@ export interface PaymentRequest extends FeeChoice {
   readonly addInputs?: boolean
   /** 2 by default; name operations need `NAME_TX_VERSION`. */
   readonly version?: number
+  /** Maximum weight; that of standard transactions if omitted. */
+  readonly maxWeight?: number
   readonly lockTime?: number
   /** Whether the inputs signal replaceability (BIP 125); true by default. */
   readonly replaceable?: boolean
@@ -79,6 +90,10 @@ export interface WalletPayments {
    * inside.
    */
   readonly exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The fee rate that a payment without a rate of its own would have, or why a given one is refused. */
+  readonly feeRate: (
+    choice: FeeChoice & Pick<PaymentRequest, "replaceable">
+  ) => Either.Either<ChosenRate, InvalidWalletRequest>
   /** Chooses coins for a payment and signs it as far as possible. Stores and sends nothing. */
   readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
   /** Funds, signs, stores and offers a payment. */
@@ -86,7 +101,13 @@ export interface WalletPayments {
   /** Stores and offers a complete transaction. Refuses one whose coins another wallet transaction spends. */
   readonly commit: (
     transaction: Transaction,
-    notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: TxidKey }
+    notes?: {
+      readonly comment?: string
+      readonly commentTo?: string
+      readonly replaces?: TxidKey
+      /** Whether a transaction that is not final yet stays in the wallet, for a later block. */
+      readonly keepPremature?: boolean
+    }
   ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Abandons an own transaction that is not in the mempool, so that its coins can be spent again. */
   readonly abandon: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>

@@ -10,6 +10,7 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
+import { spendsOrphan } from "../ledger/orphans.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
 import type { WalletPayments } from "./WalletPayments.ts"
 
@@ -19,7 +20,9 @@ export const followPool = ({ ledger, mempool }: Pick<WalletParts, "ledger" | "me
   if (entry === undefined || entry.state.type === "confirmed") return
   const inPool = mempool.get(txid) !== undefined
   if (inPool && entry.state.type !== "pending") ledger.setState(txid, { type: "pending" })
-  if (!inPool && entry.state.type === "pending") ledger.setState(txid, { type: "inactive", abandoned: false })
+  if (!inPool && entry.state.type === "pending") {
+    ledger.setState(txid, { type: "inactive", abandoned: spendsOrphan(ledger, entry) })
+  }
 }
 
 /** The entry of the replaced transaction, with the replacement's txid. */
@@ -56,7 +59,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
     Effect.suspend((): Effect.Effect<void, CommitFailure> => {
       // No other fiber runs between this check and the claim by `put`.
       const claimant = ledger.claimant(transaction)
-      const { replaces, ...comments } = notes
+      const { keepPremature: _, replaces, ...comments } = notes
       if (claimant !== undefined && claimant.key !== replaces) return alreadySpent(claimant.transaction.txid)
       const entry = ledger.put({
         transaction,
@@ -110,12 +113,13 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
   const offer = (
     transaction: Transaction,
     isNew: boolean,
-    replaces: TxidKey | undefined
+    { keepPremature = false, replaces }: Notes
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
     !rules.broadcast ? Effect.void : Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
-      if (failure?._tag === "TransactionRejected" && failure.kind !== "premature" && replaces === undefined) {
+      const isKept = keepPremature || failure?._tag !== "TransactionRejected" || failure.kind !== "premature"
+      if (failure?._tag === "TransactionRejected" && isKept && replaces === undefined) {
         return keepRefused(failure, transaction.txidKey)
       }
       return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, Effect.failCause(cause))
@@ -127,7 +131,7 @@ export const makeCommit = (parts: WalletParts): WalletPayments["commit"] => {
       const time = yield* unixTime
       const isNew = !ledger.has(txidKey)
       if (isNew) yield* keep(transaction, notes, time)
-      yield* offer(transaction, isNew, notes.replaces)
+      yield* offer(transaction, isNew, notes)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
         ledger.annotate(notes.replaces, { replacedBy: displayHash(txid) })

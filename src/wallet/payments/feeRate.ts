@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { WalletParts } from "../WalletParts.ts"
-import type { FeeChoice, PaymentRequest } from "./WalletPayments.ts"
+import type { ChosenRate, FeeChoice, PaymentRequest } from "./WalletPayments.ts"
 
 /** The fee rate of a payment, reference/protocol.md 9.4. Rates are in smallest units per kvB. Upstream `wallet/fees.cpp`. */
 
@@ -10,12 +10,6 @@ export const REPLACEMENT_RATE = 100_000
 
 /** The fee rate on regtest, where the estimator has no data. */
 const REGTEST_FALLBACK_RATE = 100_000
-
-export interface ChosenRate {
-  readonly feeRate: number
-  /** In the reference node's words. */
-  readonly reason: string
-}
 
 const shown = (feeRate: number): string => `${(feeRate / 1000).toFixed(3)} sat/vB`
 

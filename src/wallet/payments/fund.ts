@@ -66,6 +66,12 @@ const TEXTS = {
   dustAfterFee: "The transaction amount is too small to send after the fee has been deducted",
   inputsTooHeavy: "The inputs size exceeds the maximum weight. " +
     "Please try sending a smaller amount or manually consolidating your wallet's UTXOs",
+  combinationTooHeavy: "The combination of the pre-selected inputs and the wallet automatic inputs selection exceeds " +
+    "the transaction maximum weight. Please try sending a smaller amount or manually consolidating your wallet's UTXOs",
+  notCovered: "The preselected coins total amount does not cover the transaction target. " +
+    "Please allow other inputs to be automatically selected or include more coins manually",
+  outputsTooHeavy: "Maximum transaction weight is less than transaction weight without inputs",
+  changeTooHeavy: "Maximum transaction weight is too low, can not accommodate change output",
   tooLarge: "Transaction too large",
   changePosition: "Transaction change output index out of range",
   feePayer: "Invalid parameter, an output that the fee is to be taken from is not there",
@@ -86,6 +92,9 @@ const REPLACEABLE_SEQUENCE = 0xfffffffd
 const FINAL_SEQUENCE = 0xfffffffe
 
 const WEIGHT_PER_BYTE = 4
+
+/** Marker and flag of a transaction with witnesses, which the reference node counts like other bytes here. */
+const WITNESS_MARKER_SIZE = 1
 
 /** The problem of a request, independent of the coins. */
 const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | undefined => {
@@ -131,16 +140,29 @@ const selectionOf = (input: FundInput): SelectionRequest => {
     costOfChange: feeOfWeight({ feeRate, weight: changeWeight }) +
       feeOfWeight({ feeRate: discardRate, weight: change.spendWeight }),
     changeWeight,
-    maxWeight: request.version === TRUC_VERSION ? TRUC_MAX_WEIGHT : MAX_STANDARD_WEIGHT,
+    maxWeight: Math.min(
+      request.maxWeight ?? MAX_STANDARD_WEIGHT,
+      request.version === TRUC_VERSION ? TRUC_MAX_WEIGHT : MAX_STANDARD_WEIGHT
+    ),
     random: input.random
   }
 }
 
+/** Why no selection fits the weight limit. The inputs' count and the marker of a witness take two bytes. */
+const tooHeavy = ({ candidates, changeWeight, maxWeight, preset, target }: SelectionRequest): InvalidWalletRequest => {
+  const left = maxWeight - weightWithoutInputs(target.outputs, 1, false) - WITNESS_MARKER_SIZE * WEIGHT_PER_BYTE
+  if (left <= 0) return invalid("too-large", TEXTS.outputsTooHeavy)
+  if (left < changeWeight) return invalid("too-large", TEXTS.changeTooHeavy)
+  const both = preset.length > 0 && candidates.length > 0
+  return invalid("too-large", both ? TEXTS.combinationTooHeavy : TEXTS.inputsTooHeavy)
+}
+
 /** Why the coins do not suffice. If they would pay without the fee, the error has the fee, excluding the input fees. */
-const shortage = (selection: SelectionRequest): Refused => {
+const shortage = (selection: SelectionRequest, { request }: FundInput): Refused => {
   const { candidates, preset, target } = selection
   const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
-  if (preset.length + candidates.length > 0 && wouldPay(selection)) return invalid("too-large", TEXTS.inputsTooHeavy)
+  if (preset.length + candidates.length > 0 && wouldPay(selection)) return tooHeavy(selection)
+  if (request.addInputs === false) return invalid("too-large", TEXTS.notCovered)
   const available = valueOf([...preset, ...candidates])
   if (target.subtractFeeFrom.length > 0 || available < needed) return new FundsMissing({ needed, available })
   if (needed === 0 && available === 0 && target.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
@@ -211,7 +233,7 @@ export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Re
   if (refused !== undefined) return Either.left(refused)
   const selection = selectionOf(input)
   const funding = selectInputs(selection)
-  if (funding === undefined) return Either.left(shortage(selection))
+  if (funding === undefined) return Either.left(shortage(selection, input))
   const flaw = flawOf(input, funding, selection.maxWeight)
   return flaw === undefined ? Either.right(assemble(input, funding)) : Either.left(flaw)
 }

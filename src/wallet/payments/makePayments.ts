@@ -99,6 +99,7 @@ export const makePayments = (
     const bump = makeBump(parts, payAs)
     const payments: WalletPayments = {
       exclusively,
+      feeRate: (choice) => chooseRate(parts, choice),
       fund: (request) => fund(request).pipe(Effect.withSpan("svcd.wallet.fund")),
       pay: (request) => pay(request).pipe(Effect.withSpan("svcd.wallet.pay")),
       commit,

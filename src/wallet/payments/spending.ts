@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { unixTime } from "../../base/clock.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
@@ -35,6 +36,9 @@ const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't gene
 
 /** Maximum number of retries after the tip moved back between draft and offer. */
 const UNDONE_MEANWHILE = 3
+
+/** With an older tip, a lock time at its height would make the transaction stand out. Upstream `spend.cpp`. */
+const CURRENT_TIP_SECONDS = 8 * 3_600
 
 export interface FundOptions {
   /** Coins that the request may use although a transaction to be replaced spends them. */
@@ -113,9 +117,9 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         if (problem !== undefined) return yield* problem
         const { feeRate, reason } = yield* chooseRate(parts, request)
         const preset = yield* presetOf(request, released)
-        const { height } = yield* chain.tip
+        const { header, height } = yield* chain.tip
         const dustRate = parts.mempool.policy.dustFeeRate
-        const behind = yield* status.initialDownload
+        const behind = (yield* status.initialDownload) || header.time < (yield* unixTime) - CURRENT_TIP_SECONDS
         const candidates = request.addInputs === false
           ? []
           : eligible(coinsOf(parts), request, { tipHeight: ledger.tip.height, watchOnly: !file.document.privateKeys })

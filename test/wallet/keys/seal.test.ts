@@ -56,6 +56,17 @@ describe("sealSecret", () => {
 })
 
 describe("passphraseKey", () => {
+  it.effect("counts zero bytes at the end of a passphrase", () =>
+    Effect.gen(function*() {
+      for (const text of ["open", "open\0", "op\0en"]) {
+        const { encryption, masterKey } = yield* makeEncryption(pass(text))
+        assert.deepStrictEqual(yield* openMasterKey(encryption, pass(text)), masterKey)
+        for (const other of [`${text}\0`, `${text}\0\0`, text.replace(/\0$/, "x")].filter((each) => each !== text)) {
+          assert.strictEqual((yield* Effect.flip(openMasterKey(encryption, pass(other))))._tag, "WrongPassphrase")
+        }
+      }
+    }).pipe(withCheapScrypt))
+
   it.effect("matches the reference implementation of scrypt", () =>
     Effect.gen(function*() {
       for (const { logN, p, r } of [{ logN: 10, r: 8, p: 1 }, { logN: 11, r: 1, p: 3 }]) {

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import type { FeeChoice } from "../../../wallet/payments/WalletPayments.ts"
 import { readAmount } from "../../json/amounts.ts"
-import { custom, int32, optional, string } from "../../method/params.ts"
+import { custom, double, optional, string } from "../../method/params.ts"
 import { type Read, RpcError } from "../../method/RpcError.ts"
 
 /** The caller's choice of a fee (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
@@ -12,7 +12,8 @@ const RATE_DECIMALS = 3
 
 /** Parameters of methods that pay; also members of options. */
 export const CONF_TARGET = optional(
-  int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`),
+  // Read as a whole number only after the mode: its errors come first.
+  double(`Target in blocks, 1 to ${HIGHEST_TARGET}.`),
   "the wallet's setting"
 )
 
@@ -69,6 +70,7 @@ const readMode = (mode: string | undefined): Read<Pick<FeeChoice, "conservative"
 
 const readTarget = (target: number | undefined): Read<Pick<FeeChoice, "target">> => {
   if (target === undefined) return Either.right({})
+  if (!Number.isInteger(target)) return Either.left(RpcError.integerOutOfRange())
   return target >= 1 && target <= HIGHEST_TARGET
     ? Either.right({ target })
     : refused(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)

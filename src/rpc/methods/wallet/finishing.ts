@@ -39,7 +39,7 @@ export const finish = (
     const isSent = add_to_wallet && !wanted
     if (isSent && isComplete(funded)) {
       const txid = displayHash(funded.transaction.txid)
-      yield* wallet.payments.commit(funded.transaction)
+      yield* wallet.payments.commit(funded.transaction, { keepPremature: true })
       return { txid, complete: true }
     }
     const { complete, psbt } = yield* walletPsbt(wallet, funded, {

@@ -42,7 +42,7 @@ import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { constructTransactionSteps } from "../transactionParams.ts"
 import { readFeeChoiceOrOld } from "./feeParams.ts"
-import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
+import { FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
 import { outputNames } from "./payees.ts"
 import { readSolvingSteps, weightsIn, withoutWeights } from "./solvingData.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
@@ -78,11 +78,10 @@ export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transactio
 const fundAndLock = (
   wallet: Wallet,
   request: PaymentRequest,
-  options: { readonly max_tx_weight?: number | undefined; readonly lockUnspents?: boolean | undefined }
+  options: { readonly lockUnspents?: boolean | undefined }
 ): Effect.Effect<Funded, WalletFailure | RpcError> =>
   wallet.payments.exclusively(Effect.gen(function*() {
     const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
-    yield* checkWeight(funded, options.max_tx_weight)
     yield* lockIf(wallet, options.lockUnspents, funded)
     return funded
   }))

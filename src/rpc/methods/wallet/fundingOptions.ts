@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
-import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { type Json, JsonObject } from "../../json/json.ts"
 import {
   adapted,
@@ -229,18 +229,10 @@ export const readFunding = (
       ...(include_unsafe === undefined ? {} : { includeUnsafe: include_unsafe }),
       ...depth,
       ...change,
-      ...(replaceable === undefined ? {} : { replaceable })
+      ...(replaceable === undefined ? {} : { replaceable }),
+      ...(max_tx_weight === undefined ? {} : { maxWeight: max_tx_weight })
     }
   })
-
-/** Checks the result against the caller's maximum weight. Missing signatures do not count. */
-export const checkWeight = ({ transaction }: Funded, most: number | undefined): Read<void> =>
-  most === undefined || transaction.weight <= most
-    ? Either.void
-    : Either.left(RpcError.wallet(
-      "The inputs size exceeds the maximum weight. Please try sending a smaller amount or manually consolidating " +
-        "your wallet's UTXOs"
-    ))
 
 export const FUNDING_ERRORS = [
   "-5 Change address must be a valid address",

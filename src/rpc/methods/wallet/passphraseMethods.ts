@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type { WrongPassphrase } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -23,6 +24,23 @@ const wrongState = (message: string): RpcError => new RpcError({ code: RPC_CODE.
 
 const ensureEncrypted = (wallet: Wallet, called: string): Effect.Effect<void, RpcError> =>
   wallet.vault.encryption() === "none" ? wrongState(unencrypted(called)) : Effect.void
+
+/** The texts of the reference node: old versions of it cut passphrases at the first null character. */
+const NUL =
+  "Error: The wallet passphrase entered is incorrect. It contains a null character (ie - a zero byte). If the " +
+  "passphrase was set with a version of this software prior to 25.0, please try again with only the characters up to " +
+  "— but not including — the first null character. If this is successful, please set a new passphrase to avoid this " +
+  "issue in the future."
+const OLD_NUL =
+  "Error: The old wallet passphrase entered is incorrect. It contains a null character (ie - a zero byte). If " +
+  "the old passphrase was set with a version of this software prior to 25.0, please try again with only the characters " +
+  "up to — but not including — the first null character."
+
+const wrongPassphrase = (
+  wrong: WrongPassphrase,
+  { message, passphrase }: { readonly passphrase: string; readonly message: string }
+): Effect.Effect<never, WrongPassphrase | RpcError> =>
+  passphrase.includes("\0") ? new RpcError({ code: RPC_CODE.walletPassphraseIncorrect, message }) : wrong
 
 const emptyPassphrase = (): RpcError => RpcError.invalidParameter(EMPTY_PASSPHRASE)
 
@@ -69,7 +87,9 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         yield* ensureEncrypted(wallet, "walletpassphrase")
         if (timeout < 0) return yield* RpcError.invalidParameter(NEGATIVE)
         if (passphrase === "") return yield* emptyPassphrase()
-        yield* wallet.vault.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK))
+        yield* wallet.vault.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK)).pipe(
+          Effect.catchTag("WrongPassphrase", (wrong) => wrongPassphrase(wrong, { passphrase, message: NUL }))
+        )
         return null
       })
   })
@@ -100,7 +120,12 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       Effect.gen(function*() {
         yield* ensureEncrypted(wallet, "walletpassphrasechange")
         if (oldpassphrase === "" || newpassphrase === "") return yield* emptyPassphrase()
-        yield* wallet.vault.changePassphrase(Redacted.make(oldpassphrase), Redacted.make(newpassphrase))
+        yield* wallet.vault.changePassphrase(Redacted.make(oldpassphrase), Redacted.make(newpassphrase)).pipe(
+          Effect.catchTag(
+            "WrongPassphrase",
+            (wrong) => wrongPassphrase(wrong, { passphrase: oldpassphrase, message: OLD_NUL })
+          )
+        )
         return null
       })
   })

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { isDust } from "../../../mempool/policy/dust.ts"
-import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
+import { feeOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
 import { displayHash, toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -15,7 +15,7 @@ import {
 import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { WalletCoin } from "../../../wallet/ledger/WalletLedger.ts"
 import { eligible } from "../../../wallet/payments/eligible.ts"
-import type { FeeChoice, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { FeeChoice, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -124,15 +124,17 @@ const shared = (
   )
 }
 
+/** The text for coins that are worth less than the fee. */
+const tooLittle = (sendMax: boolean): string =>
+  sendMax
+    ? `${POOL_TOO_LOW}, try using lower feerate.`
+    : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
+
 /** The error for shares that are too small once the fee is subtracted. */
 const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: boolean): RpcError => {
   if (!reason.includes("to pay the fee")) return insufficient(DUST_LEFT)
   if (claimed > 0) return insufficient(NOTHING_FOR_FEES)
-  return insufficient(
-    sendMax
-      ? `${POOL_TOO_LOW}, try using lower feerate.`
-      : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
-  )
+  return insufficient(tooLittle(sendMax))
 }
 
 export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
@@ -149,9 +151,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
   const sweep = ({ open, options, outputs, sendMax, wallet }: Sweep, { inputs, total }: Coins) =>
     Effect.gen(function*() {
       const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
+      if (total === 0) return yield* insufficient(tooLittle(sendMax))
       if (claimed > total) return yield* insufficient(TOO_MUCH)
       const remainder = total - claimed
-      if (remainder === 0) return yield* insufficient(claimed > 0 ? NOTHING_FOR_FEES : `${POOL_TOO_LOW}.`)
+      if (remainder === 0) return yield* insufficient(NOTHING_FOR_FEES)
       const request: PaymentRequest = {
         ...options,
         outputs: shared(outputs, open, remainder),
@@ -164,15 +167,6 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
       })
     })
-
-  /** The rate that the wallet pays by default: that of a payment without a limit on its coins. */
-  const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
-    given.options.feeRate === undefined
-      ? Effect.map(
-        sweep(given, coins),
-        ({ fee, transaction }: Funded) => rateOf({ fee, vsize: transaction.virtualSize })
-      )
-      : Effect.succeed(given.options.feeRate)
 
   return walletMethod(wallets)({
     name: "sendall",
@@ -230,6 +224,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           version = PAYMENT_VERSION
         } = options
         const fee = yield* readFeeChoice(fees)
+        const { feeRate } = yield* Either.mapLeft(
+          wallet.payments.feeRate({ ...fee, replaceable }),
+          ({ code, reason }) => code === "too-small" ? RpcError.invalidParameter(reason) : RpcError.wallet(reason)
+        )
         const negative = `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`
         const depth = yield* readDepth({ minconf, maxconf }, negative)
         const made = yield* readInTurns(
@@ -278,7 +276,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           const coins = inputs !== undefined
             ? yield* givenCoins(wallet, made.inputs)
             : send_max === true
-            ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
+            ? coinsOf(yield* worthSpending(wallet, all, feeRate))
             : coinsOf(all)
           const funded = yield* sweep(given, coins)
           yield* lockIf(wallet, options.lock_unspents, funded)

@@ -13,7 +13,6 @@ import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoi
 import { finish, FINISHED } from "./finishing.ts"
 import {
   ADD_TO_WALLET,
-  checkWeight,
   FEE_OPTIONS,
   FUNDING_ERRORS,
   INCLUDE_WATCHING,
@@ -107,7 +106,6 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
         }
         return yield* wallet.payments.exclusively(Effect.gen(function*() {
           const funded = yield* Effect.mapError(wallet.payments.fund(request), fundingError)
-          yield* checkWeight(funded, options.max_tx_weight)
           yield* lockIf(wallet, options.lock_unspents, funded)
           return yield* finish(wallet, funded, options)
         }))

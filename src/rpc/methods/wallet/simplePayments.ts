@@ -7,22 +7,12 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { readInTurns } from "../../method/inTurns.ts"
 import type { Method } from "../../method/methodTable.ts"
-import {
-  amount,
-  array,
-  boolean,
-  int32,
-  jsonObject,
-  optional,
-  refined,
-  string,
-  withDefault
-} from "../../method/params.ts"
+import { amount, boolean, int32, jsonObject, optional, refined, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
-import { addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
+import { addressScriptOf, feePayers, outputNames, readFeePayers } from "./payees.ts"
 import { ensureKeys, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
 import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
@@ -143,7 +133,7 @@ export const makeSimplePayments = (
       minconf: optional(int32("No effect.")),
       comment: COMMENT,
       subtractfeefrom: optional(
-        array(string("An address."), "Addresses whose amounts pay the fee, in equal parts."),
+        feePayers("The outputs whose amounts pay the fee, in equal parts."),
         "none: the sender pays"
       ),
       replaceable: REPLACEABLE,

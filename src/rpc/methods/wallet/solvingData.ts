@@ -15,7 +15,7 @@ import { adapted, array, hexText, json, object, optional, type Param, string } f
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
 import { descriptorProviderSteps } from "../descriptorProvider.ts"
 import { readPubkey } from "../keyMethods.ts"
-import { readGivenInput } from "../transactionParams.ts"
+import { readTransactionInput } from "../transactionParams.ts"
 
 /** What the caller knows of inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */
 
@@ -55,7 +55,7 @@ const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 const refused = (why: string): Read<never> => Either.left(RpcError.invalidParameter(`Invalid parameter, ${why}`))
 
 const readWeight = (given: Json): Read<readonly [OutpointKey, number]> =>
-  Either.flatMap(readGivenInput(given, 0), ({ prevout }) => {
+  Either.flatMap(readTransactionInput(given, 0), ({ prevout }) => {
     const value = given instanceof JsonObject ? given.get("weight") : undefined
     if (!(value instanceof JsonNumber)) return refused("missing weight key")
     return Either.flatMap(readOf(integerWithin(value, ...INT64) ?? RpcError.integerOutOfRange()), (weight) => {

@@ -121,6 +121,7 @@ const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.E
 }
 
 const flagsOf = (wallet: Wallet): ReadonlyArray<string> => [
+  "last_hardened_xpub_cached",
   ...(wallet.keys.hasPrivateKeys ? [] : ["disable_private_keys"]),
   ...(wallet.keys.isBlank() ? ["blank"] : []),
   "descriptor_wallet"

@@ -306,5 +306,5 @@ export const netOf = (
 export const isChangeScript = (wallet: Wallet, script: Bytes): boolean => {
   const own = wallet.keys.own(script)
   if (own === undefined) return false
-  return own.change || own.address === undefined || !wallet.keys.labels().has(own.address)
+  return own.address === undefined || !wallet.keys.labels().has(own.address)
 }

@@ -183,7 +183,7 @@ describe("fundrawtransaction", () => {
       ) {
         assert.deepStrictEqual(yield* refused(options), invalid(code, message), JSON.stringify(options))
       }
-      assert.match((yield* refused({ max_tx_weight: 260 })).message, /^The inputs size exceeds the maximum weight/)
+      assert.match((yield* refused({ max_tx_weight: 260 })).message, /^Maximum transaction weight is too low, can not/)
     }))
 
   it.effect("refuses an invalid transaction, one without outputs, and one that cannot be paid", () =>

@@ -144,7 +144,7 @@ describe("one wallet", () => {
           private_keys_enabled: false,
           scanning: { duration: 3, progress: 0.5 },
           birthtime: 1_500_000_000,
-          flags: ["disable_private_keys", "descriptor_wallet"]
+          flags: ["last_hardened_xpub_cached", "disable_private_keys", "descriptor_wallet"]
         })
       }))
   })
@@ -153,7 +153,7 @@ describe("one wallet", () => {
     run(fakeWallets([fakeWallet({ birthday: 0 }).wallet]), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("getwalletinfo")
-        assert.deepInclude(value, { scanning: false, flags: ["descriptor_wallet"] })
+        assert.deepInclude(value, { scanning: false, flags: ["last_hardened_xpub_cached", "descriptor_wallet"] })
         assert.notProperty(value, "unlocked_until")
         assert.notProperty(value, "birthtime")
       })))

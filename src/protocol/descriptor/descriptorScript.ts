@@ -83,7 +83,11 @@ const refuseExtended = (network: Network, text: string): void => {
 const parseKey = (network: Network, text: string, place: Place): Bytes => {
   const key = withoutOrigin(text)
   if (key === "") throw new Fault("No key provided")
-  if (/^\s|\s$/.test(key)) throw new Fault("Key is invalid due to whitespace")
+  if (/^\s|\s$/.test(key)) {
+    // Only a public key is shown: other text may be a private one.
+    const shown = isHex(key.trim()) && key.trim().length > 64 ? `Key '${key}'` : "Key"
+    throw new Fault(`${shown} is invalid due to whitespace`)
+  }
   const bytes = fromHex(key)
   let publicKey: Bytes
   if (bytes !== undefined) publicKey = hexKey(key, bytes, place)

@@ -10,6 +10,7 @@ import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import {
   type Descriptor,
   descriptorText,
+  faultless,
   isRangedDescriptor,
   LONGEST_DESCRIPTOR,
   parseDescriptor,
@@ -118,8 +119,10 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
           const isWhole = descriptor.length > LONGEST_DESCRIPTOR || descriptor.includes("#")
           const parsed = parseDescriptor(network, isWhole ? descriptor : withChecksum(descriptor))
           if (Either.isLeft(parsed)) return RpcError.invalidAddressOrKey(parsed.left.reason)
+          const shown = faultless(() => descriptorText(network, publicDescriptor(parsed.right)))
+          if (Either.isLeft(shown)) return RpcError.invalidAddressOrKey(shown.left.reason)
           return Effect.succeed({
-            descriptor: descriptorText(network, publicDescriptor(parsed.right)),
+            descriptor: shown.right,
             checksum: descriptorChecksum(bare) ?? "",
             isrange: isRangedDescriptor(parsed.right),
             issolvable: isSolvable(parsed.right),

@@ -131,7 +131,11 @@ export const parseKey = (
 ): KeyExpression => {
   const { key, origin } = parseOrigin(text)
   if (key === "") throw new KeyFault("No key provided")
-  if (/^\s|\s$/.test(key)) throw new KeyFault("Key is invalid due to whitespace")
+  if (/^\s|\s$/.test(key)) {
+    // Only a public key is shown: other text may be a private one.
+    const shown = isHex(key.trim()) && key.trim().length > 64 ? `Key '${key}'` : "Key"
+    throw new KeyFault(`${shown} is invalid due to whitespace`)
+  }
   const common = { origin, position }
   const parsed = parseExtended(network, key, common) ?? parseSingle(network, key, { place, common })
   if (parsed.kind === "single" && parsed.publicKey.length === 65 && place !== "top" && place !== "P2SH") {

@@ -113,7 +113,7 @@ describe("descriptorScript", () => {
       ["raw(5)", "Raw script is not hex"],
       ["raw()", "Raw script is not hex"],
       ["pk()", "pk(): No key provided"],
-      [`pk( ${KEY})`, "pk(): Key is invalid due to whitespace"],
+      [`pk( ${KEY})`, `pk(): Key ' ${KEY}' is invalid due to whitespace`],
       ["pk(02)", "pk(): Pubkey '02' is invalid"],
       [`pk(${X})`, `pk(): Pubkey '${X}' is invalid`],
       [`pk(06${LONG.slice(2)})`, "pk(): Hybrid public keys are not allowed"],

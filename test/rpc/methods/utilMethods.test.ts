@@ -34,6 +34,11 @@ layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(
         assert.match(text, /"hasprivatekeys":true/)
         assert.strictEqual((yield* refusal("getdescriptorinfo", "wpkh(nothing)")).code, -5)
         assert.strictEqual((yield* refusal("getdescriptorinfo", `wpkh(${key})#aaaaaaaa`)).code, -5)
+        const master =
+          "tprv8ZgxMBicQKsPe5YMU9gHen4Ez3ApihUfykaqUorj9t6FDqy3nP6eoXiAo2ssvpAjoLroQxHqr3R5nE3a5dU3DHTjTgJDd7zrbniJr6nrCzd"
+        const hardened = yield* refusal("getdescriptorinfo", `wpkh(${master}/0/*h)`)
+        assert.strictEqual(hardened.code, -5)
+        assert.notInclude(hardened.message, "tprv")
       }))
 
     it.effect("getindexinfo lists the enabled indexes", () =>

@@ -363,10 +363,7 @@ export class PeerConnection implements PeerLink {
   }
 
   private readonly write: Effect.Effect<void> = Effect.gen(this, function*() {
-    while (!this.closed) {
-      const parcel = yield* this.outbox.take
-      yield* this.deliver(parcel)
-    }
+    while (!this.closed) yield* this.deliver(yield* this.outbox.take)
   })
 
   private deliver({ command, frame }: Parcel): Effect.Effect<void> {

@@ -59,6 +59,6 @@ export const rpcCookie = (
     const password = randomBytes(PASSWORD_BYTES).toString("hex")
     const text = `${COOKIE_USER}:${password}`
     yield* Effect.acquireRelease(write(settings, text), () => remove(settings, text))
-    yield* Effect.logInfo("RPC cookie written", { path: settings.path })
+    yield* Effect.logInfo("RPC callers need the password in the cookie file", { path: settings.path })
     return { user: COOKIE_USER, password: Redacted.make(password) }
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))

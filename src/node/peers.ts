@@ -46,7 +46,7 @@ type NetworkSettings = Pick<
   | "whitelistRelay"
 >
 
-/** The port that peers are told. Not that of a listener for peers that are never banned (upstream `GetListenPort`). */
+/** The port that the node announces to peers. A listener with the permission `noban` has none (upstream `GetListenPort`). */
 const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
   (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
 

@@ -112,16 +112,14 @@ const decodeRow = ({ bogosize, coins, muhash, names, totals, txouts }: Row): Sto
   return { txouts, bogosize, coins, names, muhash, subsidy, spent, coinbase, created, genesis, scripts, unclaimed }
 }
 
-/** Adds or removes a coin from the counts. */
-const counted = (totals: CoinTotals, { script, value }: Coin, sign: 1 | -1): CoinTotals => {
-  const isName = parseNameScript(script) !== undefined
-  return {
-    ...totals,
-    txouts: totals.txouts + sign,
-    bogosize: totals.bogosize + sign * (BOGO_BYTES + script.length),
-    coins: totals.coins + (isName ? 0 : sign * value),
-    names: totals.names + (isName ? sign * value : 0)
-  }
+type Counts = { -readonly [K in "txouts" | "bogosize" | "coins" | "names"]: CoinTotals[K] }
+
+/** Adds a coin to the counts, or removes it. */
+const count = (counts: Counts, { script, value }: Coin, sign: 1 | -1): void => {
+  counts.txouts += sign
+  counts.bogosize += sign * (BOGO_BYTES + script.length)
+  if (parseNameScript(script) === undefined) counts.coins += sign * value
+  else counts.names += sign * value
 }
 
 const sum = (coins: ReadonlyArray<{ readonly value: number }>): bigint =>
@@ -185,15 +183,16 @@ const definition = (params: ConsensusParams, directory: string): IndexDefinition
     const set = new MuHash(number === undefined ? {} : { numerator: decodeSetNumber(number) })
     const after = blocks.map((block) => {
       const { added, removed } = changesOf(block, params)
+      const counts: Counts = { ...totals }
       for (const [key, coin] of added) {
         set.add(hashedCoin(fromBinaryString(key), coin))
-        totals = counted(totals, coin, 1)
+        count(counts, coin, 1)
       }
       for (const [key, coin] of removed) {
         set.remove(hashedCoin(fromBinaryString(key), coin))
-        totals = counted(totals, coin, -1)
+        count(counts, coin, -1)
       }
-      totals = amountsAfter(totals, block, params)
+      totals = amountsAfter({ ...totals, ...counts }, block, params)
       return { block, totals, set: new MuHash(set) }
     })
     for (const [i, { digest, number }] of settledSets(after.map(({ set }) => set)).entries()) {

@@ -104,6 +104,8 @@ export const partialTree = (txids: ReadonlyArray<Bytes>, isProven: (position: nu
 export interface ProvenTransactions {
   readonly root: Bytes
   readonly txids: ReadonlyArray<Bytes>
+  /** Their places in the block. */
+  readonly positions: ReadonlyArray<number>
 }
 
 /** Whether the sizes of a partial tree can belong to a block. */
@@ -116,6 +118,7 @@ export const provenBy = (tree: PartialTree): ProvenTransactions | undefined => {
   if (!isPlausible(tree)) return undefined
   const { flags, hashes, transactions } = tree
   const txids: Array<Bytes> = []
+  const positions: Array<number> = []
   let bits = 0
   let used = 0
   const widths = widthsOf(transactions)
@@ -125,7 +128,10 @@ export const provenBy = (tree: PartialTree): ProvenTransactions | undefined => {
     bits++
     if (node.row === 0 || !isAbove) {
       const hash = hashes[used++]
-      if (node.row === 0 && isAbove && hash !== undefined) txids.push(hash)
+      if (node.row === 0 && isAbove && hash !== undefined) {
+        txids.push(hash)
+        positions.push(node.position)
+      }
       return hash
     }
     const [first, second] = below(node, widths)
@@ -138,7 +144,7 @@ export const provenBy = (tree: PartialTree): ProvenTransactions | undefined => {
   }
   const root = visit({ row: widths.length - 1, position: 0 })
   const isUsedUp = Math.ceil(bits / 8) === flags.length && used === hashes.length
-  return root === undefined || !isUsedUp ? undefined : { root, txids }
+  return root === undefined || !isUsedUp ? undefined : { root, txids, positions }
 }
 
 export const encodeMerkleProof = ({ head, tree }: MerkleProof): Uint8Array => {

@@ -37,7 +37,7 @@ describe("partial merkle trees", () => {
     const [one = assert.fail(), two = assert.fail()] = blocks.slice(1, 3).map(({ hash }) => hash)
     const tree = partialTree([one, two], () => false)
     assert.deepStrictEqual([tree.hashes.length, toHex(tree.flags)], [1, "00"])
-    assert.deepStrictEqual(provenBy(tree), { root: merkleRoot([one, two]).root, txids: [] })
+    assert.deepStrictEqual(provenBy(tree), { root: merkleRoot([one, two]).root, txids: [], positions: [] })
   })
 
   it("malformed trees prove nothing", () => {

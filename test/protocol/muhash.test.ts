@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
-import { chacha20Stream, MuHash } from "../../src/protocol/muhash.ts"
+import { chacha20Stream } from "../../src/protocol/chacha20.ts"
+import { MuHash } from "../../src/protocol/muhash.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
 
 /** The stream as bytes. */

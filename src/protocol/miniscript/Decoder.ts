@@ -9,7 +9,10 @@ import {
   hashExpression,
   type HashFunction,
   key,
+  keyHash,
+  type MiniscriptContext,
   multi,
+  multiA,
   older,
   one,
   thresh,
@@ -28,6 +31,12 @@ const HASHES: ReadonlyMap<number, { readonly name: HashFunction; readonly size: 
 
 const MAX_MULTISIG_KEYS = 20
 
+/** Maximum number of keys in a `multi_a` (BIP 387). */
+const MAX_TAPSCRIPT_KEYS = 999
+
+const KEY_HASH_SIZE = 20
+const X_SIZE = 32
+
 /** The size of every preimage in bytes: each hash expression checks it first. */
 const PREIMAGE_SIZE = 32
 
@@ -43,6 +52,13 @@ const NO_ENDS: ReadonlySet<number> = new Set([
 /** One step of the decoding. Returns false if the script is not a miniscript. */
 type Step = () => boolean
 
+/** Where a script is, and what its reader knows. */
+export interface MiniscriptReader {
+  readonly context: MiniscriptContext
+  /** The key with this HASH160, as the script would contain it; `undefined` if it is unknown. */
+  readonly keyWithHash: (hash: Bytes) => Bytes | undefined
+}
+
 /** How many parts of a `thresh` are read, and how many of them have to hold. */
 interface ThreshRead {
   readonly parts: number
@@ -57,12 +73,14 @@ export class Decoder {
   /** The keys in the script, in the order of reading. */
   readonly keys: Array<string> = []
   readonly #items: ReadonlyArray<Instruction>
+  readonly #reader: MiniscriptReader
   #at = 0
   readonly #steps: Array<Step> = []
   readonly #built: Array<Expression> = []
 
-  constructor(items: ReadonlyArray<Instruction>) {
+  constructor(items: ReadonlyArray<Instruction>, reader: MiniscriptReader) {
     this.#items = items
+    this.#reader = reader
   }
 
   decode(): Expression | undefined {
@@ -102,7 +120,7 @@ export class Decoder {
 
   #wrap(wrapper: Wrapper): boolean {
     const of = this.#built.pop()
-    return of !== undefined && this.#build(wrap(wrapper, of))
+    return of !== undefined && this.#build(wrap(wrapper, of, this.#reader.context))
   }
 
   /** Combines the last two expressions. The one that was read last comes first in the script. */
@@ -129,6 +147,7 @@ export class Decoder {
       return this.#build(opcode === Op.OP_0 ? zero : one)
     }
     if (data.length === 32 || data.length === 33) return this.#key()
+    if (this.#isKeyHash()) return this.#keyHash()
     switch (opcode) {
       case Op.OP_CHECKSEQUENCEVERIFY:
         return this.#lock(older)
@@ -137,7 +156,9 @@ export class Decoder {
       case Op.OP_EQUAL:
         return this.#hash() ?? this.#thresh()
       case Op.OP_CHECKMULTISIG:
-        return this.#multi()
+        return this.#reader.context === "P2WSH" && this.#multi()
+      case Op.OP_NUMEQUAL:
+        return this.#reader.context === "tapscript" && this.#multiA()
       default:
         return this.#composed(opcode)
     }
@@ -169,13 +190,24 @@ export class Decoder {
 
   #addKey(bytes: Bytes): boolean {
     this.keys.push(toHex(bytes))
-    return isCompressedKey(bytes)
+    return this.#reader.context === "tapscript" ? bytes.length === X_SIZE : isCompressedKey(bytes)
+  }
+
+  #isKeyHash(): boolean {
+    return this.#opcodes(Op.OP_VERIFY, Op.OP_EQUAL) && this.#peek(2).data.length === KEY_HASH_SIZE &&
+      this.#peek(3).opcode === Op.OP_HASH160 && this.#peek(4).opcode === Op.OP_DUP
+  }
+
+  #keyHash(): boolean {
+    const bytes = this.#reader.keyWithHash(this.#peek(2).data)
+    this.#take(5)
+    return bytes !== undefined && this.#addKey(bytes) && this.#build(keyHash(toHex(bytes)))
   }
 
   #key(): boolean {
     const { data } = this.#peek()
     this.#take(1)
-    return this.#addKey(data) && this.#build(key(data))
+    return this.#addKey(data) && this.#build(key(toHex(data)))
   }
 
   #lock(make: (lock: number) => Expression): boolean {
@@ -202,7 +234,24 @@ export class Decoder {
     const required = this.#number(2 + count)
     if (required === undefined || required < 1 || required > count) return false
     this.#take(3 + count)
-    return keys.every((bytes) => this.#addKey(bytes)) && this.#build(multi(required, keys.reverse()))
+    return keys.every((bytes) => this.#addKey(bytes)) && this.#build(multi(required, keys.reverse().map(toHex)))
+  }
+
+  #multiA(): boolean {
+    const required = this.#number(1)
+    this.#take(2)
+    const keys: Array<Bytes> = []
+    for (let isFirst = false; !isFirst;) {
+      const { opcode } = this.#peek()
+      isFirst = opcode === Op.OP_CHECKSIG
+      if (!isFirst && opcode !== Op.OP_CHECKSIGADD) return false
+      keys.push(this.#peek(1).data)
+      this.#take(2)
+    }
+    if (required === undefined || required < 1 || required > keys.length || keys.length > MAX_TAPSCRIPT_KEYS) {
+      return false
+    }
+    return keys.every((bytes) => this.#addKey(bytes)) && this.#build(multiA(required, keys.reverse().map(toHex)))
   }
 
   #thresh(): boolean {

@@ -1,5 +1,5 @@
 import type { Bytes } from "../bytes.ts"
-import { Decoder } from "./Decoder.ts"
+import { Decoder, type MiniscriptReader } from "./Decoder.ts"
 import type { Expression } from "./expressions.ts"
 import { instructionsFromEnd } from "./instructions.ts"
 import { has, type } from "./types.ts"
@@ -29,15 +29,21 @@ export interface DecodedMiniscript {
   readonly keys: ReadonlyArray<string>
 }
 
+/** A reader of witness scripts that knows no keys. */
+const STRANGER: MiniscriptReader = { context: "P2WSH", keyWithHash: () => undefined }
+
 /**
- * Decodes a witness script as miniscript; `undefined` for any other script. Key hashes are not decoded, because their
- * keys are unknown. Source: upstream `script/miniscript.h`, `FromScript`.
+ * Decodes a script as miniscript; `undefined` for any other script, and for one with the hash of an unknown key. Source:
+ * upstream `script/miniscript.h`, `FromScript`.
  */
-export const decodeMiniscript = (script: Bytes): DecodedMiniscript | undefined => {
-  if (script.length > MAX_SCRIPT_SIZE) return undefined
+export const decodeMiniscript = (
+  script: Bytes,
+  reader: MiniscriptReader = STRANGER
+): DecodedMiniscript | undefined => {
+  if (reader.context === "P2WSH" && script.length > MAX_SCRIPT_SIZE) return undefined
   const items = instructionsFromEnd(script)
   if (items === undefined) return undefined
-  const decoder = new Decoder(items)
+  const decoder = new Decoder(items, reader)
   const expression = decoder.decode()
   return expression === undefined || !has(expression.type, TOP) ? undefined : { expression, keys: decoder.keys }
 }

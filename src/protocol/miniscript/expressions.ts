@@ -20,14 +20,17 @@ interface Cost {
   readonly dsat: number
 }
 
+/** Where a miniscript is: in the witness script of a P2WSH output, or in a leaf of a taproot output. */
+export type MiniscriptContext = "P2WSH" | "tapscript"
+
 /** A miniscript expression: its text, its type, and its costs for the limits of scripts. */
 export interface Expression {
   readonly type: MiniscriptType
   readonly text: string
   /** Whether the text begins with wrappers. Another wrapper then goes before it without a colon. */
   readonly wrapped: boolean
-  /** Set if some parents have a short form for this expression. `key` is the key of a bare key expression. */
-  readonly sugar?: { readonly kind: "zero" | "one" } | { readonly kind: "key"; readonly key: string }
+  /** Set if some parents have a short form for this expression. `text` is that of a checked key. */
+  readonly sugar?: { readonly kind: "zero" | "one" } | { readonly kind: "key"; readonly text: string }
   /** Opcodes that are not pushes, executed or not. */
   readonly opcodes: number
   /** Keys in executed multisig checks, which count as opcodes. */
@@ -71,16 +74,25 @@ export const one: Expression = leaf(leafTypes.one, {
   sugar: { kind: "one" }
 })
 
-export const key = (bytes: Bytes): Expression => {
-  const text = toHex(bytes)
-  return leaf(leafTypes.key, {
+/** A key, as text: in hexadecimal digits, or as the caller writes keys. */
+export const key = (text: string): Expression =>
+  leaf(leafTypes.key, {
     text: `pk_k(${text})`,
     opcodes: 0,
     keys: { sat: 0, dsat: 0 },
     elements: { sat: -1, dsat: -1 },
-    sugar: { kind: "key", key: text }
+    sugar: { kind: "key", text: `pk(${text})` }
   })
-}
+
+/** A key of which the script has the hash. */
+export const keyHash = (text: string): Expression =>
+  leaf(leafTypes.keyHash, {
+    text: `pk_h(${text})`,
+    opcodes: 3,
+    keys: { sat: 0, dsat: 0 },
+    elements: { sat: 0, dsat: 0 },
+    sugar: { kind: "key", text: `pkh(${text})` }
+  })
 
 export const older = (lock: number): Expression =>
   leaf(olderType(lock), {
@@ -108,15 +120,22 @@ export const hashExpression = (name: HashFunction, digest: Bytes): Expression =>
     elements: { sat: 0, dsat: NEVER }
   })
 
-export const multi = (required: number, keys: ReadonlyArray<Bytes>): Expression => {
-  const text = `multi(${[required, ...keys.map(toHex)].join(",")})`
-  return leaf(leafTypes.multi, {
-    text,
+export const multi = (required: number, keys: ReadonlyArray<string>): Expression =>
+  leaf(leafTypes.multi, {
+    text: `multi(${[required, ...keys].join(",")})`,
     opcodes: 1,
     keys: { sat: keys.length, dsat: keys.length },
     elements: { sat: required, dsat: required }
   })
-}
+
+/** The form of `multi` in tapscript (BIP 387). */
+export const multiA = (required: number, keys: ReadonlyArray<string>): Expression =>
+  leaf(leafTypes.multiA, {
+    text: `multi_a(${[required, ...keys].join(",")})`,
+    opcodes: keys.length + 1,
+    keys: { sat: 0, dsat: 0 },
+    elements: { sat: keys.length - 1, dsat: keys.length - 1 }
+  })
 
 /** The text of an expression after the letter of a wrapper. */
 const behindWrapper = ({ text, wrapped }: Expression): string => wrapped ? text : `:${text}`
@@ -149,13 +168,15 @@ const wrapperCosts: Readonly<Record<Wrapper, WrapperCosts>> = {
   n: { opcodes: () => 1, keys: same, elements: same }
 }
 
-export const wrap = (wrapper: Wrapper, of: Expression): Expression => {
+export const wrap = (wrapper: Wrapper, of: Expression, context: MiniscriptContext = "P2WSH"): Expression => {
   const costs = wrapperCosts[wrapper]
-  const isKeyCheck = wrapper === "c" && of.sugar?.kind === "key"
+  const checked = wrapper === "c" && of.sugar?.kind === "key" ? of.sugar.text : undefined
+  // Only in tapscript is a condition of exactly 1 consensus.
+  const unit = wrapper === "d" && context === "tapscript" ? type("u") : 0
   return {
-    type: wrapperTypes[wrapper](of.type),
-    text: isKeyCheck ? `pk(${of.sugar.key})` : wrapper + behindWrapper(of),
-    wrapped: !isKeyCheck,
+    type: wrapperTypes[wrapper](of.type) | unit,
+    text: checked ?? wrapper + behindWrapper(of),
+    wrapped: checked === undefined,
     opcodes: of.opcodes + costs.opcodes(of),
     keys: costs.keys(of.keys),
     elements: costs.elements(of.elements)

@@ -1,6 +1,7 @@
 import { LOCKTIME_THRESHOLD } from "../transaction.ts"
+
 /**
- * The types of miniscript expressions in P2WSH scripts: what each expression does to the stack, whether it can be
+ * The types of miniscript expressions: what each expression does to the stack, whether it can be
  * spent without a third party changing the witness, and which kinds of locks it mixes. A type is a set of letters:
  *
  * - `B`, `V`, `K`, `W`: base, verify, key, wrapped. A valid expression has one of them.
@@ -60,8 +61,10 @@ export const leafTypes = {
   zero: type("Bzudemsxk"),
   one: type("Bzufmxk"),
   key: type("Konudemsxk"),
+  keyHash: type("Knudemsxk"),
   hash: type("Bonudmk"),
-  multi: type("Bnudemsk")
+  multi: type("Bnudemsk"),
+  multiA: type("Budemsk")
 } as const
 
 /** Sequence numbers with this bit count time (BIP 68). */
@@ -91,7 +94,7 @@ export const wrapperTypes: Readonly<Record<Wrapper, (of: MiniscriptType) => Mini
   a: (of) => when(has(of, B), W) | (of & (LOCKS_AND_K | u | d | f | e | m | s)) | x,
   s: (of) => when(has(of, B | o), W) | (of & (LOCKS_AND_K | u | d | f | e | m | s | x)),
   c: (of) => when(has(of, K), B) | (of & (LOCKS_AND_K | o | n | d | f | e | m)) | u | s,
-  // Not `u`: a condition of exactly 1 is policy in P2WSH, not consensus.
+  // In tapscript also `u` (`wrap`).
   d: (of) =>
     when(has(of, V | z), B) | when(has(of, z), o) | when(has(of, f), e) | (of & (LOCKS_AND_K | m | s)) | n | d | x,
   v: (of) => when(has(of, B), V) | (of & (LOCKS_AND_K | z | o | n | m | s)) | f | x,

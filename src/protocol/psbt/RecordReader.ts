@@ -142,8 +142,16 @@ export const readOrigin = (value: Bytes): KeyOrigin => {
   return { fingerprint: value.subarray(0, 4), path }
 }
 
-/** Returns the reason of a decoding error. Rethrows any other error. */
+/** Upstream's words for a `DecodeError` of `Reader`. */
+const upstreamReason = ({ message, reason }: DecodeError): string => {
+  if (/^needs |entries do not fit/.test(reason)) return "SpanReader::read(): end of data"
+  if (reason.includes("shortest form")) return "non-canonical ReadCompactSize()"
+  return reason.includes("above the limit") ? "ReadCompactSize(): size too large" : message
+}
+
+/** Returns the reason of a decoding error, as upstream's exception shows it. Rethrows any other error. */
 export const whyUnreadable = (error: unknown): string => {
-  if (error instanceof PsbtFault || error instanceof DecodeError) return error.message
+  if (error instanceof PsbtFault) return `${error.message}: iostream error`
+  if (error instanceof DecodeError) return `${upstreamReason(error)}: iostream error`
   throw error
 }

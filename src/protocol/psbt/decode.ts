@@ -108,7 +108,6 @@ function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
     outputs.push(yield* readOutputMap(reader))
     yield
   }
-  if (reader.remaining > 0) throw new PsbtFault("extra data after PSBT")
   return { ...globals, inputs, outputs }
 }
 
@@ -121,7 +120,9 @@ export type DecodedPsbt = { readonly psbt: Psbt } | { readonly error: string }
  */
 export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<DecodedPsbt> {
   try {
-    return { psbt: yield* readPsbt(new Reader(bytes), isSignature) }
+    const reader = new Reader(bytes)
+    const psbt = yield* readPsbt(reader, isSignature)
+    return reader.remaining > 0 ? { error: "extra data after PSBT" } : { psbt }
   } catch (error) {
     return { error: whyUnreadable(error) }
   }

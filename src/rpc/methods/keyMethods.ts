@@ -4,23 +4,28 @@ import * as Schema from "effect/Schema"
 import { addressOf, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
-import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
+import { multiScript } from "../../protocol/miniscript/script.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { isPublicKey } from "../../protocol/psbt/RecordReader.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
 import { isCompressedKey } from "../../protocol/scriptOperations.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
+import type { Steps } from "../../protocol/steps.ts"
 import { parseWif } from "../../protocol/wif.ts"
+import { type Descriptor, faultless, isRangedDescriptor } from "../../wallet/keys/descriptors.ts"
+import type { DescribedScript } from "../../wallet/keys/descriptorScripts.ts"
+import { expandDescriptor } from "../../wallet/keys/expandDescriptor.ts"
 import { signMessage, verifyMessage } from "../../wallet/signing/message.ts"
 import type { SigningKey } from "../../wallet/signing/SigningProvider.ts"
-import { integerWithin, type Json, JsonNumber } from "../json/json.ts"
+import type { Json } from "../json/json.ts"
 import { readInTurns, readSteps } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { array, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
-import { type Read, readOf, RpcError } from "../method/RpcError.ts"
-import { multisigScript } from "./descriptorProvider.ts"
+import { type Read, RpcError } from "../method/RpcError.ts"
+import { readDescriptors, readRange } from "./scanObjects.ts"
 
 /** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
 
@@ -115,7 +120,7 @@ const multisigJson = (
       )
     }
     const type = pubkeys.every(isCompressedKey) ? asked : "legacy"
-    const script = multisigScript(required, pubkeys)
+    const script = multiScript(required, pubkeys)
     if (type === "legacy" && script.length > MAX_SCRIPT_ELEMENT_SIZE) {
       return yield* invalid(`redeemScript exceeds size limit: ${script.length} > ${MAX_SCRIPT_ELEMENT_SIZE}`)
     }
@@ -131,55 +136,65 @@ const multisigJson = (
     }
   })
 
-const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
-
-const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
-
-const rangeEnd = (value: Json): Read<number> =>
-  readOf((value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined) ?? RpcError.integerOutOfRange())
-
-const rangeEnds = (value: Json): Read<ReadonlyArray<number>> => {
-  if (isArray(value) && value.length === 2 && value.every((end) => end instanceof JsonNumber)) {
-    return Either.all(value.map(rangeEnd))
-  }
-  return value instanceof JsonNumber ? Either.map(rangeEnd(value), (end) => [0, end]) : Either.right([])
+/** A range of indexes, ends included. */
+interface Range {
+  readonly first: number
+  readonly last: number
 }
 
-/** Checks a range of indexes. Upstream `rpc/util.cpp`, `ParseDescriptorRange`. */
-const checkRange = (value: Json): Read<void> =>
-  Either.flatMap(rangeEnds(value), ([low, high]): Read<void> => {
-    if (low === undefined || high === undefined) return invalid("Range must be specified as end or as [begin,end]")
-    if (low > high) return invalid("Range specified as [begin,end] must not have begin after end")
-    if (low < 0) return invalid("Range should be greater or equal than 0")
-    if (high >= 2 ** 31) return invalid("End of range is too high")
-    return high >= low + 1_000_000 ? invalid("Range is too large") : Either.void
-  })
-
-/** The addresses of a descriptor with explicit keys; only `combo` has several. */
-const addressesOf = (network: Network, text: string, range: Json | undefined): Read<ReadonlyArray<string>> =>
-  Either.gen(function*() {
-    if (range !== undefined) yield* checkRange(range)
-    if (!text.includes("#")) return yield* refused("Missing checksum")
-    const made = descriptorScript(network, text)
-    if ("error" in made) {
-      return yield* made.kind === "ranged" && range === undefined
-        ? invalid("Range must be specified for a ranged descriptor")
-        : refused(made.error)
-    }
-    if (range !== undefined) return yield* invalid("Range should not be specified for an un-ranged descriptor")
-    const [, key] = /^combo\((.*)\)#/.exec(text) ?? []
-    const others = key === undefined ? [] : [`pkh(${key})`, `wpkh(${key})`, `sh(wpkh(${key}))`]
-    const scripts = others.length === 0 ? [made.script] : others.flatMap((one) => {
-      const other = descriptorScript(network, one)
-      // An uncompressed key has no witness address.
-      return "error" in other ? [] : [other.script]
-    })
-    return yield* Either.all(scripts.map((script) => {
+/** The addresses of one index: `combo` leaves out the script without one. */
+const addressesAt = (network: Network, scripts: ReadonlyArray<DescribedScript>): Read<ReadonlyArray<string>> =>
+  Either.all(
+    scripts.flatMap(({ script }): ReadonlyArray<Read<string>> => {
       const address = addressOf(network, script)
-      return address === undefined
-        ? refused("Descriptor does not have a corresponding address")
-        : Either.right(address)
-    }))
+      if (address !== undefined) return [Either.right(address)]
+      const isPubkey = scriptTemplate(script).type === "pubkey"
+      return scripts.length > 1 && isPubkey ? [] : [refused("Descriptor does not have a corresponding address")]
+    })
+  )
+
+/** Most addresses of one answer: several paths of a descriptor have as many each. */
+const MAX_ADDRESSES = 1_000_001
+
+/** The addresses of descriptors, one index a step. */
+function* addressSteps(
+  network: Network,
+  descriptors: ReadonlyArray<Descriptor>,
+  { first, last }: Range
+): Steps<Read<ReadonlyArray<ReadonlyArray<string>>>> {
+  const all: Array<ReadonlyArray<string>> = []
+  let count = 0
+  for (const descriptor of descriptors) {
+    const expand = faultless(() => expandDescriptor(descriptor))
+    if (Either.isLeft(expand)) return refused("Cannot derive script without private keys")
+    const found: Array<string> = []
+    for (let index = first; index <= last; index++) {
+      const addresses = addressesAt(network, expand.right(index))
+      if (Either.isLeft(addresses)) return Either.left(addresses.left)
+      found.push(...addresses.right)
+      if (++count > MAX_ADDRESSES) return Either.left(RpcError.invalidParameter("Range is too large"))
+      yield
+    }
+    all.push(found)
+  }
+  return Either.right(all)
+}
+
+interface Derivation {
+  readonly descriptors: ReadonlyArray<Descriptor>
+  readonly range: Range
+}
+
+const readDerivation = (network: Network, text: string, range: Json | undefined): Read<Derivation> =>
+  Either.gen(function*() {
+    const wanted = range === undefined || range === null ? { first: 0, last: 0 } : yield* readRange(range)
+    const descriptors = yield* readDescriptors(network, text, "required")
+    const isRanged = descriptors[0] !== undefined && isRangedDescriptor(descriptors[0])
+    if (!isRanged && range !== undefined) {
+      return yield* invalid("Range should not be specified for an un-ranged descriptor")
+    }
+    if (isRanged && range === undefined) return yield* invalid("Range must be specified for a ranged descriptor")
+    return { descriptors, range: wanted }
   })
 
 /** They need no services of the node. */
@@ -210,21 +225,37 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const deriveaddresses = method({
     name: "deriveaddresses",
     group: "Util",
-    summary: "Returns the addresses of a descriptor with explicit keys. Extended keys are not supported.",
+    summary: "Returns the addresses of a descriptor, in a range of indexes if it is ranged.",
     params: {
       descriptor: string("The descriptor, with its checksum."),
       range: optional(
         json("Indexes for a ranged descriptor: the last, or first and last.", { words: "numeric or array" })
       )
     },
-    results: [{ schema: Schema.Array(Result.string("An address")) }],
+    results: [
+      { when: "the descriptor has a single path", schema: Schema.Array(Result.string("An address")) },
+      {
+        when: "the descriptor has alternative paths",
+        schema: Schema.Array(Schema.Array(Result.string("An address"))).annotations({
+          description: "The addresses of each path"
+        })
+      }
+    ],
     examples: [[`addr(${ADDRESS})#${descriptorChecksum(`addr(${ADDRESS})`) ?? ""}`]],
     errors: [
       "-5 Missing checksum",
       "-8 Range should not be specified for an un-ranged descriptor",
-      "-8 Range must be specified for a ranged descriptor"
+      "-8 Range must be specified for a ranged descriptor",
+      "-5 Cannot derive script without private keys",
+      "-5 Descriptor does not have a corresponding address"
     ],
-    handler: ({ descriptor, range }) => addressesOf(network, descriptor, range)
+    handler: ({ descriptor, range }, { turns }) =>
+      Effect.gen(function*() {
+        const derivation = yield* readDerivation(network, descriptor, range)
+        const all = yield* readInTurns(turns, addressSteps(network, derivation.descriptors, derivation.range))
+        const [first = []] = all
+        return all.length === 1 ? first : all
+      })
   })
 
   const signmessagewithprivkey = method({

@@ -2,17 +2,14 @@ import * as Either from "effect/Either"
 import { TAIL_BYTES } from "../../chain/state/ChainDatabase.ts"
 import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
-import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { Steps } from "../../protocol/steps.ts"
-import {
-  type Descriptor,
-  isRangedDescriptor,
-  LONGEST_DESCRIPTOR,
-  parseDescriptor,
-  withChecksum
-} from "../../wallet/keys/descriptors.ts"
-import { expandDescriptor } from "../../wallet/keys/expandDescriptor.ts"
+import { type Descriptor, faultless, isRangedDescriptor, withChecksum } from "../../wallet/keys/descriptors.ts"
+import type { DescribedScript } from "../../wallet/keys/descriptorScripts.ts"
+import { DescriptorKnowledge, expandDescriptor } from "../../wallet/keys/expandDescriptor.ts"
+import { maskedKeys } from "../../wallet/keys/keyExpression.ts"
+import { parseDescriptors } from "../../wallet/keys/parseDescriptor.ts"
+import type { SigningProvider } from "../../wallet/signing/SigningProvider.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../json/json.ts"
 import { array, json, optional, shownAs } from "../method/params.ts"
 import { type Read, RpcError } from "../method/RpcError.ts"
@@ -91,48 +88,23 @@ const readEnds = (value: Json): Read<Range> => {
 }
 
 /** Source: upstream `rpc/util.cpp`, `ParseDescriptorRange`. */
-const readRange = (value: Json): Read<Range> =>
+export const readRange = (value: Json): Read<Range> =>
   Either.flatMap(readEnds(value), (range) => {
     if (range.first < 0) return invalid("Range should be greater or equal than 0")
     if (range.last < 0 || range.last >= 2 ** 31) return invalid("End of range is too high")
     return range.last >= range.first + MAX_RANGE ? invalid("Range is too large") : Either.right(range)
   })
 
-const MULTIPATH = /<([^<>]*)>/g
-
-/** The single descriptors of one with alternative steps (BIP 389), without checksum. */
-const singlePaths = (text: string): ReadonlyArray<string> => {
-  const steps = [...text.matchAll(MULTIPATH)].map(([, inner = ""]) => inner.split(";"))
-  const [first] = steps
-  if (first === undefined || first.length < 2 || steps.some(({ length }) => length !== first.length)) return [text]
-  return first.map((_, at) => text.replaceAll(MULTIPATH, (_, inner: string) => inner.split(";")[at] ?? ""))
-}
-
-/** A descriptor of explicit or extended keys; the checksum is optional. */
-const readOne = (network: Network, text: string): Read<Descriptor> => {
-  const isWhole = text.length > LONGEST_DESCRIPTOR || text.includes("#")
-  return Either.mapLeft(parseDescriptor(network, isWhole ? text : withChecksum(text)), ({ reason }) => {
-    if (reason.includes("hardened child")) {
-      return RpcError.invalidAddressOrKey(`Cannot derive script without private keys: '${text}'`)
-    }
-    // Its messages are the reference node's, but it knows no extended keys.
-    const made = descriptorScript(network, text)
-    return RpcError.invalidAddressOrKey("error" in made && !reason.includes("extended") ? made.error : reason)
-  })
-}
-
-const readDescriptors = (network: Network, text: string): Read<ReadonlyArray<Descriptor>> => {
-  const [bare = "", ...checksum] = text.split("#")
-  const paths = singlePaths(bare)
-  if (paths.length === 1) return Either.map(readOne(network, text), (descriptor) => [descriptor])
-  if (checksum.length > 0 && withChecksum(bare) !== text) {
-    const found = descriptorScript(network, text)
-    return refused(RpcError.invalidAddressOrKey("error" in found ? found.error : "Invalid checksum"))
-  }
-  return Either.all(paths.map((path) => readOne(network, path)))
-}
+/** The descriptors of a text: several for alternative paths. */
+export const readDescriptors = (
+  network: Network,
+  text: string,
+  checksum: "required" | "optional"
+): Read<ReadonlyArray<Descriptor>> =>
+  Either.mapLeft(parseDescriptors(network, text, checksum), ({ reason }) => RpcError.invalidAddressOrKey(reason))
 
 interface ScanObject {
+  readonly text: string
   readonly descriptors: ReadonlyArray<Descriptor>
   readonly range: Range
 }
@@ -140,7 +112,7 @@ interface ScanObject {
 const readObject = (network: Network, value: Json): Read<ScanObject> =>
   Either.gen(function*() {
     if (typeof value === "string") {
-      return { descriptors: yield* readDescriptors(network, value), range: DEFAULT_RANGE }
+      return { text: value, descriptors: yield* readDescriptors(network, value, "optional"), range: DEFAULT_RANGE }
     }
     if (!(value instanceof JsonObject)) {
       return yield* invalid("Scan object needs to be either a string or an object")
@@ -152,7 +124,7 @@ const readObject = (network: Network, value: Json): Read<ScanObject> =>
     }
     const given = value.get("range") ?? null
     const range = given === null ? DEFAULT_RANGE : yield* readRange(given)
-    return { descriptors: yield* readDescriptors(network, text), range }
+    return { text, descriptors: yield* readDescriptors(network, text, "optional"), range }
   })
 
 /** The last bytes of each script, each once; none if a script is shorter. */
@@ -165,28 +137,72 @@ const tailsOf = (keys: Iterable<string>): ReadonlyArray<Bytes> => {
   return Array.from(tails, fromBinaryString)
 }
 
-/** Derives the scripts of scan objects. */
-export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>): Steps<Read<ScanScripts>> {
-  const keys = new Map<string, Source>()
-  const lengths = new Set<number>()
+/** The scripts of one index of a descriptor. */
+interface Expanded {
+  readonly descriptor: Descriptor
+  readonly index: number
+  readonly scripts: ReadonlyArray<DescribedScript>
+}
+
+/** Expands scan objects, one index of a descriptor a step. `use` returns false when it cannot hold more. */
+function* expandSteps(
+  network: Network,
+  objects: ReadonlyArray<Json>,
+  use: (expanded: Expanded) => boolean
+): Steps<Read<void>> {
   for (const value of objects) {
     const read = readObject(network, value)
     if (Either.isLeft(read)) return Either.left(read.left)
-    for (const descriptor of read.right.descriptors) {
-      const expand = expandDescriptor(descriptor)
-      const { first, last } = isRangedDescriptor(descriptor) ? read.right.range : { first: 0, last: 0 }
+    const { descriptors, range, text } = read.right
+    for (const descriptor of descriptors) {
+      const expand = faultless(() => expandDescriptor(descriptor))
+      if (Either.isLeft(expand)) {
+        return refused(
+          RpcError.invalidAddressOrKey(`Cannot derive script without private keys: '${maskedKeys(text)}'`)
+        )
+      }
+      const { first, last } = isRangedDescriptor(descriptor) ? range : { first: 0, last: 0 }
       for (let index = first; index <= last; index++) {
-        for (const { script } of expand(index)) {
-          const key = binaryString(script)
-          if (!keys.has(key)) keys.set(key, { descriptor, index })
-          lengths.add(script.length)
-        }
-        if (keys.size > MAX_SCRIPTS) return invalid("Range is too large")
+        if (!use({ descriptor, index, scripts: expand.right(index) })) return invalid("Range is too large")
         yield
       }
     }
   }
-  return Either.right({ keys, lengths, tails: tailsOf(keys.keys()) })
+  return Either.void
+}
+
+/** Derives the scripts of scan objects. */
+export function* scanScriptSteps(network: Network, objects: ReadonlyArray<Json>): Steps<Read<ScanScripts>> {
+  const keys = new Map<string, Source>()
+  const lengths = new Set<number>()
+  const done = yield* expandSteps(network, objects, ({ descriptor, index, scripts }) => {
+    for (const { script } of scripts) {
+      const key = binaryString(script)
+      if (!keys.has(key)) keys.set(key, { descriptor, index })
+      lengths.add(script.length)
+    }
+    return keys.size <= MAX_SCRIPTS
+  })
+  return Either.map(done, () => ({ keys, lengths, tails: tailsOf(keys.keys()) }))
+}
+
+/** The most scripts of one call that signs or completes a PSBT. */
+const MAX_KNOWN_SCRIPTS = 200_000
+
+/**
+ * Makes a signing provider of the descriptors of scan objects; refuses the first invalid one. Source: upstream
+ * `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
+ */
+export function* descriptorProviderSteps(
+  network: Network,
+  objects: ReadonlyArray<Json>
+): Steps<Read<SigningProvider>> {
+  const known = new DescriptorKnowledge()
+  const done = yield* expandSteps(network, objects, ({ descriptor, index, scripts }) => {
+    known.add(descriptor, index, scripts)
+    return known.size <= MAX_KNOWN_SCRIPTS
+  })
+  return Either.map(done, () => known.provider())
 }
 
 /** The descriptor of one script of scan objects. */

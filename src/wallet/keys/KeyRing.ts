@@ -12,6 +12,7 @@ import {
   type SigningProvider,
   type TaprootSpendData
 } from "../signing/SigningProvider.ts"
+import { makeTaproot } from "../signing/taprootTree.ts"
 import { descriptorText } from "./descriptors.ts"
 import { documentChains, importChain } from "./documentChains.ts"
 import type { KeyChain } from "./KeyChain.ts"
@@ -66,7 +67,8 @@ export interface ListedDescriptor {
  */
 export class KeyRing {
   readonly network: Network
-  private readonly lookahead: number
+  /** Gap: the number of unused indexes that each chain watches. */
+  readonly lookahead: number
   private readonly chains: Array<KeyChain>
   private readonly scripts = new Map<string, WatchedScript>()
   /** By the HASH160 of the public key. */
@@ -233,18 +235,24 @@ export class KeyRing {
     const before = this.scripts.get(key)
     if (before === undefined || before.chain.text === chain.text || !before.spendable) this.scripts.set(key, watched)
     chain.keep(index, watched)
+    const hasLeaves = (described.taproot?.leaves.length ?? 0) > 0
     for (const each of described.keys) {
       const keyHash = binaryString(hash160(each.publicKey))
       const known = this.keys.get(keyHash)
       const signs = chain.privateKeys.has(each.position)
       if (known === undefined || signs) this.keys.set(keyHash, { chain, index, key: each })
+      // A miniscript in a script tree may have the hash of a key's x coordinate.
+      if (hasLeaves) this.keys.set(binaryString(hash160(each.publicKey.subarray(-32))), { chain, index, key: each })
     }
     for (const script of [described.redeemScript, described.witnessScript]) {
       if (script !== undefined) this.inner.set(binaryString(hash160(script)), script)
     }
     if (described.taproot?.internalKey !== undefined) {
-      const { internalKey, outputKey } = described.taproot
-      this.taproot.set(binaryString(outputKey), { internalKey, merkleRoot: undefined, leaves: new Map() })
+      const { internalKey, leaves, outputKey } = described.taproot
+      const spend = leaves.length === 0
+        ? { internalKey, merkleRoot: undefined, leaves: new Map() }
+        : makeTaproot(internalKey, leaves).spend
+      this.taproot.set(binaryString(outputKey), spend)
     }
   }
 

@@ -195,6 +195,8 @@ export const WalletDocument = Schema.Struct({
   privateKeys: Schema.Boolean,
   /** Whether the wallet was made without keys and still has none. */
   blank: Schema.Boolean,
+  /** Whether payments leave out coins of addresses that the wallet has spent from; omitted for no. */
+  avoidReuse: optional(Schema.Boolean),
   encryption: optional(Encryption),
   seed: optional(Schema.Struct({
     /** The mnemonic (BIP 39), if the seed was made from one. */
@@ -242,6 +244,18 @@ export const emptyDocument = (options: {
   lockedCoins: [],
   renewals: { all: false, names: [] }
 })
+
+/** The earliest time of the keys and scripts of a document, seconds since 1970; `undefined` without any. */
+export const birthtimeOf = ({ accounts, birthday, imports }: WalletDocument): number | undefined => {
+  const times = [...accounts.length === 0 ? [] : [birthday], ...imports.map(({ timestamp }) => timestamp)]
+  return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time))
+}
+
+/** Sets or removes the flag. */
+export const withAvoidReuse = (document: WalletDocument, on: boolean): WalletDocument => {
+  const { avoidReuse: _, ...rest } = document
+  return on ? { ...rest, avoidReuse: true } : rest
+}
 
 const decode = Schema.decodeUnknownEither(WalletDocument, { onExcessProperty: "error" })
 const encode = Schema.encodeEither(WalletDocument)

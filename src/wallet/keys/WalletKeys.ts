@@ -50,14 +50,16 @@ export interface WalletKeys {
   readonly keypool: () => { readonly receive: number; readonly change: number }
   /** Seconds since 1970: no block before this time concerns the wallet's first keys. */
   readonly birthday: number
+  /** Seconds since 1970: the earliest time of its keys and scripts; `undefined` without any. */
+  readonly birthtime: () => number | undefined
   /** Imports a key or descriptors, and rescans the chain for them from a time on. Returns warnings. */
   readonly importDescriptor: (request: {
     readonly descriptor: string
-    readonly label: string
-    /** Seconds since 1970; `undefined` for now. */
+    readonly label: string | undefined
+    /** Seconds since 1970; `undefined` for now, which is the median time of the tip. */
     readonly timestamp: number | undefined
     readonly active: boolean
-    readonly internal: boolean
+    readonly internal: boolean | undefined
     readonly range: readonly [number, number] | undefined
     readonly nextIndex: number | undefined
   }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | KeysLocked | StorageFailure>

@@ -1,8 +1,18 @@
+import { TAPSCRIPT_LEAF } from "../../consensus/interpreter/limits.ts"
 import { scriptOf } from "../../protocol/address.ts"
 import { type Bytes, compare, concat, toHex } from "../../protocol/bytes.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
+import { miniscriptScript, multiAScript, multiScript } from "../../protocol/miniscript/script.ts"
+import type { TreeLeaf } from "../../protocol/psbt/Psbt.ts"
 import { Op, pushData, witnessVersion } from "../../protocol/script.ts"
-import type { Descriptor } from "./descriptors.ts"
+import { treeHash } from "../signing/taprootTree.ts"
+import {
+  type Descriptor,
+  markedPosition,
+  type MiniscriptDescriptor,
+  treeText,
+  writtenDescriptor
+} from "./descriptors.ts"
 import { taprootOutputKey } from "./hd.ts"
 import { type DerivedKey, derivedKeyText } from "./keyExpression.ts"
 import type { AddressType } from "./WalletKeys.ts"
@@ -17,16 +27,18 @@ export interface DescribedScript {
   readonly redeemScript?: Bytes
   readonly witnessScript?: Bytes
   /** x-only keys of a taproot output. The internal key is `undefined` if the origin of the output key is unknown. */
-  readonly taproot?: { readonly outputKey: Bytes; readonly internalKey: Bytes | undefined }
+  readonly taproot?: {
+    readonly outputKey: Bytes
+    readonly internalKey: Bytes | undefined
+    /** Its script tree, depth first. */
+    readonly leaves: ReadonlyArray<TreeLeaf>
+  }
   /** Its own descriptor, without checksum. */
   readonly text: () => string
 }
 
 /** The derived key of a position. */
 export type KeyAt = (position: number) => DerivedKey
-
-const smallNumber = (value: number): Uint8Array =>
-  value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
 
 const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind: "witness", version, program })
 
@@ -57,31 +69,91 @@ const pkh = (key: DerivedKey): DescribedScript =>
 const wpkh = (key: DerivedKey): DescribedScript =>
   single({ name: "wpkh", key, script: witness(0, hash160(key.publicKey)), type: "bech32" })
 
-const taproot = (name: "tr" | "rawtr", key: DerivedKey): DescribedScript => {
-  const x = key.publicKey.subarray(1)
-  const outputKey = name === "tr" ? taprootOutputKey(x) : x
+const rawTaproot = (key: DerivedKey): DescribedScript => {
+  const outputKey = key.publicKey.subarray(-32)
   return {
-    ...single({ name, key, script: witness(1, outputKey), type: "bech32m", xonly: true }),
-    taproot: { outputKey, internalKey: name === "tr" ? x : undefined }
+    ...single({ name: "rawtr", key, script: witness(1, outputKey), type: "bech32m", xonly: true }),
+    taproot: { outputKey, internalKey: undefined, leaves: [] }
   }
 }
 
-const multisig = (descriptor: Extract<Descriptor, { readonly required: number }>, keyAt: KeyAt): DescribedScript => {
-  const { name, required } = descriptor
+const xOf = (key: DerivedKey): Bytes => key.publicKey.length === 33 ? key.publicKey.subarray(1) : key.publicKey
+
+const taproot = (descriptor: Extract<Descriptor, { readonly name: "tr" }>, keyAt: KeyAt): DescribedScript => {
+  const key = keyAt(descriptor.key.position)
+  const internalKey = xOf(key)
+  const scripts = descriptor.leaves.map(({ depth, inner }) => ({ depth, leaf: leafScript(inner, keyAt) }))
+  const leaves = scripts.map(({ depth, leaf }) => ({ depth, leafVersion: TAPSCRIPT_LEAF, script: leaf.script }))
+  const outputKey = taprootOutputKey(internalKey, treeHash(leaves))
+  return {
+    script: witness(1, outputKey),
+    type: "bech32m",
+    keys: [key, ...scripts.flatMap(({ leaf }) => leaf.keys)],
+    required: 1,
+    taproot: { outputKey, internalKey, leaves },
+    text: () => {
+      const tree = treeText(scripts.map(({ depth, leaf }) => ({ depth, text: leaf.text() })))
+      return `tr(${derivedKeyText(key, true)}${tree === "" ? "" : `,${tree}`})`
+    }
+  }
+}
+
+/** The script of a leaf. */
+const leafScript = (descriptor: Descriptor, keyAt: KeyAt): DescribedScript => {
+  switch (descriptor.name) {
+    case "pk": {
+      const key = keyAt(descriptor.key.position)
+      const script = concat(pushData(xOf(key)), Uint8Array.of(Op.OP_CHECKSIG))
+      return single({ name: "pk", key, script, type: "other", xonly: true })
+    }
+    case "multi_a":
+    case "sortedmulti_a":
+      return multisig(descriptor, keyAt)
+    case "miniscript":
+      return miniscript(descriptor, keyAt)
+    default:
+      throw new TypeError(`${descriptor.name} is not in a script tree`)
+  }
+}
+
+const miniscript = (descriptor: MiniscriptDescriptor, keyAt: KeyAt): DescribedScript => {
+  const { context, tree } = descriptor
+  const xonly = context === "tapscript"
   const keys = descriptor.keys.map(({ position }) => keyAt(position))
-  const pubkeys = keys.map(({ publicKey }) => publicKey)
-  const ordered = name === "sortedmulti" ? pubkeys.toSorted(compare) : pubkeys
-  const script = concat(
-    smallNumber(required),
-    ...ordered.map(pushData),
-    smallNumber(keys.length),
-    Uint8Array.of(Op.OP_CHECKMULTISIG)
-  )
-  const texts = ordered.map((publicKey) => {
-    const key = keys.find((each) => each.publicKey === publicKey)
-    return key === undefined ? "" : derivedKeyText(key, false)
-  })
-  return { script, type: "other", keys, required, text: () => `multi(${[required, ...texts].join(",")})` }
+  const bytes = (mark: string): Bytes => {
+    const key = keyAt(markedPosition(mark))
+    return xonly ? xOf(key) : key.publicKey
+  }
+  return {
+    script: miniscriptScript(tree, bytes),
+    type: "other",
+    keys,
+    // Which keys are enough depends on the path; with one, the wallet tries.
+    required: 1,
+    text: () => writtenDescriptor(descriptor, ({ position }) => derivedKeyText(keyAt(position), xonly))
+  }
+}
+
+const multisig = (
+  descriptor: Extract<Descriptor, { readonly required: number }>,
+  keyAt: KeyAt
+): DescribedScript => {
+  const { name, required } = descriptor
+  const xonly = name === "multi_a" || name === "sortedmulti_a"
+  const keys = descriptor.keys.map(({ position }) => keyAt(position))
+  const pubkeys = keys.map((key) => ({ key, bytes: xonly ? xOf(key) : key.publicKey }))
+  const ordered = name === "sortedmulti" || name === "sortedmulti_a"
+    ? pubkeys.toSorted((a, b) => compare(a.bytes, b.bytes))
+    : pubkeys
+  const script = (xonly ? multiAScript : multiScript)(required, ordered.map(({ bytes }) => bytes))
+  const texts = ordered.map(({ key }) => derivedKeyText(key, xonly))
+  return {
+    script,
+    type: "other",
+    keys,
+    required,
+    text: () => `${xonly ? "multi_a" : "multi"}(${[required, ...texts].join(",")})`
+  }
 }
 
 const inScriptHash = (inner: DescribedScript): DescribedScript => ({
@@ -133,11 +205,16 @@ export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): Readonly
     case "combo":
       return combo(keyAt(descriptor.key.position))
     case "tr":
+      return [taproot(descriptor, keyAt)]
     case "rawtr":
-      return [taproot(descriptor.name, keyAt(descriptor.key.position))]
+      return [rawTaproot(keyAt(descriptor.key.position))]
     case "multi":
     case "sortedmulti":
+    case "multi_a":
+    case "sortedmulti_a":
       return [multisig(descriptor, keyAt)]
+    case "miniscript":
+      return [miniscript(descriptor, keyAt)]
     case "sh":
       return describedScripts(descriptor.inner, keyAt).map(inScriptHash)
     case "wsh":

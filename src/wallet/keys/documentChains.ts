@@ -1,10 +1,11 @@
 import * as Either from "effect/Either"
 import { parseExtendedKey } from "../../protocol/extendedKey.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
-import { type Descriptor, descriptorText, parseDescriptor, privatePositions } from "./descriptors.ts"
+import { type Descriptor, descriptorText, privatePositions } from "./descriptors.ts"
 import { accountPath, TYPE_OF } from "./hd.ts"
 import { KeyChain } from "./KeyChain.ts"
 import { type KeyExpression, KeyFault } from "./keyExpression.ts"
+import { parseDescriptor } from "./parseDescriptor.ts"
 import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
 import type { AddressType } from "./WalletKeys.ts"
 
@@ -19,7 +20,7 @@ const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor =>
     case "bech32":
       return { name: "wpkh", key }
     case "bech32m":
-      return { name: "tr", key }
+      return { name: "tr", key, leaves: [] }
   }
 }
 
@@ -37,6 +38,7 @@ const accountChain = (
   const descriptor = accountDescriptor(TYPE_OF[purpose], {
     kind: "extended",
     origin: document.seed && { fingerprint: document.seed.fingerprint, path: accountPath(network, purpose) },
+    apostrophe: false,
     position: 0,
     key: parsed.extendedKey,
     path: [change ? 1 : 0],

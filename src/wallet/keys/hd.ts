@@ -175,9 +175,9 @@ export const childPrivateKey = (parent: ExtendedKey, publicKey: Bytes, index: nu
   return Fn.toBytes(Fn.add(Fn.fromBytes(digest.subarray(0, 32)), Fn.fromBytes(parent.key)))
 }
 
-/** As `tapOutput` for an internal key without scripts (BIP 86), with the fast curve. Both are x coordinates. */
-export const taprootOutputKey = (internalKey: Bytes): Uint8Array => {
-  const output = addScalar(evenKey(internalKey), tapTweak({ internalKey }))
+/** As `tapOutput` for an internal key and the hash of its tree, with the fast curve. Both keys are x coordinates. */
+export const taprootOutputKey = (internalKey: Bytes, merkleRoot?: Bytes): Uint8Array => {
+  const output = addScalar(evenKey(internalKey), tapTweak({ internalKey, merkleRoot }))
   if (output === undefined) throw new RangeError("not the x of a public key")
   return output.subarray(1)
 }

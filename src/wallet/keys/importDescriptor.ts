@@ -10,7 +10,6 @@ import {
   faultless,
   isRangedDescriptor,
   keysOf,
-  parseDescriptor,
   privatePositions,
   publicDescriptor,
   withChecksum
@@ -18,6 +17,7 @@ import {
 import { outputTypeOf } from "./descriptorScripts.ts"
 import { importChain } from "./documentChains.ts"
 import { LOOKAHEAD } from "./KeyRing.ts"
+import { descriptorWarnings, parseDescriptor, parseDescriptors } from "./parseDescriptor.ts"
 import { makeSecret } from "./seal.ts"
 import { importField } from "./Secrets.ts"
 import { type Import, type LabelEntry, LONGEST_LABEL, LONGEST_TEXT, type WalletDocument } from "./WalletDocument.ts"
@@ -29,20 +29,26 @@ import { type Import, type LabelEntry, LONGEST_LABEL, LONGEST_TEXT, type WalletD
 
 export interface ImportRequest {
   readonly descriptor: string
-  readonly label: string
+  /** `undefined` if none is given. */
+  readonly label: string | undefined
   /** Seconds since 1970. */
   readonly timestamp: number
   readonly active: boolean
-  readonly internal: boolean
+  /** `undefined` if not given: only then may the descriptor have alternative paths. */
+  readonly internal: boolean | undefined
   /** First and last index. */
   readonly range: readonly [number, number] | undefined
   readonly nextIndex: number | undefined
+  /** Indexes of a range that is not given; `LOOKAHEAD` if omitted. */
+  readonly lookahead?: number | undefined
 }
 
 export interface PreparedImport {
+  /** The first entry; a descriptor with alternative paths (BIP 389) has several. */
   readonly entry: Import
+  readonly entries: ReadonlyArray<Import>
   readonly warnings: ReadonlyArray<string>
-  /** Adds the import to a document, in place of one with the same text, and labels its addresses. */
+  /** Adds the imports to a document, in place of those with the same text, and labels their addresses. */
   readonly change: (document: WalletDocument) => WalletDocument
 }
 
@@ -53,37 +59,42 @@ const refuse = (code: InvalidWalletRequest["code"], reason: string): Either.Eith
   Either.left(new InvalidWalletRequest({ code, reason }))
 
 const rangeProblem = (request: ImportRequest, ranged: boolean): string | undefined => {
-  const { active, internal, label, nextIndex, range } = request
-  if (!ranged) {
-    if (range !== undefined) return "Range should not be specified for an un-ranged descriptor"
-    if (active) return "Active descriptors must be ranged"
-    if (internal && label !== "") return "Internal addresses should not have a label"
-    return undefined
-  }
-  if (label !== "") return "Ranged descriptors should not have a label"
+  const { lookahead = LOOKAHEAD, nextIndex, range } = request
+  if (!ranged) return range === undefined ? undefined : "Range should not be specified for an un-ranged descriptor"
   if (range !== undefined) {
     const [first, last] = range
-    if (first < 0) return "Range should be greater or equal than 0"
+    if (first >= 0 && last < 0) return "End of range is too high"
     if (last < first) return "Range specified as [begin,end] must not have begin after end"
+    if (first < 0) return "Range should be greater or equal than 0"
     if (last >= 0x80000000) return "End of range is too high"
     if (last - first >= MAX_RANGE) return "Range is too large"
   }
   if (nextIndex !== undefined) {
-    const [first, last] = range ?? [0, LOOKAHEAD - 1]
+    const [first, last] = range ?? [0, lookahead - 1]
     if (nextIndex < first || nextIndex > last) return "next_index is out of range"
   }
   return undefined
 }
 
-/** The conflict between the private keys of a descriptor and the kind of the wallet. */
-const keysProblem = (document: WalletDocument, descriptor: Descriptor): string | undefined => {
-  const held = privatePositions(descriptor).length > 0
-  if (held && !document.privateKeys) return "Cannot import private keys to a wallet with private keys disabled"
-  if (!held && document.privateKeys) {
-    return "Cannot import descriptor without private keys to a wallet with private keys enabled"
-  }
-  return undefined
+/** What a label, or being active, does not go with. */
+const useProblem = (
+  { active, internal, label }: ImportRequest,
+  { count, ranged }: { readonly count: number; readonly ranged: boolean }
+): string | undefined => {
+  if (active && !ranged) return "Active descriptors must be ranged"
+  if (label === undefined || label === "") return undefined
+  if (count > 1) return "Multipath descriptors should not have a label"
+  if (ranged) return "Ranged descriptors should not have a label"
+  return internal === true ? "Internal addresses should not have a label" : undefined
 }
+
+const KEYS_DISABLED = "Cannot import private keys to a wallet with private keys disabled"
+
+const KEYS_NEEDED = "Cannot import descriptor without private keys to a wallet with private keys enabled"
+
+const RANGE_MISSING = "Range not given, using default keypool range"
+
+const KEYS_INCOMPLETE = "Not all private keys provided. Some wallet functionality may return unexpected errors"
 
 /** The addresses of a descriptor without range, with its label. Change addresses have no label. */
 const labelsOf = (network: Network, entry: Import): ReadonlyArray<LabelEntry> => {
@@ -122,9 +133,95 @@ const replacing = (entry: Import, labels: ReadonlyArray<LabelEntry>) => (documen
 const activeType = ({ network }: WalletDocument, { descriptor }: Import) =>
   Either.match(parseDescriptor(networks[network], descriptor), { onLeft: () => undefined, onRight: outputTypeOf })
 
+/** One of the descriptors of a request. */
+interface Part {
+  readonly descriptor: Descriptor
+  readonly internal: boolean
+}
+
+/** The entry of a descriptor. */
+const entryOf = (
+  document: WalletDocument,
+  { descriptor, internal }: Part,
+  { request, sealingKey }: { readonly request: ImportRequest; readonly sealingKey: Bytes | undefined }
+): Either.Either<Import, InvalidWalletRequest | KeysLocked> =>
+  Either.gen(function*() {
+    const network = networks[document.network]
+    const privateKeys = privatePositions(descriptor)
+    const shown = yield* Either.mapLeft(
+      faultless(() => publicDescriptor(descriptor)),
+      ({ reason }) => new InvalidWalletRequest({ code: "no-keys", reason })
+    )
+    if (privateKeys.length === 0 && document.privateKeys) return yield* refuse("no-keys", KEYS_NEEDED)
+    const text = descriptorText(network, shown)
+    const whole = descriptorText(network, descriptor)
+    // A public key is longer than the private key that it replaces.
+    if (Math.max(text.length, whole.length) > LONGEST_TEXT) {
+      return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_TEXT} characters`)
+    }
+    if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
+      return yield* Either.left(new KeysLocked())
+    }
+    const ranged = isRangedDescriptor(descriptor)
+    const before = document.imports.find((entry) => entry.descriptor === text)
+    const [first, last] = request.range ?? [0, (request.lookahead ?? LOOKAHEAD) - 1]
+    if (ranged && before?.range !== undefined && (before.range[0] < first || before.range[1] > last + 1)) {
+      const wanted = `[${before.range[0]},${before.range[1] - 1}]`
+      const reason = `new range must include current range = ${wanted}`
+      return yield* refuse("no-keys", `Could not add descriptor '${text}': ${reason}`)
+    }
+    return {
+      descriptor: text,
+      label: request.label ?? "",
+      timestamp: before === undefined ? request.timestamp : Math.min(before.timestamp, request.timestamp),
+      active: request.active && outputTypeOf(descriptor) !== undefined,
+      internal,
+      ...ranged ? { range: [first, last + 1] as const } : {},
+      next: Math.max(before?.next ?? 0, request.nextIndex ?? (ranged ? first : 0)),
+      privateKeys,
+      ...privateKeys.length === 0
+        ? {}
+        : { secret: makeSecret(sealingKey, { field: importField(text), text: whole }) }
+    }
+  })
+
+/** The problem of a request, in the order in which upstream finds it. */
+const requestProblem = (
+  document: WalletDocument,
+  request: ImportRequest,
+  descriptors: ReadonlyArray<Descriptor>
+): InvalidWalletRequest | undefined => {
+  const [first] = descriptors
+  if (first === undefined) throw new TypeError("a text has no descriptor")
+  const ranged = isRangedDescriptor(first)
+  if (descriptors.length > 1 && request.internal !== undefined) {
+    const reason = "Cannot have multipath descriptor while also specifying 'internal'"
+    return new InvalidWalletRequest({ code: "descriptor", reason })
+  }
+  const reason = rangeProblem(request, ranged) ?? useProblem(request, { count: descriptors.length, ranged })
+  if (reason !== undefined) return new InvalidWalletRequest({ code: "range", reason })
+  if (request.active && first.name === "combo") {
+    return new InvalidWalletRequest({ code: "not-eligible", reason: "Combo descriptors cannot be set to active" })
+  }
+  return !document.privateKeys && descriptors.some((each) => privatePositions(each).length > 0)
+    ? new InvalidWalletRequest({ code: "no-keys", reason: KEYS_DISABLED })
+    : undefined
+}
+
+const warningsOf = (request: ImportRequest, descriptor: Descriptor): ReadonlyArray<string> => {
+  const held = privatePositions(descriptor).length
+  return [
+    ...descriptorWarnings(descriptor),
+    ...held > 0 && held < keysOf(descriptor).length ? [KEYS_INCOMPLETE] : [],
+    ...request.active && outputTypeOf(descriptor) === undefined
+      ? ["Unknown output type, cannot set descriptor to active."]
+      : []
+  ]
+}
+
 /**
  * Validates an import. In an encrypted wallet, `sealingKey` seals its private keys (`Secrets.sealingKey`); it is
- * `undefined` while the wallet is locked.
+ * `undefined` while the wallet is locked. A refusal has the warnings that precede it.
  */
 export const prepareImport = (
   document: WalletDocument,
@@ -133,55 +230,34 @@ export const prepareImport = (
 ): Either.Either<PreparedImport, InvalidWalletRequest | KeysLocked> =>
   Either.gen(function*() {
     const network = networks[document.network]
-    if (request.label.length > LONGEST_LABEL) {
+    if ((request.label ?? "").length > LONGEST_LABEL) {
       return yield* refuse("range", `Label is too long: it may have ${LONGEST_LABEL} characters`)
     }
-    const descriptor = yield* parseDescriptor(network, request.descriptor)
-    const ranged = isRangedDescriptor(descriptor)
-    const range = rangeProblem(request, ranged)
-    if (range !== undefined) return yield* refuse("range", range)
-    if (request.active && outputTypeOf(descriptor) === undefined) {
-      return yield* refuse("not-eligible", "Combo descriptors cannot be set to active")
+    const descriptors = yield* parseDescriptors(network, request.descriptor)
+    const ranged = descriptors.some(isRangedDescriptor)
+    const warnings = ranged && request.range === undefined ? [RANGE_MISSING] : []
+    const warned = (failure: InvalidWalletRequest | KeysLocked) =>
+      failure._tag === "KeysLocked" || warnings.length === 0
+        ? failure
+        : new InvalidWalletRequest({ code: failure.code, reason: failure.reason, warnings })
+    const problem = requestProblem(document, request, descriptors)
+    if (problem !== undefined) return yield* Either.left(warned(problem))
+    const entries: Array<Import> = []
+    for (const [at, descriptor] of descriptors.entries()) {
+      warnings.push(...warningsOf(request, descriptor))
+      const internal = descriptors.length === 2 ? at === 1 : request.internal ?? false
+      const entry = entryOf(document, { descriptor, internal }, { request, sealingKey })
+      entries.push(yield* Either.mapLeft(entry, warned))
     }
-    const keys = keysProblem(document, descriptor)
-    if (keys !== undefined) return yield* refuse("no-keys", keys)
-    const shown = yield* faultless(() => publicDescriptor(descriptor))
-    const text = descriptorText(network, shown)
-    const whole = descriptorText(network, descriptor)
-    // A public key is longer than the private key that it replaces.
-    if (Math.max(text.length, whole.length) > LONGEST_TEXT) {
-      return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_TEXT} characters`)
+    const [entry] = entries
+    if (entry === undefined) throw new TypeError("an import has no entry")
+    const changes = entries.map((each) => replacing(each, labelsOf(network, each)))
+    return {
+      entry,
+      entries,
+      warnings,
+      change: (document) => changes.reduce((now, change) => change(now), document)
     }
-    const privateKeys = privatePositions(descriptor)
-    if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
-      return yield* Either.left(new KeysLocked())
-    }
-    const before = document.imports.find((entry) => entry.descriptor === text)
-    const [first, last] = request.range ?? [0, LOOKAHEAD - 1]
-    if (ranged && before?.range !== undefined && (before.range[0] < first || before.range[1] > last + 1)) {
-      const wanted = `[${before.range[0]},${before.range[1] - 1}]`
-      return yield* refuse("range", `new range must include current range = ${wanted}`)
-    }
-    const entry: Import = {
-      descriptor: text,
-      label: request.label,
-      timestamp: before === undefined ? request.timestamp : Math.min(before.timestamp, request.timestamp),
-      active: request.active,
-      internal: request.internal,
-      ...ranged ? { range: [first, last + 1] as const } : {},
-      next: Math.max(before?.next ?? 0, request.nextIndex ?? (ranged ? first : 0)),
-      privateKeys,
-      ...privateKeys.length === 0
-        ? {}
-        : { secret: makeSecret(sealingKey, { field: importField(text), text: whole }) }
-    }
-    const warnings = [
-      ...ranged && request.range === undefined ? ["Range not given, using default keypool range"] : [],
-      ...privateKeys.length > 0 && privateKeys.length < keysOf(descriptor).length
-        ? ["Not all private keys provided. Some wallet functionality may return unexpected errors"]
-        : []
-    ]
-    return { entry, warnings, change: replacing(entry, labelsOf(network, entry)) }
   })
 
 /** The descriptor of all scripts that pay to a private key. */

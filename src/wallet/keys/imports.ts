@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { unixTime } from "../../base/clock.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { lookAtPool } from "../ledger/poolWatch.ts"
@@ -25,9 +24,16 @@ const labelsOf = (
   return found
 }
 
+/** As the reference node says it (`wallet/rpc/backup.cpp`, `importdescriptors`). The rest was scanned. */
+const prunedText = (timestamp: number): string =>
+  `Rescan failed for descriptor with timestamp ${timestamp}. There was an error reading a block, which could contain ` +
+  "transactions pertaining to the desc. As a result, transactions and coins using this desc may not appear in the " +
+  "wallet. This error could be caused by pruning or data corruption (see the log for details) and could be dealt with " +
+  "by downloading and rescanning the relevant blocks (see -reindex option and rescanblockchain RPC)."
+
 export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] => (request) =>
   Effect.gen(function*() {
-    const { file, index, ledger, ring, vault } = parts
+    const { chain, file, index, ledger, ring, rules, vault } = parts
     if (index.scanning() !== undefined) {
       const reason = "Wallet is currently rescanning. Abort existing rescan or wait."
       return yield* new InvalidWalletRequest({ code: "scanning", reason })
@@ -36,23 +42,32 @@ export const makeImport = (parts: WalletParts): WalletKeys["importDescriptor"] =
       const reason = "The chain has fewer blocks than the wallet has seen. Wait until they are there again."
       return yield* new InvalidWalletRequest({ code: "scanning", reason })
     }
-    const timestamp = request.timestamp ?? (yield* unixTime)
-    const prepared = yield* prepareImport(file.document, { ...request, timestamp }, vault.sealingKey())
-    const { change, entry, warnings } = prepared
+    // Upstream `wallet/rpc/backup.cpp`, `importdescriptors`: "now" is the time of the chain.
+    const timestamp = request.timestamp ?? (yield* chain.tip).medianTimePast
+    const prepared = yield* prepareImport(
+      file.document,
+      { ...request, timestamp, lookahead: rules.keypool },
+      vault.sealingKey()
+    )
+    const { change, entries, warnings } = prepared
     yield* Effect.uninterruptible(Effect.gen(function*() {
       // If the rescan below is interrupted, the next start repeats it.
-      yield* index.forget(entry.descriptor)
+      yield* Effect.forEach(entries, ({ descriptor }) => index.forget(descriptor), { discard: true })
       yield* update(parts, change)
-      yield* ring.add(entry)
-      const labels = entry.range === undefined && !entry.internal
-        ? labelsOf(parts, { descriptor: entry.descriptor, label: entry.label })
-        : []
+      yield* Effect.forEach(entries, (entry) => ring.add(entry), { discard: true })
+      const labels = entries.flatMap((entry) =>
+        entry.range === undefined && !entry.internal
+          ? labelsOf(parts, { descriptor: entry.descriptor, label: entry.label })
+          : []
+      )
       yield* update(parts, (document) => withLabels(document, labels))
       ledger.lookAgain("all")
     }))
     yield* lookAtPool(parts)
-    yield* index.rescan(index.heightOfTime(timestamp), undefined)
-    yield* index.remember(entry.descriptor)
+    const [first, stored] = [index.heightOfTime(timestamp), index.firstStored()]
+    yield* index.rescan(Math.max(first, stored), undefined)
+    yield* Effect.forEach(entries, ({ descriptor }) => index.remember(descriptor), { discard: true })
+    if (first < stored) return yield* new InvalidWalletRequest({ code: "pruned", reason: prunedText(timestamp) })
     return warnings
   })
 
@@ -80,7 +95,7 @@ export const scanMissing = (
       yield* Effect.retry(
         Effect.suspend(() => {
           if (index.behind()) return new InvalidWalletRequest({ code: "scanning", reason: "the chain is behind" })
-          return index.rescan(index.heightOfTime(from), undefined)
+          return index.rescan(Math.max(index.heightOfTime(from), index.firstStored()), undefined)
         }),
         { while: isScanning, schedule: Schedule.spaced(SEARCH_INTERVAL) }
       )

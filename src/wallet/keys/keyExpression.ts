@@ -5,9 +5,27 @@ import type { Network } from "../../protocol/networks.ts"
 import type { KeyOrigin } from "../../protocol/psbt/Psbt.ts"
 import { encodeWif, parseWif } from "../../protocol/wif.ts"
 import type { SigningKey } from "../signing/SigningProvider.ts"
-import { childPublicKey, derivePath, fingerprintOf, HARDENED, neutered, pathText, publicKeyOfExtended } from "./hd.ts"
+import {
+  childPublicKey,
+  derivePath,
+  fingerprintOf,
+  HARDENED,
+  hardenedChildren,
+  neutered,
+  pathText,
+  publicKeyOfExtended
+} from "./hd.ts"
 
-/** The keys of output descriptors (BIP 380): parsed, printed and derived. No error contains a possible private key. */
+/**
+ * The keys of output descriptors (BIP 380): parsed, printed and derived. No error has a text that may be a private
+ * key: see `maskedKeys`.
+ */
+
+/** A part of a text that may be a private key, whole or with a typing error: longer than all words of descriptors. */
+const MAY_BE_PRIVATE = /(?<![0-9A-Za-z])(?![xt]pub)(?![0-9a-fA-F]+(?![0-9A-Za-z]))[0-9A-Za-z]{20,}/g
+
+/** A caller's text in an error, which is shown and logged where private keys must not be. */
+export const maskedKeys = (text: string): string => text.replace(MAY_BE_PRIVATE, "…")
 
 /** Why a descriptor is invalid. The parser of the whole descriptor catches it. */
 export class KeyFault extends Error {}
@@ -17,6 +35,8 @@ export type KeyPlace = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
 interface Common {
   /** The origin of the key as written, before its own path. */
   readonly origin: KeyOrigin | undefined
+  /** Whether hardened steps are written with `'`, otherwise with `h`. */
+  readonly apostrophe: boolean
   /** The position of the key among the keys of the descriptor. */
   readonly position: number
 }
@@ -46,40 +66,91 @@ export interface DerivedKey {
   readonly position: number
 }
 
+/** Maximum number of steps in a path, and of alternatives in a step. Upstream has no limit. */
 const MAX_PATH_STEPS = 255
 
+/** Paths, and how their last hardened step is written. */
+interface Paths {
+  readonly paths: ReadonlyArray<ReadonlyArray<number>>
+  readonly apostrophe: boolean
+}
+
 const parseStep = (text: string): number => {
-  const [, digits, hardened] = /^(\d{1,10})(['hH]?)$/.exec(text) ?? []
-  if (digits === undefined) throw new KeyFault(`Key path value '${text.slice(0, 20)}' is not a valid uint32`)
+  const [, digits = "", hardened = ""] = /^(.*?)(['h]?)$/s.exec(text) ?? []
+  if (!/^\d{1,10}$/.test(digits) || Number(digits) > 0xffffffff) {
+    throw new KeyFault(`Key path value '${digits}' is not a valid uint32`)
+  }
   const value = Number(digits)
   if (value >= HARDENED) throw new KeyFault(`Key path value ${value} is out of range`)
   return hardened === "" ? value : value + HARDENED
 }
 
-const parseSteps = (steps: ReadonlyArray<string>): ReadonlyArray<number> => {
+const isMultipath = (step: string): boolean => step.startsWith("<") && step.endsWith(">")
+
+const parseAlternatives = (step: string): ReadonlyArray<number> => {
+  const texts = step.slice(1, -1).split(";")
+  if (texts.length < 2) throw new KeyFault("Multipath key path specifiers must have at least two items")
+  if (texts.length > MAX_PATH_STEPS) throw new KeyFault("Key path is too long")
+  const values: Array<number> = []
+  for (const text of texts) {
+    const value = parseStep(text)
+    if (values.includes(value)) throw new KeyFault(`Duplicated key path value ${value} in multipath specifier`)
+    values.push(value)
+  }
+  return values
+}
+
+/** Parses the steps of a path; one of them may list alternatives (BIP 389), for several paths. */
+const parsePaths = (
+  steps: ReadonlyArray<string>,
+  { apostrophe, multipath }: { readonly multipath: boolean; readonly apostrophe: boolean }
+): Paths => {
   if (steps.length > MAX_PATH_STEPS) throw new KeyFault("Key path is too long")
-  return steps.map(parseStep)
+  let paths: ReadonlyArray<ReadonlyArray<number>> = [[]]
+  for (const step of steps) {
+    if (!isMultipath(step)) {
+      const value = parseStep(step)
+      paths = paths.map((path) => [...path, value])
+      continue
+    }
+    if (!multipath) {
+      throw new KeyFault(`Key path value '${step}' specifies multipath in a section where multipath is not allowed`)
+    }
+    if (paths.length > 1) throw new KeyFault("Multiple multipath key path specifiers found")
+    const [before = []] = paths
+    paths = parseAlternatives(step).map((value) => [...before, value])
+  }
+  const [, last = apostrophe ? "'" : "h"] = /(['h])[^'h]*$/.exec(steps.join("/")) ?? []
+  return { paths, apostrophe: last === "'" }
+}
+
+interface ParsedOrigin {
+  readonly origin: KeyOrigin | undefined
+  readonly apostrophe: boolean
+  readonly key: string
 }
 
 /** Splits off the origin: `[d34db33f/44h/0h]`. */
-const parseOrigin = (text: string): { readonly origin: KeyOrigin | undefined; readonly key: string } => {
-  if (!text.startsWith("[")) {
-    if (text.includes("]")) throw new KeyFault("Key origin start '[' character expected but not found")
-    return { origin: undefined, key: text }
+const parseOrigin = (text: string): ParsedOrigin => {
+  const [before = "", key, ...more] = text.split("]")
+  if (more.length > 0) throw new KeyFault("Multiple ']' characters found for a single pubkey")
+  if (key === undefined) return { origin: undefined, apostrophe: false, key: text }
+  if (!before.startsWith("[")) {
+    // Upstream's text, with its single apostrophe before the bracket.
+    throw new KeyFault(`Key origin start '[ character expected but not found, got '${before[0] ?? "]"}' instead`)
   }
-  const [inner = "", key, ...more] = text.slice(1).split("]")
-  if (key === undefined || more.length > 0) throw new KeyFault("Multiple ']' characters found for a single pubkey")
-  const [fingerprint = "", ...steps] = inner.split("/")
+  const [fingerprint = "", ...steps] = before.slice(1).split("/")
   if (fingerprint.length !== 8) {
     throw new KeyFault(`Fingerprint is not 4 bytes (${fingerprint.length} characters instead of 8 characters)`)
   }
   const bytes = isHex(fingerprint) ? fromHex(fingerprint) : undefined
   if (bytes === undefined) throw new KeyFault(`Fingerprint '${fingerprint}' is not hex`)
-  return { origin: { fingerprint: bytes, path: parseSteps(steps) }, key }
+  const { apostrophe, paths: [path = []] } = parsePaths(steps, { multipath: false, apostrophe: false })
+  return { origin: { fingerprint: bytes, path }, apostrophe, key }
 }
 
 const parseWildcard = (step: string | undefined): DerivedFrom["wildcard"] =>
-  step === "*" ? "plain" : step === "*'" || step === "*h" || step === "*H" ? "hardened" : "none"
+  step === "*" ? "plain" : step === "*'" || step === "*h" ? "hardened" : "none"
 
 const parseHexKey = (text: string, bytes: Bytes, place: KeyPlace): Pick<SingleKey, "publicKey" | "xonly"> => {
   if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new KeyFault("Hybrid public keys are not allowed")
@@ -99,49 +170,57 @@ const parseSingle = (
     return { kind: "single", ...common, ...parseHexKey(text, bytes, place), privateKey: undefined }
   }
   const imported = parseWif(network, text)
-  if ("error" in imported) throw new KeyFault("key is not valid")
+  if ("error" in imported) throw new KeyFault(`key '${text}' is not valid`)
   const publicKey = secp256k1.getPublicKey(imported.privateKey, imported.compressed)
   return { kind: "single", ...common, publicKey, xonly: place === "P2TR", privateKey: imported }
 }
 
-const parseExtended = (network: Network, text: string, common: Common): DerivedFrom | undefined => {
+/** The alternatives of an extended key with its path; `undefined` for any other key. */
+const parseExtended = (
+  network: Network,
+  text: string,
+  common: Common
+): ReadonlyArray<DerivedFrom> | undefined => {
   const [first = "", ...steps] = text.split("/")
   const parsed = parseExtendedKey(network, first)
   if ("error" in parsed) {
-    if (steps.length > 0) throw new KeyFault("key is not valid")
+    if (steps.length > 0) throw new KeyFault(`key '${first}' is not valid`)
     return undefined
   }
-  if (steps.some((step) => step.startsWith("<"))) {
-    throw new KeyFault("several paths in one descriptor are not supported: give one descriptor for each")
-  }
   const wildcard = parseWildcard(steps.at(-1))
-  const path = parseSteps(wildcard === "none" ? steps : steps.slice(0, -1))
-  const { extendedKey: key } = parsed
-  if (key.kind === "public" && (wildcard === "hardened" || path.some((step) => step >= HARDENED))) {
-    throw new KeyFault("Cannot derive hardened child keys of an extended public key")
-  }
-  return { kind: "extended", ...common, key, path, wildcard }
+  const written = wildcard === "hardened" ? steps.at(-1) === "*'" : common.apostrophe
+  const { apostrophe, paths } = parsePaths(wildcard === "none" ? steps : steps.slice(0, -1), {
+    multipath: true,
+    apostrophe: written
+  })
+  return paths.map((path) => ({
+    kind: "extended",
+    ...common,
+    apostrophe,
+    key: parsed.extendedKey,
+    path,
+    wildcard
+  }))
 }
 
-/** Parses a key: hexadecimal, WIF, or extended with a path. */
+/** Parses a key: hexadecimal, WIF, or extended with a path. The result is several keys for alternative paths (BIP 389). */
 export const parseKey = (
   network: Network,
   text: string,
   { place, position }: { readonly place: KeyPlace; readonly position: number }
-): KeyExpression => {
-  const { key, origin } = parseOrigin(text)
-  if (key === "") throw new KeyFault("No key provided")
-  if (/^\s|\s$/.test(key)) {
-    // Only a public key is shown: other text may be a private one.
-    const shown = isHex(key.trim()) && key.trim().length > 64 ? `Key '${key}'` : "Key"
-    throw new KeyFault(`${shown} is invalid due to whitespace`)
-  }
-  const common = { origin, position }
-  const parsed = parseExtended(network, key, common) ?? parseSingle(network, key, { place, common })
-  if (parsed.kind === "single" && parsed.publicKey.length === 65 && place !== "top" && place !== "P2SH") {
+): ReadonlyArray<KeyExpression> => {
+  const { apostrophe, key, origin } = parseOrigin(text)
+  const [first = ""] = key.split("/")
+  if (first === "") throw new KeyFault("No key provided")
+  if (/^\s|\s$/.test(first)) throw new KeyFault(`Key '${first}' is invalid due to whitespace`)
+  const common = { origin, apostrophe, position }
+  const extended = parseExtended(network, key, common)
+  if (extended !== undefined) return extended
+  const parsed = parseSingle(network, key, { place, common })
+  if (parsed.publicKey.length === 65 && place !== "top" && place !== "P2SH") {
     throw new KeyFault("Uncompressed keys are not allowed")
   }
-  return parsed
+  return [parsed]
 }
 
 export const isRanged = (key: KeyExpression): boolean => key.kind === "extended" && key.wildcard !== "none"
@@ -149,26 +228,38 @@ export const isRanged = (key: KeyExpression): boolean => key.kind === "extended"
 export const isPrivate = (key: KeyExpression): boolean =>
   key.kind === "single" ? key.privateKey !== undefined : key.key.kind === "private"
 
-const originText = (origin: KeyOrigin | undefined): string =>
-  origin === undefined ? "" : `[${toHex(origin.fingerprint)}${pathText(origin.path)}]`
+const originText = (origin: KeyOrigin | undefined, mark: "h" | "'" = "h"): string =>
+  origin === undefined ? "" : `[${toHex(origin.fingerprint)}${pathText(origin.path, mark)}]`
 
-const WILDCARDS = { none: "", plain: "/*", hardened: "/*h" }
+/** Whether the children of a key need its private key. */
+export const needsPrivateKey = (key: KeyExpression): boolean =>
+  key.kind === "extended" && (key.wildcard === "hardened" || key.path.some((step) => step >= HARDENED))
+
+/** The key without its private part, as written otherwise. Upstream `PubkeyProvider::ToString`. */
+export const withoutPrivateKey = (key: KeyExpression): KeyExpression =>
+  key.kind === "single" ? { ...key, privateKey: undefined } : { ...key, key: neutered(key.key) }
 
 /**
  * The key without its private part. Hardened steps are derived from the private key and moved into the origin, so that
  * the other steps need only the public key. Upstream `BIP32PubkeyProvider::ToNormalizedString`.
  */
 export const publicForm = (expression: KeyExpression): KeyExpression => {
-  if (expression.kind === "single") return { ...expression, privateKey: undefined }
-  const { key, origin, path, wildcard } = expression
+  const normal = { ...expression, apostrophe: false }
+  if (normal.kind === "single") return { ...normal, privateKey: undefined }
+  const { key, origin, path, wildcard } = normal
+  if (key.kind === "public" && needsPrivateKey(normal)) {
+    throw new KeyFault(
+      "Cannot expand descriptor. Probably because of hardened derivations without private keys provided"
+    )
+  }
   if (wildcard === "hardened") {
     throw new KeyFault("a range of hardened keys needs the private key for each address and is not supported")
   }
   const split = path.findLastIndex((step) => step >= HARDENED) + 1
-  if (split === 0) return { ...expression, key: neutered(key) }
+  if (split === 0) return { ...normal, key: neutered(key) }
   const taken = path.slice(0, split)
   return {
-    ...expression,
+    ...normal,
     key: neutered(derivePath(key, taken)),
     origin: {
       fingerprint: origin?.fingerprint ?? fingerprintOf(publicKeyOfExtended(key)),
@@ -180,15 +271,17 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
 
 /** The text of a key, private if the key is. */
 export const keyText = (network: Network, expression: KeyExpression): string => {
+  const mark = expression.apostrophe ? "'" : "h"
   if (expression.kind === "single") {
     const { origin, privateKey, publicKey, xonly } = expression
     const text = privateKey === undefined
       ? toHex(xonly ? publicKey.subarray(1) : publicKey)
       : encodeWif(network, privateKey)
-    return originText(origin) + text
+    return originText(origin, mark) + text
   }
   const { key, origin, path, wildcard } = expression
-  return originText(origin) + encodeExtendedKey(network, key) + pathText(path) + WILDCARDS[wildcard]
+  const child = wildcard === "none" ? "" : wildcard === "plain" ? "/*" : `/*${mark}`
+  return originText(origin, mark) + encodeExtendedKey(network, key) + pathText(path, mark) + child
 }
 
 /** The text of the key of one script, as upstream infers it: x-only in taproot. */
@@ -218,10 +311,35 @@ export const publicDeriver = (expression: KeyExpression): (index: number) => Der
   })
 }
 
+/** Derives the public keys of an expression; hardened steps need its private key, and throw a `KeyFault` without. */
+export const keyDeriver = (expression: KeyExpression): (index: number) => DerivedKey => {
+  if (expression.kind === "single" || !needsPrivateKey(expression)) return publicDeriver(expression)
+  const { key, origin, path, position, wildcard } = expression
+  if (key.kind === "public") throw new KeyFault("Cannot derive script without private keys")
+  const parent = derivePath(key, path)
+  const fingerprint = origin?.fingerprint ?? fingerprintOf(publicKeyOfExtended(key))
+  const before = [...origin?.path ?? [], ...path]
+  if (wildcard === "hardened") {
+    const childAt = hardenedChildren(parent)
+    return (index) => ({
+      publicKey: childAt(index),
+      origin: { fingerprint, path: [...before, HARDENED + index] },
+      position
+    })
+  }
+  return publicDeriver({
+    ...expression,
+    key: neutered(parent),
+    path: [],
+    origin: { fingerprint, path: before }
+  })
+}
+
 /** The private key of an expression at an index, if it has one. */
 export const privateKeyAt = (expression: KeyExpression, index: number): SigningKey | undefined => {
   if (expression.kind === "single") return expression.privateKey
   if (expression.key.kind !== "private") return undefined
-  const path = expression.wildcard === "none" ? expression.path : [...expression.path, index]
+  const step = expression.wildcard === "hardened" ? HARDENED + index : index
+  const path = expression.wildcard === "none" ? expression.path : [...expression.path, step]
   return { privateKey: derivePath(expression.key, path).key, compressed: true }
 }

@@ -55,7 +55,7 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
 
 /**
  * The document of a new wallet: with a mnemonic of 24 words, without keys (`blank`), or watch-only (`privateKeys:
- * false`).
+ * false`), which is blank on request alone.
  */
 export const newDocument = (options: {
   readonly network: NetworkName
@@ -65,7 +65,7 @@ export const newDocument = (options: {
 }): Effect.Effect<WalletDocument> => {
   const { blank, network, now, privateKeys } = options
   return blank || !privateKeys
-    ? Effect.sync(() => emptyDocument({ network, createdAt: now, privateKeys }))
+    ? Effect.sync(() => ({ ...emptyDocument({ network, createdAt: now, privateKeys }), blank }))
     : Effect.suspend(() => seededDocument({ network, mnemonic: createMnemonic(24), createdAt: now, birthday: now }))
 }
 

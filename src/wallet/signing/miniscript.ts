@@ -1,9 +1,10 @@
 import { binaryString, type Bytes, EMPTY, fromHex } from "../../protocol/bytes.ts"
 import { decodeMiniscript } from "../../protocol/miniscript/decode.ts"
+import type { MiniscriptContext } from "../../protocol/miniscript/expressions.ts"
+import { type MiniscriptNode, parseMiniscript } from "../../protocol/miniscript/parse.ts"
 import type { PreimageKind } from "../../protocol/psbt/Psbt.ts"
 import { compactSizeLength } from "../../protocol/Writer.ts"
-import { type MiniscriptNode, miniscriptTree } from "./miniscriptTree.ts"
-import { ecdsaSignature, type Work } from "./Work.ts"
+import { ecdsaSignature, findPubkey, type Work } from "./Work.ts"
 
 /**
  * Satisfies witness scripts in miniscript with the smallest non-malleable witness: no third party can change it into
@@ -87,14 +88,17 @@ const bytesOf = (text: string | undefined): Bytes => fromHex(text ?? "") ?? EMPT
 /** Any 32 bytes other than the preimage dissatisfy a hash. */
 const NO_PREIMAGE = malleable(element(new Uint8Array(32)))
 
+/** A known or new signature for a key as the script contains it. */
+type SignatureOf = (key: Bytes) => Bytes | undefined
+
 /** Satisfies the leaves of an expression: signatures, preimages, lock times. */
 class Satisfier {
   private readonly work: Work
-  private readonly script: Bytes
+  private readonly signatureOf: SignatureOf
 
-  constructor(work: Work, script: Bytes) {
+  constructor(work: Work, signatureOf: SignatureOf) {
     this.work = work
-    this.script = script
+    this.signatureOf = signatureOf
   }
 
   ways({ name, of, values }: MiniscriptNode): Ways {
@@ -110,7 +114,7 @@ class Satisfier {
   }
 
   private signature(key: string | undefined): Option {
-    return signed(ecdsaSignature(this.work, bytesOf(key), { script: this.script, inWitness: true }))
+    return signed(this.signatureOf(bytesOf(key)))
   }
 
   private leaf(name: string, values: ReadonlyArray<string>): Ways {
@@ -124,8 +128,14 @@ class Satisfier {
     switch (name) {
       case "pk_k":
         return { sat: this.signature(first), dsat: ZERO }
+      case "pk_h": {
+        const key = element(bytesOf(first))
+        return { sat: join(this.signature(first), key), dsat: join(ZERO, key) }
+      }
       case "multi":
         return this.multi(Number(first), values.slice(1))
+      case "multi_a":
+        return this.multiA(Number(first), values.slice(1))
       case "older":
         return { sat: creator.allowsOlder(Number(first)) ? NOTHING : undefined, dsat: undefined }
       case "after":
@@ -141,6 +151,15 @@ class Satisfier {
     const signatures = keys.flatMap((key) => this.signature(key) ?? [])
     const sat = signatures.length < required ? undefined : join(ZERO, ...signatures.slice(0, required))
     return { sat, dsat: join(...Array.from({ length: required + 1 }, () => ZERO)) }
+  }
+
+  /** Each key has an element; that of the first key is on top. */
+  private multiA(required: number, keys: ReadonlyArray<string>): Ways {
+    let left = required
+    const elements = keys.map((key) => this.signature(key)).map((signature) =>
+      signature !== undefined && left-- > 0 ? signature : ZERO
+    )
+    return { sat: left > 0 ? undefined : join(...elements.reverse()), dsat: join(...keys.map(() => ZERO)) }
   }
 }
 
@@ -202,10 +221,36 @@ const thresh = (required: number, subs: ReadonlyArray<Ways>): Ways => {
   return { sat: totals[required], dsat: choose(...others) }
 }
 
-/** The witness of a miniscript, without the script; `undefined` if there is none yet, or only a malleable one. */
-export const satisfyMiniscript = (work: Work, script: Bytes): ReadonlyArray<Bytes> | undefined => {
-  const expression = decodeMiniscript(script)?.expression
-  if (expression === undefined || expression.opcodes > MAX_OPCODES) return undefined
-  const { sat } = new Satisfier(work, script).ways(miniscriptTree(expression.text))
+interface Satisfaction {
+  readonly context: MiniscriptContext
+  readonly signatureOf: SignatureOf
+}
+
+const satisfy = (
+  work: Work,
+  script: Bytes,
+  { context, signatureOf }: Satisfaction
+): ReadonlyArray<Bytes> | undefined => {
+  const keyWithHash = (hash: Bytes): Bytes | undefined =>
+    context === "tapscript" ? findPubkey(work, hash)?.subarray(-32) : findPubkey(work, hash)
+  const expression = decodeMiniscript(script, { context, keyWithHash })?.expression
+  if (expression === undefined || (context === "P2WSH" && expression.opcodes > MAX_OPCODES)) return undefined
+  const tree = parseMiniscript(expression.text, { context, key: (text) => text })
+  if (tree === undefined) return undefined
+  const { sat } = new Satisfier(work, signatureOf).ways(tree)
   return sat === undefined || sat.malleable || !sat.hasSignature ? undefined : sat.items
 }
+
+/** The witness of a miniscript, without the script; `undefined` if there is none yet, or only a malleable one. */
+export const satisfyMiniscript = (work: Work, script: Bytes): ReadonlyArray<Bytes> | undefined =>
+  satisfy(work, script, {
+    context: "P2WSH",
+    signatureOf: (key) => ecdsaSignature(work, key, { script, inWitness: true })
+  })
+
+/** As `satisfyMiniscript`, for a leaf of a script tree; without the control block. */
+export const satisfyTapMiniscript = (
+  work: Work,
+  script: Bytes,
+  signatureOf: SignatureOf
+): ReadonlyArray<Bytes> | undefined => satisfy(work, script, { context: "tapscript", signatureOf })

@@ -41,7 +41,11 @@ const fillMap = (data: SignatureData, map: PsbtMap): void => {
   data.taprootInternalKey = map.taprootInternalKey
   fill(data.taprootOrigins, map.taprootOrigins)
   for (const { xonly } of map.taprootOrigins.values()) {
-    for (const pubkey of keysOfX(xonly)) data.pubkeys.set(binaryString(hash160(pubkey)), pubkey)
+    for (const pubkey of keysOfX(xonly)) {
+      data.pubkeys.set(binaryString(hash160(pubkey)), pubkey)
+      // A script tree has hashes of the coordinate alone.
+      data.pubkeys.set(binaryString(hash160(xonly)), pubkey)
+    }
   }
 }
 

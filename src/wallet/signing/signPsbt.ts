@@ -68,7 +68,8 @@ export const signPsbtInput = (
   const untouched = (status: InputStatus): SignedPsbtInput => ({ input: before, status, missing: NOTHING_MISSING })
   if (isSpendableInput(context, index, before)) return untouched("complete")
   const utxo = spentOutput(psbt, index)
-  if (utxo === undefined) return untouched("incomplete")
+  // Final scripts that do not spend the output cannot be completed. Upstream verifies them for witness outputs alone.
+  if (utxo === undefined || isFinalInput(before)) return untouched("incomplete")
   const isTaproot = scriptTemplate(utxo.script).type === "witness_v1_taproot"
   const asked = hashType ?? (isTaproot ? Sighash.DEFAULT : Sighash.ALL)
   if (before.sighashType !== undefined && before.sighashType !== asked) return untouched("mismatch")
@@ -80,7 +81,7 @@ export const signPsbtInput = (
   const creator: SignatureCreator = dummy ? DUMMY_CREATOR : keyCreator(context, index, { provider, hashType: asked })
   const complete = produceSignature({ provider, creator, data }, utxo.script)
   // Without the previous transaction, only a signature that commits to the amount protects it.
-  if (input.nonWitnessUtxo === undefined && !data.usesWitness && !isFinalInput(before)) {
+  if (input.nonWitnessUtxo === undefined && !data.usesWitness) {
     return { ...untouched("incomplete"), input }
   }
   const after = inputWith(input, data, finalize)

@@ -7,12 +7,13 @@ import { Op, ScriptCursor } from "../../protocol/script.ts"
 import { minimalNumber } from "../../protocol/scriptOperations.ts"
 import { tapLeafHash } from "../../protocol/taproot.ts"
 import { compactSizeLength } from "../../protocol/Writer.ts"
+import { satisfyTapMiniscript } from "./miniscript.ts"
 import { findByX } from "./SigningProvider.ts"
 import type { Work } from "./Work.ts"
 
 /**
  * Satisfies taproot outputs (BIP 341): by key path, otherwise by the leaf with the smallest witness. The supported
- * leaves are a single key with OP_CHECKSIG, and `multi_a` of BIP 387.
+ * leaves are a single key with OP_CHECKSIG, `multi_a` of BIP 387, and miniscript.
  */
 
 /** The keys of a leaf, x-only, and the number of required signatures. */
@@ -74,10 +75,14 @@ const leafSignature = (work: Work, xonly: Bytes, leafHash: Bytes): Bytes | undef
 
 /** The witness of a leaf, with its script and control block. */
 const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | undefined => {
-  const asked = leaf.leafVersion === TAPSCRIPT_LEAF ? leafKeys(leaf.script) : undefined
   const [control] = leaf.controlBlocks
-  if (asked === undefined || control === undefined) return undefined
+  if (leaf.leafVersion !== TAPSCRIPT_LEAF || control === undefined) return undefined
+  const asked = leafKeys(leaf.script)
   const leafHash = tapLeafHash(leaf.leafVersion, leaf.script)
+  if (asked === undefined) {
+    const items = satisfyTapMiniscript(work, leaf.script, (key) => leafSignature(work, key, leafHash))
+    return items === undefined ? undefined : [...items, leaf.script, control]
+  }
   const signatures = asked.keys.map((key) => leafSignature(work, key, leafHash))
   let left = asked.required
   const items = signatures.map((signature) => signature !== undefined && left-- > 0 ? signature : EMPTY)

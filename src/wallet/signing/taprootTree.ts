@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
-import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
 import { compareControlBlocks } from "../../protocol/psbt/inputRecords.ts"
 import { isWholeTree } from "../../protocol/psbt/outputRecords.ts"
 import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Psbt.ts"
@@ -52,12 +52,17 @@ const rootOf = (leaves: ReadonlyArray<TreeLeaf>): Branch | undefined => {
   return open[0]
 }
 
+/** The hash that an output commits to for a tree, listed depth first; `undefined` without leaves. */
+export const treeHash = (leaves: ReadonlyArray<TreeLeaf>): Bytes | undefined => rootOf(leaves)?.hash
+
 const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMap<string, TaprootLeaf> => {
   const found = new Map<string, TaprootLeaf>()
   for (const { leaf, path } of root.leaves) {
     const { leafVersion, script } = leaf
     const control = concat(Uint8Array.of(leafVersion | head), internalKey, ...path)
     const before = found.get(leafKey(leaf))?.controlBlocks ?? []
+    // Two leaves of one script, at the same depth beside the same siblings, have the same control block.
+    if (before.some((other) => equal(other, control))) continue
     const controlBlocks = [...before, control].sort(compareControlBlocks)
     found.set(leafKey(leaf), { script, leafVersion, controlBlocks })
   }

@@ -56,12 +56,16 @@ describe("published examples", () => {
       const single = {
         kind: "single",
         origin: undefined,
+        apostrophe: false,
         position: 0,
         publicKey: derived.publicKey,
         xonly: false,
         privateKey: undefined
       } as const
-      const [script] = describedScripts({ name, key: single }, () => derived)
+      const [script] = describedScripts(
+        name === "tr" ? { name, key: single, leaves: [] } : { name, key: single },
+        () => derived
+      )
       assert.strictEqual(script && addressOf(bitcoinNetworks.main, script.script), address)
     }))
 })

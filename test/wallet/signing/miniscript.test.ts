@@ -7,7 +7,6 @@ import { sha256 } from "../../../src/protocol/hash.ts"
 import { miniscriptText } from "../../../src/protocol/miniscript/decode.ts"
 import { EMPTY_INPUT, psbtOf } from "../../../src/protocol/psbt/Psbt.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../../src/protocol/transaction.ts"
-import { miniscriptTree } from "../../../src/wallet/signing/miniscriptTree.ts"
 import { signEcdsa } from "../../../src/wallet/signing/SignatureCreator.ts"
 import { SIGNING_FLAGS } from "../../../src/wallet/signing/SigningContext.ts"
 import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/signing/SigningProvider.ts"
@@ -124,16 +123,6 @@ describe("miniscript", () => {
       for (const attempt of no) assert.isFalse(spends(bytes, attempt), JSON.stringify(attempt))
     })
   }
-
-  it("is parsed as a tree, with short forms expanded", () => {
-    assert.deepStrictEqual(miniscriptTree("l:older(7)"), {
-      name: "or_i",
-      values: [],
-      of: [{ name: "0", values: [], of: [] }, { name: "older", values: ["7"], of: [] }]
-    })
-    assert.strictEqual(miniscriptTree("and_n(pk(a),u:pk(b))").name, "andor")
-    assert.strictEqual(miniscriptTree("tv:pk(a)").name, "and_v")
-  })
 
   it("cannot be spent if the output belongs to another script", () => {
     assert.isFalse(spends(parseScript("1 0 EQUAL"), { signers: [0, 1, 2] }))

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { runSteps } from "../../../src/protocol/steps.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
-import { descriptorProviderSteps } from "../../../src/rpc/methods/descriptorProvider.ts"
+import { descriptorProviderSteps } from "../../../src/rpc/methods/scanObjects.ts"
 
 it("reads descriptors up to the first that is invalid", () => {
   const descriptors: ReadonlyArray<Json> = [true, null]

@@ -28,6 +28,9 @@ export interface Wallet {
   readonly names: WalletNames
   /** The passphrase and the lock. */
   readonly vault: WalletVault
+  /** Whether payments leave out coins of addresses that the wallet has spent from, unless the caller wants them. */
+  readonly avoidsReuse: () => boolean
+  readonly setAvoidReuse: (on: boolean) => Effect.Effect<void, StorageFailure>
   /** Copies its file; fails if the destination exists. */
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
   /** To be registered with the chain. */
@@ -38,6 +41,18 @@ export interface Wallet {
   readonly changes: Stream.Stream<WalletEvent>
 }
 
+/** A transaction of a wallet that is new or has another state (`-walletnotify`). */
+export interface TransactionChange {
+  /** `""` for the default wallet. */
+  readonly wallet: string
+  /** Wire order. */
+  readonly txid: Bytes
+  /** Its block; `undefined` while it has none. */
+  readonly block: { readonly height: number; readonly hash: Bytes } | undefined
+}
+
 export type WalletEvent =
   | { readonly _tag: "TransactionAdded"; readonly txid: Bytes }
+  /** A block confirmed it, or a rescan saw it again; a reorg disconnected it; or a block made it impossible. */
+  | { readonly _tag: "TransactionMoved"; readonly txid: Bytes }
   | { readonly _tag: "RegistrationMoved"; readonly registration: Registration }

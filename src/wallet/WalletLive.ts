@@ -24,6 +24,7 @@ import { registrationsProblem } from "./keys/documentCheck.ts"
 import { makeImport, scanMissing } from "./keys/imports.ts"
 import { KeyRing } from "./keys/KeyRing.ts"
 import { makeVault } from "./keys/Vault.ts"
+import { birthtimeOf, withAvoidReuse } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
 import type { WalletKeys } from "./keys/WalletKeys.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -32,8 +33,8 @@ import { watchPool } from "./ledger/poolWatch.ts"
 import * as WalletIndex from "./ledger/WalletIndex.ts"
 import { makeNames } from "./names/makeNames.ts"
 import { makePayments } from "./payments/makePayments.ts"
-import type { Wallet, WalletEvent } from "./Wallet.ts"
-import type { WalletParts } from "./WalletParts.ts"
+import type { TransactionChange, Wallet, WalletEvent } from "./Wallet.ts"
+import { update, type WalletParts } from "./WalletParts.ts"
 import { DEFAULT_RULES, type WalletRules } from "./WalletRules.ts"
 
 /** Makes the `keys` interface of a wallet. */
@@ -46,6 +47,7 @@ const makeKeys = (parts: WalletParts): WalletKeys => {
     isBlank: () => file.document.blank,
     keypool: () => ring.keypool(),
     birthday: file.document.birthday,
+    birthtime: () => birthtimeOf(file.document),
     importDescriptor: makeImport(parts),
     descriptors: (secret) =>
       secret
@@ -61,6 +63,8 @@ export interface WalletOptions {
   readonly file: WalletFile
   readonly indexFile: string
   readonly pageSize: number
+  /** Called with each transaction that is new or has another state. */
+  readonly changed?: (change: TransactionChange) => Effect.Effect<void>
   /** Whether the wallet's keys are new. */
   readonly fresh: boolean
   /** Maximum number of unconfirmed operations of this node on one name. */
@@ -101,8 +105,20 @@ const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
     )
     : Effect.void
 
+/** Notifies the node of a transaction that is new or has another state. */
+const tell = (
+  { changed = () => Effect.void, name }: WalletOptions,
+  ledger: Ledger,
+  event: WalletEvent
+): Effect.Effect<void> => {
+  if (event._tag === "RegistrationMoved") return Effect.void
+  const state = ledger.entry(txidKey(event.txid))?.state
+  const block = state?.type === "confirmed" ? { height: state.height, hash: state.hash } : undefined
+  return changed({ wallet: name, txid: event.txid, block })
+}
+
 /** Opens the parts of a wallet: its stores, brought to the tip's state by the chain later, and the services they use. */
-const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish: WalletParts["publish"]) =>
+const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announce: WalletParts["publish"]) =>
   Effect.gen(function*() {
     const { file, name, rules = DEFAULT_RULES } = options
     const chain = yield* Chain
@@ -113,6 +129,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       own: (script) => ring.own(script),
       spendUnconfirmed: rules.spendUnconfirmedChange
     })
+    const publish: WalletParts["publish"] = (event) => Effect.zipRight(announce(event), tell(options, ledger, event))
     const index = yield* WalletIndex.make({
       filename: options.indexFile,
       pageSize: options.pageSize,
@@ -123,6 +140,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, publish
       name: name === "" ? "wallet" : `wallet ${name}`,
       fresh: options.fresh,
       added: ({ txid }) => publish({ _tag: "TransactionAdded", txid }),
+      moved: ({ txid }) => publish({ _tag: "TransactionMoved", txid }),
       arrived
     })
     const contradiction = registrationsProblem(file.document, (txid) => ledger.entry(txidKey(txid))?.transaction)
@@ -272,6 +290,8 @@ export const make = (
         unlock: (passphrase, seconds) =>
           Effect.zipLeft(vault.unlock(passphrase, seconds), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
       },
+      avoidsReuse: () => file.document.avoidReuse === true,
+      setAvoidReuse: (on) => update(parts, (document) => withAvoidReuse(document, on)),
       backup: makeBackup(parts),
       follower: parts.index.follower,
       settled: Effect.suspend(() => settledOf(parts, calls)),

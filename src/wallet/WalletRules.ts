@@ -28,6 +28,10 @@ export interface WalletRules {
   readonly keypool: number | undefined
   /** Whether unconfirmed change of a wallet itself may be spent. */
   readonly spendUnconfirmedChange: boolean
+  /** Whether payments spend all coins of a script together (`-avoidpartialspends`). */
+  readonly avoidPartialSpends: boolean
+  /** What a payment may cost more if it then spends all coins of a script together, smallest units. */
+  readonly maxGroupingFee: number
   /** Whether a payment is refused that the mempool's limits of dependent transactions would refuse. */
   readonly rejectLongChains: boolean
   /** Whether wallets offer their transactions to the mempool. */
@@ -46,6 +50,8 @@ export const DEFAULT_RULES: WalletRules = {
   replaceable: true,
   keypool: undefined,
   spendUnconfirmedChange: true,
+  avoidPartialSpends: false,
+  maxGroupingFee: 0,
   rejectLongChains: true,
   broadcast: true
 }

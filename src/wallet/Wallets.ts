@@ -2,8 +2,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { makeDirectoryDurably } from "../base/atomicFile.ts"
@@ -15,10 +17,10 @@ import { toHex } from "../protocol/bytes.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
 import { encryption, newDocument } from "./keys/makeDocument.ts"
-import type { WalletDocument } from "./keys/WalletDocument.ts"
+import { type WalletDocument, withAvoidReuse } from "./keys/WalletDocument.ts"
 import * as WalletFile from "./keys/WalletFile.ts"
 import { readStartList, withWallet, writeStartList } from "./startList.ts"
-import type { Wallet } from "./Wallet.ts"
+import type { TransactionChange, Wallet } from "./Wallet.ts"
 import * as WalletLive from "./WalletLive.ts"
 import type { WalletRules } from "./WalletRules.ts"
 
@@ -35,6 +37,8 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     readonly name: string
     readonly privateKeys: boolean
     readonly blank: boolean
+    /** Whether payments leave out coins of addresses that the wallet has spent from; false if omitted. */
+    readonly avoidReuse?: boolean
     readonly passphrase: Redacted.Redacted<string> | undefined
     /** Whether to load it at each start; `undefined` leaves the setting unchanged. */
     readonly loadOnStart: boolean | undefined
@@ -47,6 +51,8 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     name: string,
     loadOnStart: boolean | undefined
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /** Transactions of all wallets, from now on. A slow subscriber misses the oldest. */
+  readonly changes: Stream.Stream<TransactionChange>
   readonly restore: (
     from: { readonly name: string; readonly file: string; readonly loadOnStart: boolean | undefined }
   ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
@@ -74,14 +80,21 @@ interface Loaded {
   readonly scope: Scope.CloseableScope
 }
 
-/** Letters, digits and a few signs that have no meaning in a path. */
-const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
+/** Letters, digits and a few signs that have no meaning in a path. One dot may be in front. */
+const NAME = /^\.?[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
 const LONGEST_NAME = 80
+
+/** Changes that a subscriber may be behind; a rescan has many at once. */
+const CHANGE_BACKLOG = 10_000
 
 const FILE_SUFFIX = ".json"
 
 const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
   new InvalidWalletRequest({ code, reason })
+
+/** The reference node's text (`wallet/wallet.cpp`, `CWallet::AttachChain`). */
+export const BEHIND_PRUNED = "Prune: last wallet synchronisation goes beyond pruned data. You need to -reindex " +
+  "(download the whole blockchain again in case of a pruned node)"
 
 const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
   const bytes = new TextEncoder().encode(name).length
@@ -110,7 +123,8 @@ const disabled: Context.Tag.Service<Wallets> = {
   create: () => DISABLED,
   load: () => DISABLED,
   unload: () => DISABLED,
-  restore: () => DISABLED
+  restore: () => DISABLED,
+  changes: Stream.never
 }
 
 /** The document of a new wallet. With a passphrase its secrets are sealed before the first write. */
@@ -119,12 +133,14 @@ const made = (
   request: {
     readonly privateKeys: boolean
     readonly blank: boolean
+    readonly avoidReuse?: boolean
     readonly passphrase: Redacted.Redacted<string> | undefined
   }
 ): Effect.Effect<WalletDocument, InvalidWalletRequest> =>
   Effect.gen(function*() {
-    const { blank, passphrase, privateKeys } = request
-    const document = yield* newDocument({ network, now: yield* unixTime, privateKeys, blank })
+    const { avoidReuse = false, blank, passphrase, privateKeys } = request
+    const made = yield* newDocument({ network, now: yield* unixTime, privateKeys, blank })
+    const document = withAvoidReuse(made, avoidReuse)
     if (passphrase === undefined || Redacted.value(passphrase) === "") return document
     return (yield* encryption(document, passphrase))(document)
   }).pipe(Effect.scoped)
@@ -143,6 +159,7 @@ const makeEnabled = (
     const loaded = new Map<string, Loaded>()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
     let starting = true
+    const changes = yield* PubSub.sliding<TransactionChange>(CHANGE_BACKLOG)
 
     const pathOf = (name: string): string =>
       name === "" ? join(options.directory, "wallet.json") : join(folder, `${name}${FILE_SUFFIX}`)
@@ -158,7 +175,7 @@ const makeEnabled = (
       name: string,
       file: WalletFile.WalletFile,
       fresh: boolean
-    ): Effect.Effect<Wallet, WalletDamaged | StorageFailure> =>
+    ): Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
         // This finalizer runs last: it writes the last changes of the wallet's parts to disk.
@@ -169,12 +186,14 @@ const makeEnabled = (
           fresh,
           indexFile: indexOf(name),
           pageSize: options.pageSize,
+          changed: (change) => PubSub.publish(changes, change),
           limitNameChains: options.limitNameChains,
           ...options.rules === undefined ? {} : { rules: options.rules }
         }).pipe(
           Effect.provide(services),
           Scope.extend(own),
           Effect.tap(({ follower }) => starting ? Effect.void : control.register(follower)),
+          Effect.catchTag("BlocksPruned", () => refuse("behind-pruned", BEHIND_PRUNED)),
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
         )
         const wallet = yield* open
@@ -263,6 +282,7 @@ const makeEnabled = (
       loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
       get: (name) => loaded.get(name)?.wallet,
       onDisk,
+      changes: Stream.fromPubSub(changes),
       create: (request) =>
         oneAtATime(
           Effect.gen(function*() {

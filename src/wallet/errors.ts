@@ -58,12 +58,17 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
     "no-fee-estimate",
     "unsolvable",
     "scanning",
+    "aborted",
     "range",
     "exists",
     "missing",
-    "not-final"
+    "not-final",
+    "pruned",
+    "behind-pruned"
   ),
-  reason: Schema.String
+  reason: Schema.String,
+  /** What an import warned of before it failed. */
+  warnings: Schema.optional(Schema.Array(Schema.String))
 }) {
   override get message(): string {
     return this.reason

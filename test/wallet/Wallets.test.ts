@@ -126,13 +126,17 @@ describe("Wallets", () => {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ wallets }) =>
         Effect.gen(function*() {
-          for (const name of ["../w", "a/b", "a\\b", ".", "..", ".hidden", "a\0", "w.", " w", "x".repeat(81)]) {
+          for (
+            const name of ["../w", "a/b", "a\\b", ".", "..", "..hidden", ". hidden", "a\0", "w.", " w", "x".repeat(81)]
+          ) {
             const refused = yield* Effect.flip(wallets.create({ ...request, name }))
             assert.strictEqual(refused._tag, "InvalidWalletRequest", name)
             assert.strictEqual((yield* Effect.flip(wallets.load(name, undefined)))._tag, "InvalidWalletRequest", name)
           }
           yield* wallets.create({ ...request, name: "x".repeat(80) })
           yield* wallets.create({ ...request, name: "Geld für Namen_1.2" })
+          yield* wallets.create({ ...request, name: ".hidden" })
+          assert.include(yield* wallets.onDisk, ".hidden")
         }))
     }))
 

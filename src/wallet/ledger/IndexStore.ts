@@ -87,6 +87,8 @@ const prepare = (database: Database) => {
       "INSERT OR REPLACE INTO transactions (txid, bytes, height, hash, position, block_time, time, ord) " +
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     ),
+    drop: statement<[Bytes], never>("DELETE FROM transactions WHERE txid = ?"),
+    dropConflict: statement<[Bytes], never>("DELETE FROM conflicts WHERE txid = ?"),
     cut: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
     conflicts: statement<[], { readonly txid: Buffer; readonly height: number }>("SELECT txid, height FROM conflicts"),
     putConflict: statement<[Bytes, number], never>("INSERT OR REPLACE INTO conflicts (txid, height) VALUES (?, ?)"),
@@ -300,6 +302,14 @@ export class IndexStore {
     }
     for (const { height, txid } of conflicts) putConflict.run(txid, height)
     if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
+  }
+
+  /** Removes a transaction, as if no block had it. */
+  remove(txid: Bytes): void {
+    this.writing(() => {
+      this.statements.drop.run(txid)
+      this.statements.dropConflict.run(txid)
+    })
   }
 
   rewind(to: Cursor): void {

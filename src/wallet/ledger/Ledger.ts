@@ -1,13 +1,20 @@
 import { isExpired } from "../../consensus/expiry.ts"
 import { COINBASE_MATURITY, type ConsensusParams } from "../../consensus/params.ts"
-import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { binaryString, type Bytes, displayHash } from "../../protocol/bytes.ts"
 import type { Height, OutpointKey, TxidKey } from "../../protocol/keys.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { OwnScript } from "../keys/WalletKeys.ts"
 import type { WalletName } from "../names/WalletNames.ts"
-import { type LedgerEntry, type LedgerOutput, lives, type NewEntry, type TransactionNotes } from "./LedgerEntry.ts"
-import { balancesOf, lastOperations, type NamedOutput } from "./summaries.ts"
+import {
+  type LedgerEntry,
+  type LedgerOutput,
+  lives,
+  type NewEntry,
+  type TransactionNotes,
+  viewOf
+} from "./LedgerEntry.ts"
+import { balancesOf, lastOperations, type NamedOutput, reusedScripts } from "./summaries.ts"
 import type { Balances, WalletCoin, WalletTx, WalletTxState } from "./WalletLedger.ts"
 
 export interface LedgerOptions {
@@ -47,6 +54,7 @@ export class Ledger {
   private known: LedgerTip
   private coinList: ReadonlyArray<WalletCoin> | undefined
   private transactionList: ReadonlyArray<WalletTx> | undefined
+  private reused: ReadonlySet<string> | undefined
 
   constructor(options: LedgerOptions) {
     this.options = options
@@ -66,10 +74,7 @@ export class Ledger {
   private forget(): void {
     this.coinList = undefined
     this.transactionList = undefined
-  }
-
-  get size(): number {
-    return this.entries.size
+    this.reused = undefined
   }
 
   has(txid: TxidKey): boolean {
@@ -290,21 +295,7 @@ export class Ledger {
   }
 
   private viewOf(entry: LedgerEntry): WalletTx {
-    const { notes, order, state, time, transaction } = entry
-    return entry.view ??= {
-      transaction,
-      state,
-      time,
-      order,
-      comment: notes.comment,
-      commentTo: notes.commentTo,
-      replaces: notes.replaces,
-      replacedBy: notes.replacedBy,
-      spent: transaction.inputs.map((_, index) => {
-        const outpoint = entry.inputs[index]
-        return outpoint === undefined ? undefined : this.outputs.get(outpoint)?.output
-      })
-    }
+    return viewOf(entry, (outpoint) => this.outputs.get(outpoint)?.output)
   }
 
   /** All transactions, in the order in which they arrived. */
@@ -377,6 +368,12 @@ export class Ledger {
     return held === undefined ? undefined : this.coinOf(held, new Map())
   }
 
+  /** Whether a transaction of the wallet has spent from a script: then others know that its coins belong together. */
+  isReused(script: Bytes): boolean {
+    this.reused ??= reusedScripts(this.outputs.values(), (outpoint) => this.spenders.has(outpoint))
+    return this.reused.has(binaryString(script))
+  }
+
   isUnspent(outpoint: OutpointKey): boolean {
     return this.unspent.has(outpoint)
   }
@@ -386,8 +383,10 @@ export class Ledger {
     return coinbase && height !== undefined && this.known.height - height < COINBASE_MATURITY
   }
 
-  balances(): Balances {
-    return balancesOf(this.coins(), (coin) => this.isImmature(coin))
+  /** The sums of the coins; if `clean`, without those of scripts that the wallet has spent from. */
+  balances({ clean = false }: { readonly clean?: boolean } = {}): Balances {
+    const coins = clean ? this.coins().filter(({ own }) => !this.isReused(own.script)) : this.coins()
+    return balancesOf(coins, (coin) => this.isImmature(coin))
   }
 
   /**

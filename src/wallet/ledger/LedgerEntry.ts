@@ -53,6 +53,28 @@ export interface LedgerOutput {
   readonly name: NameScript | undefined
 }
 
+/** An entry as the wallet shows it. `outputAt` finds the wallet's own outputs. */
+export const viewOf = (
+  entry: LedgerEntry,
+  outputAt: (outpoint: OutpointKey) => TransactionOutput | undefined
+): WalletTx => {
+  const { notes: { comment, commentTo, replacedBy, replaces }, order, state, time, transaction } = entry
+  return entry.view ??= {
+    transaction,
+    state,
+    time,
+    order,
+    comment,
+    commentTo,
+    replaces,
+    replacedBy,
+    spent: transaction.inputs.map((_, index) => {
+      const outpoint = entry.inputs[index]
+      return outpoint === undefined ? undefined : outputAt(outpoint)
+    })
+  }
+}
+
 /** Whether a transaction in this state keeps its inputs spent. */
 export const lives = (state: WalletTxState): boolean =>
   state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)

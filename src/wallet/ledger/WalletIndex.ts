@@ -8,7 +8,8 @@ import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../../chain/write/Follower.ts"
-import { txidKey, txidKeyOf } from "../../protocol/keys.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { txidKeyOf } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageCorrupted, StorageFailure } from "../../storage/errors.ts"
@@ -18,8 +19,9 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
-import { documentEntry, keptForGood, ledgerTransactionOf, notesOf, withEntries, withoutEntries } from "./entries.ts"
-import { type IndexContent, IndexStore, inspectedIndex } from "./IndexStore.ts"
+import { documentEntry, keptForGood, withEntries, withoutEntries } from "./entries.ts"
+import { BEYOND_PRUNED, contentOf, earliest, load } from "./indexContent.ts"
+import { IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { dependentsOf } from "./orphans.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
@@ -37,6 +39,8 @@ export interface WalletIndexOptions {
   readonly fresh: boolean
   /** Called with each transaction that is new to the wallet. */
   readonly added: (transaction: Transaction) => Effect.Effect<void>
+  /** Called with each known transaction that a block confirms, disconnects or makes impossible. */
+  readonly moved: (transaction: Transaction) => Effect.Effect<void>
   /** Runs when the index has reached the tip. It must not wait for the chain. */
   readonly arrived: Effect.Effect<void>
 }
@@ -46,10 +50,21 @@ export interface WalletIndex {
   readonly follower: Follower
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
   /** Rescans blocks between two heights, both included. `to` defaults to the height of the index. */
+  /** The first block that a rescan can read: those below were pruned. */
+  readonly firstStored: () => number
   readonly rescan: (
     from: number,
     to: number | undefined
   ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
+  /** Stops the running rescan after its current blocks. Returns whether one runs that no earlier call has stopped. */
+  readonly abortRescan: () => boolean
+  /** Stores a transaction that a block of the best chain has, without its other transactions. */
+  readonly insert: (
+    transaction: Transaction,
+    block: { readonly height: number; readonly hash: Bytes; readonly time: number; readonly position: number }
+  ) => Effect.Effect<void, StorageFailure>
+  /** Removes a transaction of the wallet, confirmed or not, as if the wallet had never seen it. */
+  readonly remove: (transaction: Transaction) => Effect.Effect<void, StorageFailure>
   /**
    * Whether the chain has fewer blocks than the index has processed: the chainstate was lost and is being rebuilt.
    * Until then no rescan is possible, and the index gets no blocks.
@@ -92,55 +107,15 @@ const withoutRescan = (document: WalletDocument): WalletDocument => {
   return rest
 }
 
+const rescanAborted = (): InvalidWalletRequest =>
+  new InvalidWalletRequest({ code: "aborted", reason: "Rescan aborted." })
+
 /** The failure of a rescan before the chain has reached its earlier height again. */
 const chainIsBehind = (): InvalidWalletRequest =>
   new InvalidWalletRequest({
     code: "scanning",
     reason: "the chain has fewer blocks than the wallet has seen; wait until they are there again"
   })
-
-const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): void => {
-  const rows = store.rows()
-  const kept = file.document.transactions
-    .flatMap((entry) => {
-      const transaction = ledgerTransactionOf(entry)
-      return transaction === undefined ? [] : [{ entry, transaction }]
-    })
-    .sort((a, b) => a.entry.order - b.entry.order)
-  // Repeats until no new script is watched: the first use of an address extends the watched range, and the new scripts
-  // may have been used as well.
-  for (let grew = true; grew;) {
-    grew = false
-    for (const { transaction } of [...rows, ...kept]) if (markUsed(ring, transaction)) grew = true
-  }
-  for (const { blockTime, hash, height, order, position, time, transaction } of rows) {
-    const state = { type: "confirmed", height, hash, index: position, blockTime } as const
-    ledger.put({ transaction, time, order, state })
-  }
-  for (const { entry, transaction } of kept) {
-    const notes = notesOf(entry)
-    if (ledger.has(transaction.txidKey)) ledger.annotate(transaction.txidKey, notes)
-    else {
-      const state = { type: "inactive", abandoned: entry.abandoned } as const
-      ledger.put({ transaction, time: entry.time, order: entry.order, notes, state })
-    }
-  }
-  for (const { height, txid } of store.conflicts()) ledger.conflict(txidKey(txid), height)
-}
-
-/** The content that the index file should have, from the ledger. */
-const contentOf = (ledger: Ledger): IndexContent => ({
-  rows: ledger.confirmedAbove(-1).flatMap(({ order, state, time, transaction }) => {
-    if (state.type !== "confirmed") return []
-    const { blockTime, hash, height, index: position } = state
-    const { bytes, txid } = transaction
-    return [{ txid, bytes, height, hash, position, blockTime, time, order }]
-  }),
-  conflicts: ledger.unconfirmed().flatMap(({ state, transaction }) =>
-    state.type === "conflicted" ? [{ txid: transaction.txid, height: state.height }] : []
-  ),
-  cursor: ledger.tip.height < 0 ? undefined : ledger.tip
-})
 
 /** Lets a damaged file be rebuilt from the ledger, which stays correct, and registers its pages for periodic checks. */
 const mendFromLedger = (
@@ -189,9 +164,6 @@ export const make = (
       return height
     }
 
-    const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
-      imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
-
     /** The start of a new index; `undefined` for the genesis block. */
     const beginning = (document: WalletDocument): Cursor | undefined => {
       const height = options.fresh
@@ -212,9 +184,7 @@ export const make = (
       const wanted = sourcesOf(file.document)
       const known = store.sources()
       const foreign = [...known].some((source) => !wanted.has(source))
-      if (foreign || (store.cursor() === undefined && known.size === 0)) {
-        return empty()
-      }
+      if (foreign || (store.cursor() === undefined && known.size === 0)) return empty()
       if (file.document.rescanFrom !== undefined) return [...wanted.keys()]
       return [...wanted.keys()].filter((source) => !known.has(source))
     }
@@ -273,7 +243,7 @@ export const make = (
     const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
       Effect.gen(function*() {
         const seconds = yield* unixTime
-        const { added, conflicts, grew } = yield* attempt(() => {
+        const { added, conflicts, grew, moved } = yield* attempt(() => {
           const scan = scanBlocks({ ledger, ring, now: seconds }, blocks)
           store.write({ rows: scan.rows, conflicts: scan.conflicts, ...cursor === undefined ? {} : { cursor } })
           if (cursor !== undefined) ledger.tip = { height: cursor.height, hash: cursor.hash }
@@ -285,6 +255,7 @@ export const make = (
           yield* Effect.logInfo("wallet transactions conflict with a block", { count: conflicts.length })
         }
         yield* Effect.forEach(added, options.added, { discard: true })
+        yield* Effect.forEach(moved, options.moved, { discard: true })
       })
 
     const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
@@ -295,11 +266,11 @@ export const make = (
         return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
       })).pipe(Effect.withSpan("svcd.wallet.apply", { attributes: applied(blocks) }))
 
-    /** Stores the wallet's own disconnected transactions in wallet.json before the index drops them. */
+    /** Stores disconnected transactions in wallet.json before the index drops them. */
     const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
       alone(Effect.gen(function*() {
         const disconnected = ledger.confirmedAbove(to.height)
-        const gone = disconnected.filter((entry) => !entry.coinbase && ledger.isOurs(entry))
+        const gone = disconnected.filter(({ coinbase }) => !coinbase)
         const rewards = disconnected.filter(({ coinbase }) => coinbase)
         yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
         yield* attempt(() => store.rewind(to))
@@ -307,9 +278,20 @@ export const make = (
         const lost = dependentsOf(ledger, rewards)
         for (const { key } of lost) ledger.setState(key, { type: "inactive", abandoned: true })
         yield* file.update((document) => withEntries(document, lost.map(documentEntry)))
+        yield* Effect.forEach(disconnected, ({ transaction }) => options.moved(transaction), { discard: true })
       })).pipe(Effect.withSpan("svcd.wallet.rewind", { attributes: { height: to.height } }))
 
-    let scan: { readonly since: number; progress: number } | undefined
+    /** A wallet that is younger than the blocks before the base of a snapshot begins there. Others wait for the blocks. */
+    const adopt: NonNullable<Follower["adopt"]> = ({ at }) =>
+      alone(attempt(() => {
+        const isOlder = tree.time(tree.find(at.hash)) >= earliest(file.document) - TIMESTAMP_WINDOW
+        if (!timesAreReal || isOlder) return false
+        store.write({ rows: [], conflicts: [], cursor: at })
+        ledger.tip = at
+        return true
+      }))
+
+    let scan: { readonly since: number; progress: number; stopped: boolean } | undefined
     let elapsed = 0
 
     /** Reads a range of blocks of the best chain. The follower handles blocks that a reorg disconnects meanwhile. */
@@ -340,12 +322,18 @@ export const make = (
     /** A branch with more work may be shorter for a moment, until the follower has rolled back. */
     const isBehind = (height: number): boolean => tree.height(tree.tip()) < height
 
+    /** The first block above the pruned ones. */
+    const firstStored = (): number => tree.losses.prunedTo === 0 ? 0 : tree.losses.prunedTo + 1
+
     const rescan = (from: number, to: number | undefined): Effect.Effect<number, RescanFailure> =>
       Effect.gen(function*() {
         if (scan !== undefined) {
           return yield* new InvalidWalletRequest({ code: "scanning", reason: "a rescan is already running" })
         }
-        const running = { since: yield* Clock.currentTimeMillis, progress: 0 }
+        if (from < firstStored()) {
+          return yield* new InvalidWalletRequest({ code: "pruned", reason: BEYOND_PRUNED })
+        }
+        const running = { since: yield* Clock.currentTimeMillis, progress: 0, stopped: false }
         scan = running
         elapsed = 0
         const goal = (): number => Math.min(to ?? ledger.tip.height, ledger.tip.height)
@@ -358,10 +346,31 @@ export const make = (
             running.progress = Math.min(1, (end - from + 1) / Math.max(1, goal() - from + 1))
             elapsed = (yield* Clock.currentTimeMillis) - running.since
             yield* turnOfEventLoop
+            if (running.stopped && end < goal()) return yield* rescanAborted()
           }
           return goal()
         }).pipe(Effect.ensuring(Effect.sync(() => void (scan = undefined))))
       }).pipe(Effect.withSpan("svcd.wallet.rescan", { attributes: { from } }))
+
+    const insert: WalletIndex["insert"] = (transaction, { hash, height, position, time: blockTime }) =>
+      alone(Effect.gen(function*() {
+        const now = yield* unixTime
+        yield* attempt(() => {
+          const state = { type: "confirmed", height, hash, index: position, blockTime } as const
+          const { order, time } = ledger.put({ transaction, time: Math.min(now, blockTime), state })
+          const { bytes, txid } = transaction
+          store.write({ rows: [{ txid, bytes, height, hash, position, blockTime, time, order }], conflicts: [] })
+        })
+        if (markUsed(ring, transaction)) yield* file.update(ring.save)
+        yield* options.added(transaction)
+      })).pipe(Effect.uninterruptible)
+
+    const remove: WalletIndex["remove"] = ({ txid, txidKey }) =>
+      alone(Effect.gen(function*() {
+        yield* file.update((document) => withoutEntries(document, new Set([displayHash(txid)])))
+        yield* attempt(() => store.remove(txid))
+        ledger.remove(txidKey)
+      })).pipe(Effect.uninterruptible)
 
     return {
       follower: {
@@ -369,11 +378,16 @@ export const make = (
         cursor: attempt(() => store.cursor()),
         apply,
         rewind,
+        adopt,
         arrived: options.arrived
       },
       scanning: () =>
         scan === undefined ? undefined : { duration: Math.floor(elapsed / 1000), progress: scan.progress },
       rescan,
+      firstStored,
+      abortRescan: () => scan !== undefined && !scan.stopped && (scan.stopped = true),
+      insert,
+      remove,
       behind: () => isBehind(ledger.tip.height),
       heightOfTime,
       forget: (source) => attempt(() => store.dropSource(source)),

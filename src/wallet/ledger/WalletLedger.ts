@@ -17,7 +17,7 @@ export type WalletTxState =
   }
   /** In the mempool. */
   | { readonly type: "pending" }
-  /** The wallet's own, and not in the mempool: the wallet offers it again from time to time. */
+  /** Not in the mempool. The wallet offers its own again from time to time. */
   | { readonly type: "inactive"; readonly abandoned: boolean }
   /** A transaction confirmed at this height spends one of its coins. */
   | { readonly type: "conflicted"; readonly height: number }
@@ -73,6 +73,10 @@ export type CoinLock = "unlock" | "lock" | "lock-persistently"
 export interface WalletLedger {
   /** The sums of the coins. */
   readonly balances: Effect.Effect<Balances>
+  /** The sums without the coins of scripts that the wallet has spent from. */
+  readonly cleanBalances: Effect.Effect<Balances>
+  /** Whether the wallet has spent from the script of a coin before. */
+  readonly isReused: (coin: WalletCoin) => boolean
   /** All unspent coins, including names and immature coins. */
   readonly coins: () => ReadonlyArray<WalletCoin>
   /** All transactions, in the order in which they arrived. */
@@ -86,6 +90,20 @@ export interface WalletLedger {
   readonly lastBlock: () => { readonly height: number; readonly hash: Bytes }
   /** The running rescan: its duration in seconds and its progress from 0 to 1. `undefined` if none is running. */
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
+  /** Stops the running rescan. Returns whether one runs that no earlier call has stopped. */
+  readonly abortRescan: () => boolean
+  /**
+   * Adds a transaction of a block of the best chain, without a rescan. The caller has proof of it, and looks whether it
+   * concerns the wallet (`importprunedfunds`).
+   */
+  readonly insert: (
+    transaction: Transaction,
+    block: { readonly height: number; readonly hash: Bytes; readonly time: number; readonly position: number }
+  ) => Effect.Effect<void, StorageFailure>
+  /** Whether a transaction pays to the wallet or from it. */
+  readonly concerns: (transaction: Transaction) => boolean
+  /** Removes a transaction from the wallet; it must be one of the wallet. A rescan finds a confirmed one again. */
+  readonly remove: (txid: TxidKey) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Rescans blocks between two heights, both included. Returns the height of the last one. */
   readonly rescan: (
     from: number,

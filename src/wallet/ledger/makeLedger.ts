@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
-import { type OutpointKey, txidKeyOf } from "../../protocol/keys.ts"
+import { type OutpointKey, shownTxid, txidKeyOf } from "../../protocol/keys.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LockedCoin } from "../keys/WalletDocument.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
@@ -62,6 +63,8 @@ export const makeLedger = (parts: WalletParts): WalletLedger => {
   const { index, ledger } = parts
   return {
     balances: Effect.sync(() => ledger.balances()),
+    cleanBalances: Effect.sync(() => ledger.balances({ clean: true })),
+    isReused: ({ own }) => ledger.isReused(own.script),
     coins: () => coinsOf(parts),
     transactions: () => ledger.transactions(),
     transaction: (txid) => ledger.get(txid),
@@ -69,6 +72,16 @@ export const makeLedger = (parts: WalletParts): WalletLedger => {
     lockCoins: makeLockCoins(parts),
     lastBlock: () => ledger.tip,
     scanning: index.scanning,
+    abortRescan: index.abortRescan,
+    insert: index.insert,
+    concerns: (transaction) => ledger.concerns(transaction),
+    remove: (txid) =>
+      Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
+        const entry = ledger.entry(txid)
+        if (entry !== undefined) return index.remove(entry.transaction)
+        const reason = `Transaction ${shownTxid(txid)} does not belong to this wallet`
+        return new InvalidWalletRequest({ code: "not-eligible", reason })
+      }),
     rescan: makeRescan(parts)
   }
 }

@@ -32,10 +32,7 @@ const follow = (parts: WalletParts, { time, transaction }: PoolEntry): Effect.Ef
     if (mempool.get(txidKey) === undefined || !ledger.concerns(transaction)) return
     const entry = ledger.put({ transaction, time, state: { type: "pending" } })
     const grew = markUsed(ring, transaction)
-    const kept = ledger.isOurs(entry) ? [documentEntry(entry)] : []
-    if (grew || kept.length > 0) {
-      yield* update(parts, (document) => withEntries(grew ? ring.save(document) : document, kept))
-    }
+    yield* update(parts, (document) => withEntries(grew ? ring.save(document) : document, [documentEntry(entry)]))
     yield* parts.publish({ _tag: "TransactionAdded", txid })
     if (grew) yield* lookAtPool(parts)
   })
@@ -45,8 +42,8 @@ export const lookAtPool = (parts: WalletParts): Effect.Effect<void, StorageFailu
   Effect.suspend(() => Effect.forEach([...parts.mempool.entries()], (entry) => follow(parts, entry), { discard: true }))
 
 /**
- * Follows the wallet's transactions in the mempool. A payment to the wallet is known while the node runs. A transaction
- * that spends its outputs and was made elsewhere is stored like one that the wallet made.
+ * Follows the wallet's transactions in the mempool. Those of others are stored like those that the wallet made, so that
+ * a payment is still known after a restart.
  */
 export const watchPool = (parts: WalletParts): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -17,6 +17,8 @@ export interface Scan extends Pick<IndexChange, "rows" | "conflicts"> {
   readonly grew: boolean
   /** Transactions that are new to the wallet. */
   readonly added: ReadonlyArray<Transaction>
+  /** Transactions that the wallet knew: those in the blocks, and those that conflict with a block. */
+  readonly moved: ReadonlyArray<Transaction>
 }
 
 export interface ScanParts {
@@ -45,6 +47,7 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
   const rows = new Map<string, ConfirmedRow & { readonly txid: Bytes }>()
   const conflicts = new Map<string, { readonly txid: Bytes; readonly height: number }>()
   const added: Array<Transaction> = []
+  const moved = new Map<string, Transaction>()
 
   const confirm = (found: Transaction, position: number, { block, hash, height }: ScannedBlock): boolean => {
     const before = ledger.entry(found.txidKey)
@@ -56,6 +59,7 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
       state: { type: "confirmed", height, hash, index: position, blockTime }
     })
     if (before === undefined) added.push(transaction)
+    else if (!rows.has(transaction.txidKey)) moved.set(transaction.txidKey, transaction)
     const { bytes, txid, txidKey } = transaction
     rows.set(txidKey, { txid, bytes, height, hash, position, blockTime, time, order })
     return markUsed(ring, transaction)
@@ -67,6 +71,7 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
       for (const [position, transaction] of scanned.block.transactions.entries()) {
         for (const rival of ledger.rivals(transaction)) {
           for (const lost of ledger.conflict(rival.key, scanned.height)) {
+            moved.set(lost.key, lost.transaction)
             conflicts.set(lost.key, { txid: lost.transaction.txid, height: scanned.height })
           }
         }
@@ -81,5 +86,5 @@ export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>
     grew = true
     ledger.lookAgain("unconfirmed")
   }
-  return { rows: [...rows.values()], conflicts: [...conflicts.values()], grew, added }
+  return { rows: [...rows.values()], conflicts: [...conflicts.values()], grew, added, moved: [...moved.values()] }
 }

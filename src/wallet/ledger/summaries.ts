@@ -1,5 +1,5 @@
-import { type Bytes, compare } from "../../protocol/bytes.ts"
-import { type NameKey, nameKey } from "../../protocol/keys.ts"
+import { binaryString, type Bytes, compare } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import type { WalletName } from "../names/WalletNames.ts"
 import type { LedgerOutput } from "./LedgerEntry.ts"
 import type { Balances, WalletCoin } from "./WalletLedger.ts"
@@ -19,6 +19,16 @@ export const balancesOf = (
     else untrustedPending += coin.output.value
   }
   return { trusted, untrustedPending, immature }
+}
+
+/** The scripts of outputs that are spent, each as `binaryString`. */
+export const reusedScripts = (
+  outputs: Iterable<LedgerOutput>,
+  isSpent: (outpoint: OutpointKey) => boolean
+): ReadonlySet<string> => {
+  const scripts = new Set<string>()
+  for (const { outpoint, own } of outputs) if (isSpent(outpoint)) scripts.add(binaryString(own.script))
+  return scripts
 }
 
 /** An output that sets the record of a name, of any owner. */

@@ -11,7 +11,7 @@ export interface Candidate {
   readonly value: number
   /** Weight units of its signed input. */
   readonly weight: number
-  /** The fee of its input at the fee rate of the transaction, rounded up. */
+  /** The fee of its input at the fee rate of the transaction, rounded up, and what its ancestors lack. */
   readonly fee: number
   /** `value - fee`. */
   readonly effective: number
@@ -32,13 +32,28 @@ export const vsizeOf = (weight: number): number => Math.ceil(weight / 4)
 /** Each input is rounded up separately, so that a sum is never less than the cost of the transaction. */
 export const candidateOf = (
   index: number,
-  coin: { readonly value: number; readonly weight: number },
+  coin: { readonly value: number; readonly weight: number; readonly bump?: number },
   { feeRate, longTermRate }: CandidateRates
 ): Candidate => {
-  const { value, weight } = coin
+  const { bump = 0, value, weight } = coin
   const vsize = vsizeOf(weight)
-  const fee = feeOf(feeRate, vsize)
+  const fee = feeOf(feeRate, vsize) + bump
   return { index, value, weight, fee, effective: value - fee, waste: fee - feeOf(longTermRate, vsize) }
+}
+
+/** Coins that are spent together, as one candidate. */
+export const joinedCandidate = (index: number, parts: ReadonlyArray<Candidate>): Candidate => {
+  const [first, ...others] = parts
+  if (first !== undefined && others.length === 0) return first
+  const joined = { index, value: 0, weight: 0, fee: 0, effective: 0, waste: 0 }
+  for (const { effective, fee, value, waste, weight } of parts) {
+    joined.value += value
+    joined.weight += weight
+    joined.fee += fee
+    joined.effective += effective
+    joined.waste += waste
+  }
+  return joined
 }
 
 /** The search order: the highest effective value first, then the least waste, then the lowest index. */

@@ -11,6 +11,13 @@ export interface WeighedCoin {
   readonly weight: number
   /** The sequence number, if it is not the transaction's default. */
   readonly sequence?: number
+  /**
+   * For an unconfirmed coin: the unconfirmed transactions that a payment with it would depend on or share limits with, as
+   * part of what the mempool takes; above 1 the mempool would refuse the payment. 0 if omitted.
+   */
+  readonly chain?: number
+  /** What a payment with this coin alone pays for unconfirmed transactions before it (`bumpFeeOf`); 0 if omitted. */
+  readonly bump?: number
   /** Whether its input has a witness; derived from its script if omitted. */
   readonly witness?: boolean
 }

@@ -46,6 +46,10 @@ export interface PaymentRequest extends FeeChoice {
   readonly external?: ExternalInputs
   /** Whether coin selection may add coins; true by default. */
   readonly addInputs?: boolean
+  /** Whether coins of a script are left out once the wallet has spent from it (`avoid_reuse`). */
+  readonly avoidReuse?: boolean
+  /** Whether the coins of a script are spent together; that of the operator's rules if omitted. */
+  readonly avoidPartialSpends?: boolean
   /** 2 by default; name operations need `NAME_TX_VERSION`. */
   readonly version?: number
   /** Maximum weight; that of standard transactions if omitted. */

@@ -46,5 +46,6 @@ export const changeTypeOf = (
   const paid = new Set(outputs.map(typeOf))
   const alike = usable.find((type) => paid.has(type))
   if (alike !== undefined) return alike
-  return usable.find((type) => type === "bech32m" || type === "bech32") ?? addressType
+  return usable.find((type) => type === "bech32m" || type === "bech32" || type === addressType) ?? usable[0] ??
+    addressType
 }

@@ -14,7 +14,7 @@ import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import type { Funding } from "./fundWith.ts"
-import { effectiveTotal, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
+import { effectiveTotal, leavesOutChains, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
 import type { PaymentRequest } from "./WalletPayments.ts"
 
 export { eligible } from "./eligible.ts"
@@ -26,7 +26,11 @@ export interface FundInput {
   readonly preset: ReadonlyArray<WeighedCoin>
   /** Coins that may be added (`eligible`). Coins with names and those of `preset` are skipped. */
   readonly candidates: ReadonlyArray<WeighedCoin>
+  /** Whether coins whose payment the mempool would refuse are used if nothing else pays; false if omitted. */
+  readonly longChains?: boolean
   readonly feeRate: number
+  /** What inputs pay for unconfirmed transactions before them, smallest units; 0 if omitted. */
+  readonly bumpOf?: (inputs: ReadonlyArray<WeighedCoin>) => number
   /** Change that is not worth spending at this rate becomes fee. */
   readonly discardRate: number
   /** The fee rate expected in the long term. */
@@ -70,6 +74,9 @@ const TEXTS = {
     "the transaction maximum weight. Please try sending a smaller amount or manually consolidating your wallet's UTXOs",
   notCovered: "The preselected coins total amount does not cover the transaction target. " +
     "Please allow other inputs to be automatically selected or include more coins manually",
+  longChain:
+    "Unconfirmed UTXOs are available, but spending them creates a chain of transactions that will be rejected " +
+    "by the mempool",
   outputsTooHeavy: "Maximum transaction weight is less than transaction weight without inputs",
   changeTooHeavy: "Maximum transaction weight is too low, can not accommodate change output",
   tooLarge: "Transaction too large",
@@ -131,11 +138,14 @@ const selectionOf = (input: FundInput): SelectionRequest => {
       outputs: request.outputs,
       subtractFeeFrom: request.subtractFeeFrom ?? [],
       feeRate,
+      bumpOf: input.bumpOf,
       changeScript: change.script,
       leastChange: leastChangeOf(input)
     },
     preset,
     candidates,
+    grouped: request.avoidPartialSpends === true,
+    longChains: input.longChains === true,
     longTermRate: input.longTermRate,
     costOfChange: feeOfWeight({ feeRate, weight: changeWeight }) +
       feeOfWeight({ feeRate: discardRate, weight: change.spendWeight }),
@@ -161,7 +171,9 @@ const tooHeavy = ({ candidates, changeWeight, maxWeight, preset, target }: Selec
 const shortage = (selection: SelectionRequest, { request }: FundInput): Refused => {
   const { candidates, preset, target } = selection
   const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
-  if (preset.length + candidates.length > 0 && wouldPay(selection)) return tooHeavy(selection)
+  if (preset.length + candidates.length > 0 && wouldPay(selection)) {
+    return leavesOutChains(selection) ? invalid("too-large", TEXTS.longChain) : tooHeavy(selection)
+  }
   if (request.addInputs === false) return invalid("too-large", TEXTS.notCovered)
   const available = valueOf([...preset, ...candidates])
   if (target.subtractFeeFrom.length > 0 || available < needed) return new FundsMissing({ needed, available })
@@ -221,6 +233,17 @@ const assemble = (input: FundInput, funding: Funding): FundedDraft => {
     lockTime: lockTimeOf(input)
   })
   return { transaction, coins: inputs.map(({ coin }) => coin), fee, changePosition }
+}
+
+/**
+ * Makes a transaction for a request as `fundTransaction` does. One that spends all coins of each script is taken if it
+ * costs at most `extra` more, smallest units. Upstream `wallet/spend.cpp`, `CreateTransaction`.
+ */
+export const fundGrouped = (input: FundInput, extra: number): ReturnType<typeof fundTransaction> => {
+  const funded = fundTransaction(input)
+  if (Either.isLeft(funded) || funded.right.fee === 0 || input.request.avoidPartialSpends === true) return funded
+  const grouped = fundTransaction({ ...input, request: { ...input.request, avoidPartialSpends: true } })
+  return Either.isRight(grouped) && grouped.right.fee <= funded.right.fee + extra ? grouped : funded
 }
 
 /**

@@ -20,6 +20,8 @@ export interface FundingTarget {
   /** Smallest units per kvB. */
   readonly feeRate: number
   readonly changeScript: TransactionOutput["script"]
+  /** What inputs pay for unconfirmed transactions before them, smallest units; 0 if omitted. */
+  readonly bumpOf?: ((inputs: ReadonlyArray<WeighedCoin>) => number) | undefined
   /** The smallest useful change. */
   readonly leastChange: number
 }
@@ -43,15 +45,16 @@ const subtracted = ({ outputs, subtractFeeFrom }: FundingTarget, fee: number): R
  * least that without change. `undefined` if the inputs do not suffice.
  */
 export const fundWith = (inputs: ReadonlyArray<WeighedCoin>, target: FundingTarget): Funding | undefined => {
-  const { changeScript, feeRate, leastChange, outputs } = target
+  const { bumpOf = () => 0, changeScript, feeRate, leastChange, outputs } = target
   if (inputs.length === 0) return undefined
   const over = valueOf(inputs) - sumOf(outputs)
   if (over < 0) return undefined
   const receiversPay = target.subtractFeeFrom.length > 0
   const weight = signedWeight(inputs, outputs)
-  const fee = feeOfWeight({ feeRate, weight })
+  const bump = bumpOf(inputs)
+  const fee = feeOfWeight({ feeRate, weight }) + bump
   const weightWithChange = signedWeight(inputs, [...outputs, { value: 0, script: changeScript }])
-  const feeWithChange = feeOfWeight({ feeRate, weight: weightWithChange })
+  const feeWithChange = feeOfWeight({ feeRate, weight: weightWithChange }) + bump
   const change = receiversPay ? over : over - feeWithChange
   if (change >= leastChange) {
     const paid = receiversPay ? subtracted(target, feeWithChange) : outputs

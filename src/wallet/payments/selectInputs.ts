@@ -1,6 +1,7 @@
 import { shuffled } from "../../base/random.ts"
 import { branchAndBound } from "./branchAndBound.ts"
-import { byEffectiveValue, type Candidate, candidateOf } from "./Candidate.ts"
+import { byEffectiveValue, type Candidate, candidateOf, joinedCandidate } from "./Candidate.ts"
+import { type CoinGroup, groupsOf } from "./coinGroups.ts"
 import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
@@ -51,6 +52,10 @@ export interface SelectionRequest {
   /** Inputs that are always included. */
   readonly preset: ReadonlyArray<WeighedCoin>
   readonly candidates: ReadonlyArray<WeighedCoin>
+  /** Whether the coins of a script are spent together (`-avoidpartialspends`); false if omitted. */
+  readonly grouped?: boolean
+  /** Whether coins whose payment the mempool would refuse are used if nothing else pays; false if omitted. */
+  readonly longChains?: boolean
   /** The fee rate expected in the long term, smallest units per kvB. */
   readonly longTermRate: number
   /** The cost of a change output, now and when it is spent. */
@@ -69,7 +74,8 @@ const HIGH_RATE = 3
 /** The parameters of the searches. */
 interface Frame {
   readonly request: SelectionRequest
-  readonly coins: ReadonlyArray<WeighedCoin>
+  /** What the searches choose from: single coins, or all coins of a script. */
+  readonly groups: ReadonlyArray<CoinGroup>
   readonly draw: Draw
   /** The weight available for inputs in a transaction with change. */
   readonly weightWithChange: number
@@ -79,24 +85,30 @@ interface Frame {
  * Converts a selection to effective values. The input count and the witness overhead assume that all candidates are
  * spent, so that a solution here always pays. If the recipients pay the fee, inputs cost nothing.
  */
-const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): Frame => {
+const frameOf = (request: SelectionRequest, groups: ReadonlyArray<CoinGroup>): Frame => {
   const { longTermRate, maxWeight, preset, target } = request
-  const all = [...preset, ...coins]
+  const all = [...preset, ...groups.flat()]
   const witness = all.some(hasWitness)
   const receiversPay = target.subtractFeeFrom.length > 0
   const feeRate = receiversPay ? 0 : target.feeRate
   const rates = { feeRate, longTermRate: receiversPay ? 0 : longTermRate }
   const candidate = (coin: WeighedCoin, index: number): Candidate =>
-    candidateOf(index, { value: coin.coin.output.value, weight: inputWeight(coin, witness) }, rates)
+    candidateOf(
+      index,
+      { value: coin.coin.output.value, weight: inputWeight(coin, witness), bump: receiversPay ? 0 : coin.bump ?? 0 },
+      rates
+    )
   const given = preset.map(candidate)
+  const joined = (group: CoinGroup, index: number): Candidate =>
+    joinedCandidate(index, group.map((coin) => candidate(coin, index)))
   const base = weightWithoutInputs(target.outputs, all.length, witness)
   const wanted = target.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight({ feeRate, weight: base })
   const left = maxWeight - base - given.reduce((sum, { weight }) => sum + weight, 0)
   return {
     request,
-    coins,
+    groups,
     draw: {
-      candidates: coins.map(candidate),
+      candidates: groups.map(joined),
       target: wanted - given.reduce((sum, { effective }) => sum + effective, 0),
       maxWeight: left
     },
@@ -107,7 +119,7 @@ const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): 
 const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): ReadonlyArray<Funding> => {
   if (chosen === undefined) return []
   const { preset, random, target } = frame.request
-  const added = chosen.flatMap(({ index }) => frame.coins[index] ?? [])
+  const added = chosen.flatMap(({ index }) => frame.groups[index] ?? [])
   const funding = fundWith([...preset, ...shuffled(random, added)], target)
   return funding === undefined || funding.weight > frame.request.maxWeight ? [] : [funding]
 }
@@ -158,18 +170,39 @@ const leastWasteful = (
 }
 
 /**
+ * The groups that the rounds choose from: at first confirmed coins, then those with few unconfirmed transactions before
+ * them, and partial groups only at the end. Upstream `AutomaticCoinSelection`.
+ */
+const roundsOf = (request: SelectionRequest): ReadonlyArray<ReadonlyArray<CoinGroup>> => {
+  const { candidates, grouped = false, random } = request
+  const { partial, whole } = grouped
+    ? groupsOf(shuffled(random, worthSpending(request)))
+    : { whole: candidates.map((coin) => [coin]), partial: [] }
+  const all = [...whole, ...partial]
+  const within = (groups: ReadonlyArray<CoinGroup>, share: number): ReadonlyArray<CoinGroup> =>
+    groups.filter((group) => group.every(({ chain = 0 }) => chain <= share))
+  const confirmed = whole.filter((group) => group.every(({ coin }) => coin.height !== undefined))
+  const rounds = [confirmed, within(whole, 1 / 2), within(whole, 1), within(all, 1)]
+  if (request.longChains === true) rounds.push(all)
+  // Each round has the coins of those before it.
+  return rounds.filter((groups, n) => n === 0 || groups.length > (rounds[n - 1]?.length ?? 0))
+}
+
+/** Whether some coins are left out because the mempool would refuse a payment with them. */
+export const leavesOutChains = ({ candidates, longChains }: SelectionRequest): boolean =>
+  longChains !== true && candidates.some(({ chain = 0 }) => chain > 1)
+
+/**
  * Selects inputs: only confirmed coins if they suffice, otherwise all. Each time, branch and bound searches without
  * change and a random draw searches with change; the result with less waste counts. If both fail, it takes the largest
  * coins. `undefined` if no selection pays within the weight limit.
  */
 export const selectInputs = (request: SelectionRequest): Funding | undefined => {
-  const { candidates, preset, target } = request
+  const { preset, target } = request
   const enough = fundWith(preset, target)
   if (enough !== undefined) return enough
-  const confirmed = candidates.filter(({ coin }) => coin.height !== undefined)
-  const rounds = confirmed.length === candidates.length ? [candidates] : [confirmed, candidates]
-  for (const coins of rounds) {
-    const frame = frameOf(request, coins)
+  for (const groups of roundsOf(request)) {
+    const frame = frameOf(request, groups)
     const found = leastWasteful(request, contest(frame)) ?? lastResorts(frame)[0]
     if (found !== undefined) return found
   }
@@ -183,11 +216,15 @@ export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: numbe
     0
   )
 
-/** Whether the coins would pay without the weight limit. */
-export const wouldPay = ({ candidates, preset, target }: SelectionRequest): boolean => {
+/** The candidates that are worth more than the fee of their inputs; all if the recipients pay the fee. */
+const worthSpending = ({ candidates, target }: SelectionRequest): ReadonlyArray<WeighedCoin> => {
   const { feeRate, subtractFeeFrom } = target
-  const useful = candidates.filter((coin) =>
-    subtractFeeFrom.length > 0 || coin.coin.output.value > feeOfWeight({ feeRate, weight: coin.weight })
+  return candidates.filter((coin) =>
+    subtractFeeFrom.length > 0 ||
+    coin.coin.output.value > feeOfWeight({ feeRate, weight: coin.weight }) + (coin.bump ?? 0)
   )
-  return fundWith([...preset, ...useful], target) !== undefined
 }
+
+/** Whether the coins would pay without the weight limit. */
+export const wouldPay = (request: SelectionRequest): boolean =>
+  fundWith([...request.preset, ...worthSpending(request)], request.target) !== undefined

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { unixTime } from "../../base/clock.ts"
 import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
-import type { OutpointKey, TxidKey } from "../../protocol/keys.ts"
+import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
@@ -14,12 +14,13 @@ import { estimateInputWeight } from "../signing/estimate.ts"
 import { joined, type SigningProvider } from "../signing/SigningProvider.ts"
 import { signTransaction } from "../signing/signTransaction.ts"
 import { update, type WalletParts } from "../WalletParts.ts"
-import { isTooLongChain } from "./chainLimits.ts"
+import { bumpFeeOf } from "./bumpFee.ts"
+import { chainShare, isTooLongChain } from "./chainLimits.ts"
 import { changeTypeOf } from "./changeType.ts"
 import type { WeighedCoin } from "./Draft.ts"
 import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate } from "./feeRate.ts"
-import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
+import { eligible, type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
 import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
@@ -61,16 +62,22 @@ interface Drafted extends FundedDraft {
 
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
-    const { chain, file, ledger, ring, rules, status, vault } = parts
+    const { chain, file, ledger, mempool, ring, rules, status, vault } = parts
     // Two concurrent payments would choose the same coins.
     const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     /** Change addresses that were taken and not used. */
     const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
 
-    const weigh = (coin: WalletCoin): WeighedCoin | undefined => {
+    const bumpFee = (coins: ReadonlyArray<WalletCoin>, feeRate: number): number =>
+      bumpFeeOf(mempool, coins.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []), feeRate)
+
+    const weigh = (coin: WalletCoin, feeRate: number): WeighedCoin | undefined => {
       const weight = estimateInputWeight(coin.output.script, knowledge)
-      return weight === undefined ? undefined : { coin, weight }
+      if (weight === undefined) return undefined
+      return coin.height === undefined
+        ? { coin, weight, chain: chainShare(mempool, txidKey(coin.txid)), bump: bumpFee([coin], feeRate) }
+        : { coin, weight }
     }
 
     const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
@@ -111,7 +118,11 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
 
     const draft = (asked: PaymentRequest, { released }: FundOptions) =>
       Effect.gen(function*() {
-        const request: PaymentRequest = { replaceable: rules.replaceable, ...asked }
+        const request: PaymentRequest = {
+          replaceable: rules.replaceable,
+          avoidPartialSpends: rules.avoidPartialSpends,
+          ...asked
+        }
         const type = request.changeType ?? changeTypeOf({ params: chain.params, ring, rules }, request.outputs)
         const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
         if (problem !== undefined) return yield* problem
@@ -123,14 +134,17 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const candidates = request.addInputs === false
           ? []
           : eligible(coinsOf(parts), request, { tipHeight: ledger.tip.height, watchOnly: !file.document.privateKeys })
-            .flatMap((coin) => weigh(coin) ?? [])
+            .filter(({ own }) => request.avoidReuse !== true || !ledger.isReused(own.script))
+            .flatMap((coin) => weigh(coin, feeRate) ?? [])
         const taken = request.changeScript === undefined ? takeChange(type) : undefined
         const script = request.changeScript ?? taken?.script
-        const funded = fundTransaction({
+        const input: FundInput = {
           request,
           preset,
           candidates,
+          longChains: !rules.rejectLongChains,
           feeRate,
+          bumpOf: (inputs) => bumpFee(inputs.map(({ coin }) => coin), feeRate),
           // Upstream `GetDiscardRate`, without its estimate of the lowest fee.
           discardRate: Math.max(rules.discardFeeRate, dustRate),
           longTermRate: rules.consolidateFeeRate,
@@ -144,7 +158,8 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           tipHeight: behind ? 0 : height,
           maxFee: rules.maxFee,
           random: Math.random
-        })
+        }
+        const funded = fundGrouped(input, rules.maxGroupingFee)
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
         if (taken !== undefined && !usesChange) spare.set(type, taken)
         if (usesChange && script === undefined) {

@@ -154,7 +154,7 @@ describe("commit", () => {
       yield* withWallets(directory, ({ mine, pool, wallet }) =>
         Effect.gen(function*() {
           place.accept = () => ({ txid }) =>
-            new TransactionRejected({ txid: displayHash(txid), reason: "mempool full", kind: "mempool-full" })
+            new TransactionRejected({ txid: displayHash(txid), reason: "mempool full", kind: "underpaid" })
           const { transaction } = yield* wallet.payments.pay(to(COIN))
           assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
           yield* mine(1)

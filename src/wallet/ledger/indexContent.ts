@@ -1,0 +1,65 @@
+import { txidKey } from "../../protocol/keys.ts"
+import type { KeyRing } from "../keys/KeyRing.ts"
+import type { WalletDocument } from "../keys/WalletDocument.ts"
+import type { WalletFile } from "../keys/WalletFile.ts"
+import { ledgerTransactionOf, notesOf } from "./entries.ts"
+import type { IndexContent, IndexStore } from "./IndexStore.ts"
+import type { Ledger } from "./Ledger.ts"
+import { markUsed } from "./scanBlocks.ts"
+
+/** What the index of a wallet and its ledger have of each other. */
+
+/** The time from which on a wallet can have transactions, seconds since 1970. */
+export const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
+  imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
+
+/** The reference node's text (`wallet/rpc/transactions.cpp`, `rescanblockchain`). */
+export const BEYOND_PRUNED =
+  "Can't rescan beyond pruned data. Use RPC call getblockchaininfo to determine your pruned height."
+
+/** Fills a ledger from its index and from wallet.json. Throws `StorageFailure`. */
+export const load = (
+  store: IndexStore,
+  { file, ledger, ring }: { readonly file: WalletFile; readonly ledger: Ledger; readonly ring: KeyRing }
+): void => {
+  const rows = store.rows()
+  const kept = file.document.transactions
+    .flatMap((entry) => {
+      const transaction = ledgerTransactionOf(entry)
+      return transaction === undefined ? [] : [{ entry, transaction }]
+    })
+    .sort((a, b) => a.entry.order - b.entry.order)
+  // Repeats until no new script is watched: the first use of an address extends the watched range, and the new scripts
+  // may have been used as well.
+  for (let grew = true; grew;) {
+    grew = false
+    for (const { transaction } of [...rows, ...kept]) if (markUsed(ring, transaction)) grew = true
+  }
+  for (const { blockTime, hash, height, order, position, time, transaction } of rows) {
+    const state = { type: "confirmed", height, hash, index: position, blockTime } as const
+    ledger.put({ transaction, time, order, state })
+  }
+  for (const { entry, transaction } of kept) {
+    const notes = notesOf(entry)
+    if (ledger.has(transaction.txidKey)) ledger.annotate(transaction.txidKey, notes)
+    else {
+      const state = { type: "inactive", abandoned: entry.abandoned } as const
+      ledger.put({ transaction, time: entry.time, order: entry.order, notes, state })
+    }
+  }
+  for (const { height, txid } of store.conflicts()) ledger.conflict(txidKey(txid), height)
+}
+
+/** The content that the index file should have, from the ledger. */
+export const contentOf = (ledger: Ledger): IndexContent => ({
+  rows: ledger.confirmedAbove(-1).flatMap(({ order, state, time, transaction }) => {
+    if (state.type !== "confirmed") return []
+    const { blockTime, hash, height, index: position } = state
+    const { bytes, txid } = transaction
+    return [{ txid, bytes, height, hash, position, blockTime, time, order }]
+  }),
+  conflicts: ledger.unconfirmed().flatMap(({ state, transaction }) =>
+    state.type === "conflicted" ? [{ txid: transaction.txid, height: state.height }] : []
+  ),
+  cursor: ledger.tip.height < 0 ? undefined : ledger.tip
+})

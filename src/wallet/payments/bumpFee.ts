@@ -1,0 +1,35 @@
+import type { Mempool } from "../../mempool/Mempool.ts"
+import { feeOf } from "../../mempool/policy/feeRate.ts"
+import type { PoolEntry } from "../../mempool/PoolEntry.ts"
+import type { TxidKey } from "../../protocol/keys.ts"
+import { vsizeOf } from "./Candidate.ts"
+
+/**
+ * What a transaction has to pay in addition to its own fee, so that the unconfirmed transactions that it depends on
+ * reach its fee rate as well, smallest units. Those that miners take at this rate anyway do not count. Upstream
+ * `node/mini_miner.cpp`, `CalculateTotalBumpFees`.
+ *
+ * @param parents the transactions whose coins it spends
+ * @param feeRate smallest units per kvB
+ */
+export const bumpFeeOf = (
+  mempool: Pick<typeof Mempool.Service, "get" | "ancestors" | "chunkOf">,
+  parents: Iterable<TxidKey>,
+  feeRate: number
+): number => {
+  const related = new Map<TxidKey, PoolEntry>()
+  for (const parent of parents) {
+    const entry = mempool.get(parent)
+    if (entry === undefined || related.has(parent)) continue
+    for (const each of [entry, ...mempool.ancestors(parent)]) related.set(each.transaction.txidKey, each)
+  }
+  let paid = 0
+  let size = 0
+  for (const [key, { modifiedFee, vsize }] of related) {
+    const chunk = mempool.chunkOf(key)
+    if (chunk !== undefined && chunk.fee >= feeOf(feeRate, vsizeOf(chunk.weight))) continue
+    paid += modifiedFee
+    size += vsize
+  }
+  return Math.max(0, feeOf(feeRate, size) - paid)
+}

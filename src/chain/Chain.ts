@@ -17,10 +17,12 @@ import { type ChainParts, findHeader, settledTipOf } from "./ChainParts.ts"
 import * as ChainSink from "./ChainSink.ts"
 import { type BlockNotFound, BlockUnavailable } from "./errors.ts"
 import type { ImportProgress } from "./import/ImportRun.ts"
+import { Status } from "./index/BlockIndex.ts"
 import { type Branch, branchOf } from "./index/branches.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
 import { type HeaderTree, headerTree, NO_HEADER } from "./index/HeaderTree.ts"
 import { type ChainOptions, openChain } from "./openChain.ts"
+import * as Snapshots from "./Snapshots.ts"
 import type { ChainState } from "./state/ChainState.ts"
 import type { Undo } from "./state/coinCodec.ts"
 import type { Cursor } from "./write/Follower.ts"
@@ -44,7 +46,7 @@ export interface BlocksAhead {
 
 /**
  * Reads the best chain: headers, blocks, progress and events. `ChainCoins` reads coins and names, `ChainSink` takes
- * headers and blocks, `ChainControl` operates the chain.
+ * headers and blocks, `ChainControl` operates the chain, `Snapshots` writes and loads files of its coins.
  */
 export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly params: ConsensusParams
@@ -76,7 +78,9 @@ const reading = (state: ChainState, hash: Bytes) =>
 ): Effect.Effect<A, BlockNotFound | BlockUnavailable | StorageFailure> =>
   Effect.flatMap(findHeader(state, hash), (id): Effect.Effect<A, BlockUnavailable | StorageFailure> => {
     if (state.hasBlock(id)) return attempt(() => read(id))
-    return Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: cursorOf(state, id).height }))
+    const { height } = cursorOf(state, id)
+    const pruned = state.index.has(id, Status.PRUNED)
+    return Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height, pruned }))
   })
 
 const missingBlocks = (state: ChainState): BlocksAhead | undefined => {
@@ -118,14 +122,20 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
   }
 }
 
-export type ChainServices = Chain | ChainCoins.ChainCoins | ChainSink.ChainSink | ChainControl.ChainControl
+export type ChainServices =
+  | Chain
+  | ChainCoins.ChainCoins
+  | ChainSink.ChainSink
+  | ChainControl.ChainControl
+  | Snapshots.Snapshots
 
-/** The four services of one chain, which is open as long as the layer. */
+/** The five services of one chain, which is open as long as the layer. */
 export const layer = (options: ChainOptions): Layer.Layer<ChainServices, StorageFailure, DataHealth> =>
   Layer.scopedContext(Effect.map(openChain(options), (parts) =>
     Context.empty().pipe(
       Context.add(Chain, make(options.params, parts)),
       Context.add(ChainCoins.ChainCoins, ChainCoins.make(parts)),
       Context.add(ChainSink.ChainSink, ChainSink.make(parts)),
-      Context.add(ChainControl.ChainControl, ChainControl.make(parts))
+      Context.add(ChainControl.ChainControl, ChainControl.make(parts)),
+      Context.add(Snapshots.Snapshots, Snapshots.make(parts, options))
     )))

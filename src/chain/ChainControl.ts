@@ -1,21 +1,33 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
-import type { HeaderId } from "../protocol/keys.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, findHeader } from "./ChainParts.ts"
-import type { BlockNotFound } from "./errors.ts"
+import { BeyondPruned, type BlockNotFound, type BlocksPruned } from "./errors.ts"
+import type { PruneOptions } from "./prune/Pruning.ts"
 import { checkLastBlocks } from "./repair/checkLastBlocks.ts"
 import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
 import type { VerifyOptions, VerifyReport } from "./repair/verifyChain.ts"
 import type { Timings } from "./state/timings.ts"
 import type { Follower } from "./write/Follower.ts"
 
+/** Prunes old blocks. `undefined` options: the node keeps all. */
+export interface PruneControl {
+  readonly options: PruneOptions | undefined
+  /** The height of the last block of the best chain that was pruned; 0 for none. */
+  readonly prunedTo: Effect.Effect<Height>
+  /** Lets the chain prune by its target, once all followers that need old blocks are registered. */
+  readonly begin: Effect.Effect<void, StorageFailure>
+  /** Prunes blocks up to a height, except for the last ones and those that a follower needs. Needs options. */
+  readonly upTo: (height: Height) => Effect.Effect<void, StorageFailure>
+}
+
 /** Operates the chain: the operator's decisions about blocks, the followers, checks, and what is stored. */
 export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl, {
   /** Marks a block and its descendants as invalid, and moves to the best chain without them. */
-  readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | BeyondPruned | StorageFailure>
   /** Withdraws `invalidate` or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /** Treats a block as the first to arrive among those of equal work, until the node stops, and moves to it. */
@@ -26,7 +38,7 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
    */
   readonly giveUpBranch: Effect.Effect<boolean, StorageFailure>
   /** Brings a follower to the tip and keeps it there. */
-  readonly register: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  readonly register: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
   /** Removes a follower. When this ends, no step of the follower is running. An unregistered follower is ignored. */
   readonly unregister: (follower: Follower) => Effect.Effect<void>
   /**
@@ -39,6 +51,7 @@ export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl,
    * bytes. Returns the number of the next block, `undefined` at the end.
    */
   readonly checkStored: (from: HeaderId, limits: CheckLimits) => Effect.Effect<HeaderId | undefined, StorageFailure>
+  readonly pruning: PruneControl
   readonly sizeOnDisk: Effect.Effect<number>
   /** Bytes of the database of coins, claims and headers. */
   readonly chainstateSize: Effect.Effect<number, StorageFailure>
@@ -54,14 +67,26 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
 
   const moved = Effect.zipRight(activate(false), flushAfter(false))
 
-  const decide = (invalid: boolean) => (hash: Bytes) =>
+  /** Refuses to disconnect a pruned block. */
+  const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned> =>
+    Effect.suspend(() => {
+      const [height, { prunedTo }] = [state.index.height(id), state.losses]
+      return prunedTo > 0 && height <= prunedTo && state.isActive(id)
+        ? Effect.fail(new BeyondPruned({ height, prunedTo }))
+        : Effect.void
+    })
+
+  const decide = <E>(invalid: boolean, allowed: (id: HeaderId) => Effect.Effect<void, E>) => (hash: Bytes) =>
     Effect.flatMap(findHeader(state, hash), (id) =>
       exclusively(
-        attempt(() => {
-          if (invalid) state.invalidate(id)
-          else state.reconsider(id)
-          decisions.note(state, id, invalid)
-        }).pipe(Effect.zipRight(moved))
+        allowed(id).pipe(
+          Effect.zipRight(attempt(() => {
+            if (invalid) state.invalidate(id)
+            else state.reconsider(id)
+            decisions.note(state, id, invalid)
+          })),
+          Effect.zipRight(moved)
+        )
       )).pipe(
         Effect.withSpan(invalid ? "svcd.chain.invalidate" : "svcd.chain.reconsider", {
           attributes: { hash: displayHash(hash) }
@@ -69,8 +94,8 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
       )
 
   return {
-    invalidate: decide(true),
-    reconsider: decide(false),
+    invalidate: decide(true, stays),
+    reconsider: decide(false, () => Effect.void),
     prefer: (hash) =>
       Effect.flatMap(
         findHeader(state, hash),
@@ -85,6 +110,15 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
     unregister: (follower) => writer.undisturbed(writer.dismiss(follower)),
     verify: (wanted) => checkLastBlocks(parts, wanted),
     checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),
+    pruning: {
+      options: state.pruning.options,
+      prunedTo: Effect.sync(() => state.losses.prunedTo),
+      begin: exclusively(Effect.suspend(() => {
+        state.pruning.begin()
+        return state.pruning.due ? writer.prune() : Effect.void
+      })),
+      upTo: (height) => exclusively(writer.prune(height))
+    },
     sizeOnDisk: Effect.sync(() => stores.blockFilesSize()),
     chainstateSize: attempt(() => stores.databaseSize()),
     repairs: stores.repairs(),

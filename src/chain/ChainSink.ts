@@ -11,7 +11,7 @@ import type { ChainParts } from "./ChainParts.ts"
 import type { ImportFailed } from "./errors.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { NO_HEADER } from "./index/HeaderTree.ts"
-import type { Accepted, ChainState } from "./state/ChainState.ts"
+import type { Accepted } from "./state/Accepted.ts"
 import { type BatchVerdicts, scriptReject } from "./write/ChainWriter.ts"
 import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
@@ -64,15 +64,21 @@ export class ChainSink extends Context.Tag("svcd/ChainSink")<ChainSink, {
 /** Headers between two turns of the event loop: about five milliseconds of proofs. */
 const HEADERS_A_TURN = 64
 
-// Each header is one step that leaves the tree consistent, also between the steps of the writer.
-const acceptHeaders = (state: ChainState, headers: ReadonlyArray<BlockHeader>): Effect.Effect<HeadersAccepted> =>
+/**
+ * Offers headers one by one. Each is one step that leaves the tree consistent, also between the steps of the writer of a
+ * chain.
+ */
+export const acceptHeaders = (
+  accept: (header: BlockHeader) => Accepted,
+  headers: ReadonlyArray<BlockHeader>
+): Effect.Effect<HeadersAccepted> =>
   Effect.gen(function*() {
     let last = NO_HEADER
     let added = 0
     for (let from = 0; from < headers.length; from += HEADERS_A_TURN) {
       if (from > 0) yield* turnOfEventLoop
       for (const header of headers.slice(from, from + HEADERS_A_TURN)) {
-        const accepted = state.acceptHeader(header)
+        const accepted = accept(header)
         if (accepted.type === "rejected") {
           recordRefused("header")
           return { last, added, reject: accepted.reject }
@@ -131,12 +137,12 @@ const judge = (
       const batch = pool.begin()
       batch.add(0, judged.scripts, judged.flags)
       const failed = yield* batch.finish
-      return failed === undefined ? judged.reject : scriptReject(failed)
+      return failed === undefined ? judged.reject : scriptReject(failed, pool)
     }).pipe(Effect.uninterruptible)
   ).pipe(Effect.withSpan("svcd.chain.judge", { attributes: { transactions: block.transactions.length } }))
 
 export const make = (parts: ChainParts): Context.Tag.Service<ChainSink> => ({
-  acceptHeaders: (headers) => acceptHeaders(parts.state, headers),
+  acceptHeaders: (headers) => acceptHeaders((header) => parts.state.acceptHeader(header), headers),
   deliver: (blocks, bulk) => deliver(parts, blocks, bulk),
   submit: (block) => submit(parts, block),
   judge: (block) => judge(parts, block),

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { UnixTime } from "../protocol/keys.ts"
-import { type BlocksAhead, Chain } from "./Chain.ts"
+import { type BlocksAhead, Chain, type ChainProgress } from "./Chain.ts"
 
 /** The sync state of the node, as callers see it. */
 export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
@@ -39,9 +39,13 @@ const GRACE = { blocks: 2, seconds: 600 }
 const isOnItsWay = ({ count, since }: BlocksAhead, now: UnixTime): boolean =>
   count <= GRACE.blocks && now - since <= GRACE.seconds
 
-const make = (options: SyncStatusOptions) =>
-  Effect.gen(function*() {
-    const chain = yield* Chain
+/** What the status follows: of a whole chain, or of a light one. */
+export interface StatusChain extends Pick<typeof Chain.Service, "params" | "tip"> {
+  readonly progress: Effect.Effect<Pick<ChainProgress, "importing" | "missing">>
+}
+
+export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effect.Effect<typeof SyncStatus.Service> =>
+  Effect.sync(() => {
     const { minimumChainWork, noRetargeting } = chain.params
     let loading = true
     let caughtUp = false
@@ -78,4 +82,4 @@ const make = (options: SyncStatusOptions) =>
   })
 
 export const layer = (options: SyncStatusOptions): Layer.Layer<SyncStatus, never, Chain> =>
-  Layer.effect(SyncStatus, make(options))
+  Layer.effect(SyncStatus, Effect.flatMap(Chain, (chain) => statusOver(chain, options)))

@@ -24,10 +24,44 @@ export class BlockNotFound extends Schema.TaggedError<BlockNotFound>()("BlockNot
 /** The header is known, but the block is not stored: not fetched yet, or lost. */
 export class BlockUnavailable extends Schema.TaggedError<BlockUnavailable>()("BlockUnavailable", {
   hash: Schema.String,
-  height: Schema.Number
+  height: Schema.Number,
+  /** Whether it was stored and pruned since. */
+  pruned: Schema.Boolean
 }) {
   override get message(): string {
-    return `block ${this.hash} at height ${this.height} is not stored`
+    return `block ${this.hash} at height ${this.height} ${this.pruned ? "was pruned" : "is not stored"}`
+  }
+}
+
+/** A store that follows the chain needs blocks that were pruned. */
+export class BlocksPruned extends Schema.TaggedError<BlocksPruned>()("BlocksPruned", {
+  /** The name of the follower. */
+  follower: Schema.String,
+  /** The first pruned block that it needs. */
+  height: Schema.Number,
+  undo: Schema.Boolean,
+  /** Whether it is an index that the operator may disable. */
+  optional: Schema.Boolean
+}) {
+  override get message(): string {
+    if (!this.optional) {
+      return `${this.follower}: block ${this.height} is needed, and it was pruned. ` +
+        "Start with -reindex: the node downloads all blocks again"
+    }
+    const what = this.undo ? "pruned data (including undo data)" : "pruned data"
+    return `${this.follower} best block of the index goes beyond ${what}. Please disable the index or reindex ` +
+      "(which will download the whole blockchain again)"
+  }
+}
+
+/** A block cannot leave the best chain, because it or a block above it was pruned. */
+export class BeyondPruned extends Schema.TaggedError<BeyondPruned>()("BeyondPruned", {
+  height: Schema.Number,
+  prunedTo: Schema.Number
+}) {
+  override get message(): string {
+    return `the chain cannot go back below height ${this.height}: blocks up to height ${this.prunedTo} were pruned. ` +
+      "Start with -reindex: the node downloads all blocks again"
   }
 }
 

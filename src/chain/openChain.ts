@@ -4,33 +4,62 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { withLoneSpan } from "../base/spans.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import { guarded } from "../storage/Database.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { findDamage } from "../storage/inspect.ts"
 import { attempt } from "./attempt.ts"
 import type { ChainParts } from "./ChainParts.ts"
 import * as ChainImport from "./import/ChainImport.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { removeUnpacked } from "./import/importSource.ts"
 import { Decisions } from "./index/Decisions.ts"
+import { emptyPrunedDirectory, isPruned, refuseUnpruned } from "./prune/prunedDirectory.ts"
 import { checkPages, removeDamagedChainState } from "./repair/chainDamage.ts"
 import { checkAtStart } from "./repair/checkLastBlocks.ts"
+import { requestRebuild } from "./repair/rebuild.ts"
 import { DEFAULT_CHECK, type VerifyOptions } from "./repair/verifyChain.ts"
+import { type ChainStateInUse, chainStateInUse } from "./snapshot/snapshotState.ts"
+import { hasChainState, inspected } from "./state/ChainDatabase.ts"
 import { ChainState, type ChainStateOptions } from "./state/ChainState.ts"
 import { ChainStores, type ChainStoresOptions } from "./state/ChainStores.ts"
 import * as ChainWriter from "./write/ChainWriter.ts"
 import * as VerifyPool from "./write/VerifyPool.ts"
 
-export interface ChainOptions extends Omit<ChainStateOptions, "now">, Omit<ChainStoresOptions, "onDamage"> {
+export interface ChainOptions
+  extends Omit<ChainStateOptions, "now" | "snapshot">, Omit<ChainStoresOptions, "onDamage">
+{
   /** Worker threads for scripts, in addition to the main thread. */
   readonly verifyThreads: number
   /** Unix time in seconds; by default Effect's clock. */
   readonly now?: () => number
   readonly check?: Pick<VerifyOptions, "level" | "blocks">
   readonly temporaryDirectory: string
+  /** The hash of the coins of a snapshot that the operator trusts, wire order. */
+  readonly snapshotHash?: Bytes | undefined
 }
 
-const openParts = (options: ChainOptions): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
+interface OpenOptions extends ChainOptions, Pick<ChainStateOptions, "snapshot"> {}
+
+/** The chain state in use: that of a snapshot, or the node's own. A damaged one of a snapshot is removed. */
+const chooseChainState = (own: string): Effect.Effect<ChainStateInUse, StorageFailure, DataHealth> =>
+  Effect.gen(function*() {
+    const first = yield* attempt(() => chainStateInUse(own))
+    const found = first.base === undefined ? undefined : yield* findDamage(inspected(first.directory))
+    if (found !== undefined) {
+      yield* attempt(() => requestRebuild({ chainstateDirectory: first.directory, reason: found }))
+    }
+    const chosen = found === undefined ? first : yield* attempt(() => chainStateInUse(own))
+    if (chosen.removed !== undefined) {
+      yield* Effect.logWarning("chain state of a snapshot removed: the node continues from its own", {
+        reason: chosen.removed
+      })
+    }
+    return chosen
+  })
+
+const openParts = (options: OpenOptions): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { temporaryDirectory } = options
     const clock = yield* Effect.clock
@@ -119,16 +148,33 @@ const connectStored = ({ writer }: ChainParts, blocksDirectory: string): Effect.
     )
   )
 
+/** Empties a pruned directory that lost its chain state: the blocks that are left do not lead to it. */
+const usePrunedDirectory = (options: ChainOptions): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { blocksDirectory, chainstateDirectory, prune } = options
+    if (!isPruned(blocksDirectory)) return
+    if (hasChainState(chainstateDirectory)) {
+      return prune === undefined ? yield* attempt(() => refuseUnpruned(blocksDirectory)) : undefined
+    }
+    const files = yield* attempt(() => emptyPrunedDirectory(blocksDirectory))
+    yield* Effect.logWarning("chain state missing, and old blocks were pruned: all blocks are downloaded again", {
+      files
+    })
+  })
+
 /** Opens a chain: repairs or rebuilds what a crash left, checks the last blocks, and connects all stored blocks. */
 export const openChain = (
-  options: ChainOptions
+  given: ChainOptions
 ): Effect.Effect<ChainParts, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
-    const { blocksDirectory, temporaryDirectory } = options
+    const { blocksDirectory, temporaryDirectory } = given
+    const { base, directory } = yield* chooseChainState(given.chainstateDirectory)
+    const options = { ...given, chainstateDirectory: directory, snapshot: base }
     yield* attempt(() =>
       guarded({ file: temporaryDirectory, doing: "tidying", remedy: "" }, () => removeUnpacked(temporaryDirectory))
     )
     const rebuilt = yield* removeDamagedChainState(options)
+    yield* usePrunedDirectory(options)
     const parts = yield* openParts(options)
     const { decisions, state, stores } = parts
     const strayFiles = stores.strayFiles()

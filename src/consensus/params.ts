@@ -18,6 +18,27 @@ export interface Activation {
   readonly taproot: number
 }
 
+/**
+ * A block of the best chain that this release names, as it names the block of `assumeValid`: a header chain can start
+ * there. Hash and work of such a block are public in the reference node's parameters of each release
+ * (`kernel/chainparams.cpp`, `defaultAssumeValid` and `nMinimumChainWork`, both of the same block).
+ */
+export interface ChainAnchor {
+  readonly height: Height
+  /** Wire order. */
+  readonly hash: Uint8Array
+  /** The work of all headers from genesis to this one, included. */
+  readonly chainwork: bigint
+}
+
+/** The coins after a block. Hashes in wire order. */
+export interface KnownSnapshot {
+  readonly height: Height
+  readonly block: Uint8Array
+  /** `hash_serialized_3` of the coins. */
+  readonly coins: Uint8Array
+}
+
 /** The parameters of a network for the rules (consensus, reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
@@ -42,6 +63,14 @@ export interface ConsensusParams {
   readonly minimumChainWork: bigint
   /** Up to this block, scripts are assumed valid. Wire order; `undefined` to check all. */
   readonly assumeValid: Uint8Array | undefined
+  /**
+   * Known blocks, the lowest first: a light chain starts at the first, and its headers up to the last are fixed by that
+   * hash. There has to be a retarget interval and more between two of them, and the last has to be further below
+   * the tip than a name lives. The next release appends the block of its `assumeValid`, and may drop the first.
+   */
+  readonly anchors: ReadonlyArray<ChainAnchor>
+  /** Blocks whose coins are known: a snapshot of them is loaded without `-snapshothash`. */
+  readonly snapshots: ReadonlyArray<KnownSnapshot>
   /** Transactions that may break the name rules (reference/protocol.md 4.9). */
   readonly historicBugs: HistoricBugs
 }
@@ -95,6 +124,19 @@ export const mainnetParams: ConsensusParams = {
   minNameAmountSince: 212_500,
   minimumChainWork: 0xa88f4530bb8eaceaffde5c50n,
   assumeValid: hash("46c38b14b25fef782cc454cac284b720f58ad414d2c323a980ede420da6affcf"),
+  anchors: [
+    {
+      height: 789_000,
+      hash: hash("58179f232d479647269d7a37bc8977e1dc84159ed325b175ec5c17509032c74d"),
+      chainwork: 0x8bc5cfceb24bea04dda51afcn
+    },
+    {
+      height: 815_000,
+      hash: hash("46c38b14b25fef782cc454cac284b720f58ad414d2c323a980ede420da6affcf"),
+      chainwork: 0xa88f4530bb8eaceaffde5c50n
+    }
+  ],
+  snapshots: [],
   historicBugs: mainnetHistoricBugs
 }
 
@@ -125,6 +167,9 @@ export const testnetParams: ConsensusParams = {
   minNameAmountSince: 0,
   minimumChainWork: 0xed17e3004a583c4fn,
   assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
+  anchors: [],
+  // Upstream's list has blocks of Bitcoin's test network.
+  snapshots: [],
   historicBugs: noHistoricBugs
 }
 
@@ -148,6 +193,25 @@ export const regtestParams: ConsensusParams = {
   minNameAmountSince: 0,
   minimumChainWork: 0n,
   assumeValid: undefined,
+  anchors: [],
+  // Upstream `kernel/chainparams.cpp`, for its tests.
+  snapshots: [
+    {
+      height: 110,
+      block: hash("4f29bd26ec9ef63973ee4e45bfb517cccaed7629c6cdbdd0d2f653f9d3ea4a47"),
+      coins: hash("b6f3c376e66764edd996ec074254833d33d187bf4886f5812b85ba5f0db2d54d")
+    },
+    {
+      height: 200,
+      block: hash("385901ccbd69dff6bbd00065d01fb8a9e464dede7cfe0372443884f9b1dcf6b9"),
+      coins: hash("17dcc016d188d16068907cdeb38b75691a118d43053b8cd6a25969419381d13a")
+    },
+    {
+      height: 299,
+      block: hash("a53cb7a2bedb5860b46df1481ac107e2d53940bbbe7f3dd82301b4f467083736"),
+      coins: hash("74251f753e3e273fe8856d4e058f6cb4264a30dcef0dff7d355eac040e32e61b")
+    }
+  ],
   historicBugs: noHistoricBugs
 }
 

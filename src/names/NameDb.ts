@@ -36,6 +36,7 @@ import {
 } from "./nameQueries.ts"
 import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
+import { readBeginning } from "./NameStore.ts"
 import { RecordCache } from "./RecordCache.ts"
 
 export type { NameClock, NameEntry, NameEvent, NameHistoryEntry, NameStats }
@@ -81,6 +82,11 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
+  /**
+   * The height of the block whose state the database began with, from a snapshot; `undefined` for genesis. Of names, only
+   * the record at that block is known then: no earlier operations, and no expired names.
+   */
+  readonly beginning: Effect.Effect<Height | undefined, StorageFailure>
   /** The last block in the database; `undefined` before the first. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /** The follower that applies the chain's blocks to the names, for `ChainControl.register`. */
@@ -231,6 +237,7 @@ const make = (
       },
       heightOfTransaction: (txid) => file.point(() => file.points.heightOfTransaction(txid)),
       stats,
+      beginning: file.snapshot(readBeginning),
       cursor,
       follower: makeNameFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
       changes: Stream.fromPubSub(events),

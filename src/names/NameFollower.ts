@@ -1,19 +1,19 @@
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
+import { isStorageFailure } from "../chain/attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../chain/write/Follower.ts"
-import type { NameEffect } from "../consensus/view.ts"
 import type { NameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
-import { batchOf } from "./nameChanges.ts"
+import { batchOf, SettingNumbers, type StoredEffect } from "./nameChanges.ts"
 import type { NameEntry } from "./NameEntry.ts"
 import { NameEvent } from "./NameEvent.ts"
 import type { NamesFile } from "./NamesFile.ts"
-import { applyBatch, readCursor, readTrail, rewindTo } from "./NameStore.ts"
+import { addNames, applyBatch, beginAt, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
 
 /** Converts an effect to a record. Copies the bytes: those of an effect are views of a whole block. */
-const recordOfEffect = ({ address, height, name, operation, transaction, value, vout }: NameEffect): NameEntry => ({
+const recordOfEffect = ({ address, height, name, operation, transaction, value, vout }: StoredEffect): NameEntry => ({
   name: name.slice(),
   value: operation.value.slice(),
   height,
@@ -108,6 +108,25 @@ export const makeNameFollower = ({ backlog, cursor, events, file, position, reco
     )
   }
 
+  const adopt: NonNullable<Follower["adopt"]> = ({ at, visitNames }) => {
+    const numbers = new SettingNumbers()
+    const write = file.write((connection) =>
+      beginAt(connection, at).pipe(
+        Effect.zipRight(
+          visitNames((names) => addNames(connection, names.flatMap((held) => numbers.operationOf(held))))
+        ),
+        // A read of the chain state that fails must not look like a fault of this file.
+        Effect.catchIf(isStorageFailure, Effect.die)
+      )
+    )
+    return changing("all", write).pipe(
+      Effect.zipRight(Effect.sync(() => void (told = Math.max(told, at.height)))),
+      Effect.zipRight(Effect.logInfo("names begin at the base of the snapshot", { height: at.height })),
+      Effect.as(true),
+      Effect.withSpan("svcd.names.adopt", { attributes: { height: at.height } })
+    )
+  }
+
   const repair: Repair = {
     ...file.repair,
     // The cached records are correct, but not in the file until the rebuild is complete.
@@ -119,6 +138,7 @@ export const makeNameFollower = ({ backlog, cursor, events, file, position, reco
     trail: file.snapshot(readTrail),
     apply,
     rewind,
+    adopt,
     repair
   }
 }

@@ -117,11 +117,10 @@ export const readTrail = (connection: Connection): Effect.Effect<ReadonlyArray<C
     (rows) => rows.map(({ hash, height }) => ({ height, hash: plain(hash) }))
   )
 
-/** Applies the effects of blocks and stores the blocks. Each name is written once, even if it changed several times. */
-export const applyBatch = (
+/** Stores operations. Each name is written once, even if it changed several times. */
+const storeOperations = (
   connection: Connection,
-  { latest, operations }: NameBatch,
-  blocks: readonly [Cursor, ...ReadonlyArray<Cursor>]
+  { latest, operations }: NameBatch
 ): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     const ids = new Map<number, number>()
@@ -135,10 +134,48 @@ export const applyBatch = (
       return { effect, id, nameId }
     })
     yield* runRows(connection, { statement: INSERT_OPERATIONS, rows })
+  })
+
+/** Applies the effects of blocks and stores the blocks. */
+export const applyBatch = (
+  connection: Connection,
+  batch: NameBatch,
+  blocks: readonly [Cursor, ...ReadonlyArray<Cursor>]
+): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
+    yield* storeOperations(connection, batch)
     const to = blocks[blocks.length - 1] ?? blocks[0]
     yield* runRows(connection, { statement: INSERT_BLOCKS, rows: blocks.slice(-KEPT_BLOCKS) })
     yield* query(connection, "DELETE FROM blocks WHERE height <= ?", [to.height - KEPT_BLOCKS])
     yield* writeCursor(connection, to)
+  })
+
+/** The height of the block that the histories begin with; `undefined` for genesis. */
+export const readBeginning = (connection: Connection): Effect.Effect<Height | undefined, SqlError> =>
+  Effect.map(
+    query<{ readonly height: Height }>(connection, "SELECT height FROM beginning", []),
+    ([row]) => row?.height
+  )
+
+const EMPTY_ALL = ["operations", "names", "blocks", "cursor", "beginning"].map((table) => `DELETE FROM ${table}`)
+
+/** Empties all tables, for names that begin at a block. */
+export const beginAt = (connection: Connection, at: Cursor): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
+    for (const statement of EMPTY_ALL) yield* query(connection, statement, [])
+    yield* query(connection, "INSERT INTO beginning (one, height) VALUES (1, ?)", [at.height])
+    yield* runRows(connection, { statement: INSERT_BLOCKS, rows: [at] })
+    yield* writeCursor(connection, at)
+  })
+
+/** Stores names, each with one operation. */
+export const addNames = (
+  connection: Connection,
+  operations: ReadonlyArray<NumberedEffect>
+): Effect.Effect<void, SqlError> =>
+  storeOperations(connection, {
+    operations,
+    latest: new Map(operations.map((each) => [nameKey(each.effect.name), each]))
   })
 
 /** Remove the operations from a number on. A name gets its last earlier operation; without one it is deleted. */

@@ -66,12 +66,22 @@ const blocksSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.
   (sql) => sql`CREATE TABLE blocks (height INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT`
 )
 
+/**
+ * - `beginning`: the block of the snapshot that the file began with, if it did. Operations up to that height are the last
+ *   ones of names that were not expired there; their earlier operations are unknown.
+ */
+const beginningSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`CREATE TABLE beginning (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL) STRICT`
+)
+
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
   "0002_blocks": blocksSchema,
   // Changes only the number: a version without page sums refuses the file and does not change it.
-  "0003_page_sums": Effect.void
+  "0003_page_sums": Effect.void,
+  "0004_beginning": beginningSchema
 }
 
 export const LATEST_MIGRATION = Object.keys(migrations).length

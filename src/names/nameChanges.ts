@@ -1,12 +1,17 @@
-import type { ConnectedBlock } from "../chain/write/Follower.ts"
+import type { ConnectedBlock, NameCoin } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
-import { type Bytes } from "../protocol/bytes.ts"
-import { type NameKey, nameKey } from "../protocol/keys.ts"
+import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
+import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
+import { parseNameScript } from "../protocol/nameOperation.ts"
+import { prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
 import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameEntry.ts"
+
+/** What a name's record takes from the operation that set it. */
+export type StoredEffect = Omit<NameEffect, "transaction"> & { readonly transaction: { readonly txid: Bytes } }
 
 export interface NumberedEffect {
   readonly id: number
-  readonly effect: NameEffect
+  readonly effect: StoredEffect
 }
 
 export interface NameBatch {
@@ -35,6 +40,26 @@ export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
     }
   }
   return { operations, latest }
+}
+
+/** Makes numbered operations of names that are known by their coins alone. Their order within a block is unknown. */
+export class SettingNumbers {
+  /** How many operations of a block have a number. */
+  private readonly used = new Map<Height, number>()
+
+  operationOf({ claim, coin }: NameCoin): ReadonlyArray<NumberedEffect> {
+    const { height } = claim
+    const script = parseNameScript(coin.script)
+    if (script === undefined || script.operation.op === "name_new") return []
+    const at = this.used.get(height) ?? 0
+    this.used.set(height, at + 1)
+    const prevout = fromBinaryString(claim.outpoint)
+    const { address, operation } = script
+    const transaction = { txid: prevoutTxid(prevout) }
+    const vout = prevoutIndex(prevout)
+    const effect = { name: operation.name, operation, height, transaction, vout, value: coin.value, address }
+    return [{ id: firstOperationAt(height) + at, effect }]
+  }
 }
 
 /** The smallest byte string after all those that begin with `prefix`; `undefined` if there is none. */

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readSync,
+  rmSync,
   writeSync
 } from "node:fs"
 import { join } from "node:path"
@@ -48,20 +49,24 @@ interface OpenFile {
 /**
  * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block file
  * is what the reference node writes without its XOR mask (reference/protocol.md 8.1). An undo record ends with the
- * first four bytes of hash256(block hash ‖ content). Methods throw `StorageFailure`.
+ * first four bytes of hash256(block hash ‖ content). A new undo file begins with each new block file, so that both
+ * become free together when old blocks are pruned. Methods throw `StorageFailure`.
  */
 export class BlockFiles {
   private readonly directory: string
   private readonly magic: Bytes
+  private readonly maxFileSize: number
   private readonly open = new Map<string, OpenFile>()
   private readonly last: Record<FileFamily, number>
   private total = 0
   /** Whether a file was created whose directory entry may not be on disk yet. */
   private newFiles = false
 
-  constructor(directory: string, magic: Bytes) {
+  /** @param maxFileSize bytes; a larger block has a file of its own. */
+  constructor(directory: string, magic: Bytes, maxFileSize = MAX_FILE_SIZE) {
     this.directory = directory
     this.magic = magic
+    this.maxFileSize = maxFileSize
     this.last = { blk: this.lastNumber("blk"), undo: this.lastNumber("undo") }
     for (const family of ["blk", "undo"] as const) {
       for (const number of this.numbers(family)) this.total += this.file(family, number).size
@@ -117,9 +122,16 @@ export class BlockFiles {
     return this.append("undo", concat(undo, checksum(blockHash, undo)))
   }
 
+  /** The number of the file that records are appended to. It is never pruned. */
+  lastOf(family: FileFamily): number {
+    return this.last[family]
+  }
+
   private append(family: FileFamily, content: Bytes): Place {
-    let number = this.last[family]
-    if (this.sizeOf(family, number) + FRAME_SIZE + content.length > MAX_FILE_SIZE) number = ++this.last[family]
+    let number = family === "undo" ? Math.max(this.last.undo, this.last.blk) : this.last.blk
+    const size = this.sizeOf(family, number)
+    if (size > 0 && size + FRAME_SIZE + content.length >= this.maxFileSize) number++
+    this.last[family] = number
     const file = this.file(family, number)
     const frame = Buffer.allocUnsafe(FRAME_SIZE + content.length)
     frame.set(this.magic)
@@ -211,6 +223,24 @@ export class BlockFiles {
     file.size = end
     this.total -= surplus
     return surplus
+  }
+
+  /** Removes a file with all its records. The removal is on disk after `syncRemovals`. Returns its size in bytes. */
+  remove(family: FileFamily, number: number): number {
+    const path = this.path(family, number)
+    const size = this.sizeOf(family, number)
+    guarded({ file: path, doing: "removing", remedy: REMEDY }, () => {
+      const known = this.open.get(path)
+      if (known !== undefined) closeSync(known.descriptor)
+      this.open.delete(path)
+      rmSync(path, { force: true })
+    })
+    this.total -= size
+    return size
+  }
+
+  syncRemovals(): void {
+    guarded({ file: this.directory, doing: "writing", remedy: REMEDY }, () => syncDirectoryNow(this.directory))
   }
 
   close(): void {

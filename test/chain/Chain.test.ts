@@ -240,7 +240,7 @@ describe("Chain", () => {
               )
               assert.deepStrictEqual(
                 verdicts,
-                branch.blocks.map(({ coreResult }) => coreResult?.replace("mempool-script", "block-script") ?? null)
+                branch.blocks.map(({ coreResult }) => coreResult?.replace("block-script", "mempool-script") ?? null)
               )
               sameState(yield* coinState(chain), branch.tipAfter, `after the branch at ${height}`)
             }

@@ -56,7 +56,7 @@ describe("ChainSink.judge", () => {
           const push = currency([input(spent, { scriptSig: Uint8Array.of(0x6a) })], [{ value: 1, script: ANYONE }])
           assert.match(
             (yield* reason(buildBlock(memory, [push]))) ?? "",
-            /^block-script-verify-flag-failed \(OP_RETURN was encountered\)$/
+            /^mempool-script-verify-flag-failed \(OP_RETURN was encountered\)$/
           )
           const old = blocks[100] ?? assert.fail()
           assert.strictEqual(yield* reason(old), "inconclusive-not-best-prevblk")

@@ -171,7 +171,7 @@ describe("a name that expires where its claim has", () => {
       const directory = yield* withHolder(undefined)
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const scripts = "block-script-verify-flag-failed (OP_RETURN was encountered)"
+          const scripts = "mempool-script-verify-flag-failed (OP_RETURN was encountered)"
           assert.strictEqual((yield* chain.sink.judge(failing))?.reason, scripts)
           assert.strictEqual((yield* chain.sink.judge(greedy))?.reason, "bad-cb-amount")
           assert.strictEqual((yield* chain.sink.judge(plain))?.reason, "bad-names-expiry")

@@ -188,8 +188,8 @@ describe("cut", () => {
 
 describe("a full file", () => {
   it.each([
-    ["exactly full is still used", 8 + 100, 0],
-    ["one byte less begins a new one", 8 + 99, 1]
+    ["one byte short of full is still used", 8 + 101, 0],
+    ["exactly full begins a new one", 8 + 100, 1]
   ])("%s", (_, left, expected) => {
     withDirectory((directory) => {
       // A sparse file uses no disk space.
@@ -199,12 +199,12 @@ describe("a full file", () => {
       const files = new BlockFiles(directory, regtest.magic)
       const place = files.appendBlock(new Uint8Array(100).fill(7))
       assert.strictEqual(place.file, expected)
-      assert.strictEqual(place.offset, expected === 0 ? MAX_FILE_SIZE - 100 : 8)
+      assert.strictEqual(place.offset, expected === 0 ? MAX_FILE_SIZE - 101 : 8)
       assert.deepStrictEqual(files.numbers("blk"), expected === 0 ? [0] : [0, 1])
       assert.strictEqual(files.appendBlock(hex("01")).file, 1)
       assert.strictEqual(files.readBlock(place)[99], 7)
-      // Undo data have separate files.
-      assert.strictEqual(files.appendUndo(HASH, hex("01")).file, 0)
+      // A new block file begins a new undo file.
+      assert.strictEqual(files.appendUndo(HASH, hex("01")).file, 1)
       files.close()
       const again = new BlockFiles(directory, regtest.magic)
       assert.strictEqual(again.appendBlock(hex("02")).file, 1)

@@ -1,9 +1,10 @@
 import { blockWork } from "../../consensus/difficulty.ts"
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { Header, HEADER_SIZE } from "../../protocol/header.ts"
 import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
+import { HashTable } from "./HashTable.ts"
 
 /**
  * The tree of all headers: a million in about 150 MB. Records of fixed size lie in pages. The number of a record
@@ -46,6 +47,15 @@ export const NONE: HeaderId = headerId(-1)
 /** The number of the first header. */
 export const GENESIS: HeaderId = headerId(0)
 
+/** The first header of an index that does not begin at genesis: only this much is known of it. */
+export interface IndexRoot {
+  /** Wire order. */
+  readonly hash: Bytes
+  readonly height: Height
+  /** The work of all headers from genesis to this one, included. */
+  readonly chainwork: bigint
+}
+
 export const Status = {
   HAVE_DATA: 1,
   HAVE_UNDO: 2,
@@ -54,7 +64,9 @@ export const Status = {
   /** It violates a rule, or the operator marked it (`invalidateblock`). */
   FAILED: 8,
   /** An ancestor failed. */
-  FAILED_PARENT: 16
+  FAILED_PARENT: 16,
+  /** Its data and undo data were pruned; `dataPlace` is where they were. It may be stored again, without undo data. */
+  PRUNED: 32
 } as const
 
 const FAILED_MASK = Status.FAILED | Status.FAILED_PARENT
@@ -84,10 +96,11 @@ const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 export class BlockIndex {
   private readonly pages: Array<Page> = []
   private size = 0
-  /** Open addressing: record number + 1 at the slot of its hash, 0 for free. Never more than half full. */
-  private table = new Uint32Array(1 << 12)
+  private readonly table = new HashTable((id) => this.hash(id))
   private readonly dirty = new Set<number>()
   private readonly workOfBits = new Map<number, bigint>()
+  /** Height of the first header: 0, unless `plant` was called. */
+  private rootHeight: Height = 0
 
   get count(): number {
     return this.size
@@ -251,30 +264,7 @@ export class BlockIndex {
   }
 
   find(hash: Bytes): HeaderId {
-    const mask = this.table.length - 1
-    for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
-      const entry = this.table[slot] ?? 0
-      if (entry === 0) return NONE
-      const id = headerId(entry - 1)
-      if (equal(this.hash(id), hash)) return id
-    }
-  }
-
-  private enter(id: HeaderId): void {
-    if (2 * (this.size + 1) > this.table.length) this.grow()
-    this.enterHash(id)
-  }
-
-  private enterHash(id: HeaderId): void {
-    const mask = this.table.length - 1
-    let slot = slotOf(this.hash(id)) & mask
-    while (this.table[slot] !== 0) slot = (slot + 1) & mask
-    this.table[slot] = id + 1
-  }
-
-  private grow(): void {
-    this.table = new Uint32Array(2 * this.table.length)
-    for (const id of this.ids()) this.enterHash(id)
+    return this.table.find(hash)
   }
 
   /** Adds a header to its parent (`NONE` for genesis) and returns its number. The hash must be unknown. */
@@ -294,10 +284,27 @@ export class BlockIndex {
     this.setField(id, PARENT, parent + 1)
     this.setField(id, HEIGHT, height)
     this.setField(id, JUMP, parent === NONE ? 0 : this.jumpFrom(parent) + 1)
-    for (let i = 0; i < 4; i++) this.setField(id, WORK + i, Number((work >> BigInt(32 * i)) & 0xffffffffn))
+    this.setWork(id, work)
     if (parent !== NONE && this.isFailed(parent)) this.addStatus(id, Status.FAILED_PARENT)
-    this.enter(id)
+    this.table.add(id)
     return id
+  }
+
+  private setWork(id: HeaderId, work: bigint): void {
+    for (let i = 0; i < 4; i++) this.setField(id, WORK + i, Number((work >> BigInt(32 * i)) & 0xffffffffn))
+  }
+
+  /** Makes a header above genesis the first one of an empty index. Its own fields, such as time and bits, read as 0. */
+  plant({ chainwork, hash, height }: IndexRoot): HeaderId {
+    if (this.size > 0) throw new Error("the block index has a first header already")
+    this.pages.push(makePage())
+    this.size = 1
+    this.rootHeight = height
+    this.blob(GENESIS, HASH, 32).set(hash)
+    this.setField(GENESIS, HEIGHT, height)
+    this.setWork(GENESIS, chainwork)
+    this.table.add(GENESIS)
+    return GENESIS
   }
 
   /** The ancestor at the jump of a header; `NONE` for genesis. */
@@ -321,7 +328,7 @@ export class BlockIndex {
 
   /** The ancestor of a header at a height not above its own; itself at its own height. Logarithmic. */
   ancestor(id: HeaderId, height: Height): HeaderId {
-    if (height > this.height(id) || height < 0) return NONE
+    if (height > this.height(id) || height < this.rootHeight) return NONE
     let walk = id
     while (this.height(walk) > height) {
       const jump = this.jump(walk)
@@ -366,7 +373,7 @@ export class BlockIndex {
     for (const page of pages) this.dirty.add(page)
   }
 
-  /** Loads stored pages into an empty index, in order; `count` is the number of headers. */
+  /** Loads stored pages into an empty index, in order; `count` is the number of headers. The first one may be planted. */
   load(pages: Iterable<Uint8Array>, count: number): void {
     if (!littleEndian) throw new Error("the block index needs a little-endian machine")
     for (const bytes of pages) this.pages.push(makePage(bytes))
@@ -374,25 +381,17 @@ export class BlockIndex {
       throw new Error(`${count} headers do not fit ${this.pages.length} pages`)
     }
     this.size = count
-    let slots = 1 << 12
-    while (slots < 2 * (count + 1)) slots *= 2
-    this.table = new Uint32Array(slots)
-    for (const id of this.ids()) {
-      this.checkPlace(id)
-      this.enterHash(id)
-    }
+    if (count > 0) this.rootHeight = this.height(GENESIS)
+    for (const id of this.ids()) this.checkPlace(id)
+    this.table.rebuild(count)
   }
 
   /** Refuses links that do not lead to lower numbers: a walk along them would not end. */
   private checkPlace(id: HeaderId): void {
     const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
     const sound = id === 0
-      ? parent === NONE && jump === NONE && height === 0
+      ? parent === NONE && jump === NONE
       : parent >= 0 && parent < id && jump >= 0 && jump <= parent && height === this.height(parent) + 1
     if (!sound) throw new Error(`header number ${id} is not after its parent`)
   }
 }
-
-/** The low bytes of a hash: proof of work leaves them random. */
-const slotOf = (hash: Bytes): number =>
-  ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0

@@ -7,7 +7,7 @@ import type { ChainState } from "../state/ChainState.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 
 /** The losses without the functions that change what the chain stores or awaits. */
-export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "regained" | "waitFor" | "giveUp" | "bars">
+export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "pruned" | "regained" | "waitFor" | "giveUp" | "bars">
 
 /**
  * The tree of headers, for synchronous access: sync, serving and announcing read it thousands of times. A header has a
@@ -37,6 +37,8 @@ export interface HeaderTree {
   /** Number of the block's transactions; 0 if the block was never stored. */
   readonly transactions: (id: HeaderId) => number
   readonly hasBlock: (id: HeaderId) => boolean
+  /** Whether the block was pruned and is not stored. */
+  readonly isPruned: (id: HeaderId) => boolean
   /** Whether the block was ever connected, so that it was validated completely. */
   readonly wasConnected: (id: HeaderId) => boolean
   readonly tip: () => HeaderId
@@ -71,6 +73,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
     isFailed: (id) => index.isFailed(id),
     transactions: (id) => index.txCount(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
+    isPruned: (id) => index.has(id, Status.PRUNED) && !index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),
     tip: () => state.settledTip,
     best: () => state.bestHeader,

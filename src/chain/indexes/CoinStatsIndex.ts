@@ -1,36 +1,14 @@
 import * as Effect from "effect/Effect"
-import { madeCoins } from "../../consensus/connectBlock.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { blockSubsidy } from "../../consensus/subsidy.ts"
-import type { Coin } from "../../consensus/view.ts"
-import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
-import { decodeSetNumber, encodeSetNumber, MuHash, settledSets } from "../../protocol/muhash.ts"
-import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { isUnspendable } from "../../protocol/script.ts"
-import { outpointKey } from "../../protocol/transaction.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
 import type { Database, Statement } from "../../storage/Database.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
-import { BOGO_BYTES, hashedCoin } from "../state/coinStats.ts"
 import type { ConnectedBlock, Cursor, Follower } from "../write/Follower.ts"
+import { makeAside } from "./aside.ts"
+import { type CoinTotals, countBlocks, NO_COINS } from "./coinTotals.ts"
 import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
-
-/** Sums over the chain up to a block. Amounts in smallest units: those that grow without end exceed 2^53. */
-export interface CoinTotals {
-  readonly txouts: number
-  readonly bogosize: number
-  /** Unspent amounts without and with a name. */
-  readonly coins: number
-  readonly names: number
-  readonly subsidy: bigint
-  readonly spent: bigint
-  /** Outputs of coinbases, and all others. */
-  readonly coinbase: bigint
-  readonly created: bigint
-  /** Amounts that never became coins: of genesis, of unspendable scripts, and not claimed by miners. */
-  readonly genesis: bigint
-  readonly scripts: bigint
-  readonly unclaimed: bigint
-}
+import { DIGEST_BYTES, EMPTY_SET, SET_BYTES, settleBlocks, type SettledBlocks } from "./setChanges.ts"
 
 export interface StoredCoinStats extends CoinTotals {
   /** Wire order. */
@@ -45,20 +23,6 @@ export interface CoinStatsIndex {
 
 const FILE = "coinstats.db"
 
-const NOTHING: CoinTotals = {
-  txouts: 0,
-  bogosize: 0,
-  coins: 0,
-  names: 0,
-  subsidy: 0n,
-  spent: 0n,
-  coinbase: 0n,
-  created: 0n,
-  genesis: 0n,
-  scripts: 0n,
-  unclaimed: 0n
-}
-
 const COLUMNS = `hash BLOB NOT NULL, muhash BLOB NOT NULL, txouts INTEGER NOT NULL, bogosize INTEGER NOT NULL,
   coins INTEGER NOT NULL, names INTEGER NOT NULL, totals TEXT NOT NULL`
 
@@ -66,6 +30,9 @@ const COLUMNS = `hash BLOB NOT NULL, muhash BLOB NOT NULL, txouts INTEGER NOT NU
 const TABLES = `CREATE TABLE stats (height INTEGER PRIMARY KEY, ${COLUMNS}) STRICT;
 CREATE TABLE stale_stats (${COLUMNS}, PRIMARY KEY (hash)) WITHOUT ROWID, STRICT;
 CREATE TABLE sets (height INTEGER PRIMARY KEY, number BLOB NOT NULL) STRICT;`
+
+/** Changed coins up to which this thread settles a batch: about a millisecond of work. */
+const SMALL_BATCH = 200
 
 /** Blocks whose sets are kept: a reorg of more blocks rebuilds the index. */
 const KEPT_SETS = 2_016
@@ -112,58 +79,50 @@ const decodeRow = ({ bogosize, coins, muhash, names, totals, txouts }: Row): Sto
   return { txouts, bogosize, coins, names, muhash, subsidy, spent, coinbase, created, genesis, scripts, unclaimed }
 }
 
-type Counts = { -readonly [K in "txouts" | "bogosize" | "coins" | "names"]: CoinTotals[K] }
-
-/** Adds a coin to the counts, or removes it. */
-const count = (counts: Counts, { script, value }: Coin, sign: 1 | -1): void => {
-  counts.txouts += sign
-  counts.bogosize += sign * (BOGO_BYTES + script.length)
-  if (parseNameScript(script) === undefined) counts.coins += sign * value
-  else counts.names += sign * value
-}
-
-const sum = (coins: ReadonlyArray<{ readonly value: number }>): bigint =>
-  coins.reduce((total, { value }) => total + BigInt(value), 0n)
-
-/** The sums of amounts after a block. Source: upstream `index/coinstatsindex.cpp`, `CustomAppend`. */
-const amountsAfter = (
-  before: CoinTotals,
-  { block, coins, height }: ConnectedBlock,
-  params: ConsensusParams
-): CoinTotals => {
-  const reward = BigInt(blockSubsidy(height, params))
-  const subsidy = before.subsidy + reward
-  if (height === 0) return { ...before, subsidy, genesis: reward }
-  const outputs = block.transactions.map((transaction) => transaction.outputs)
-  const isLost = ({ script }: { readonly script: Bytes }): boolean => isUnspendable(script)
-  const [own = [], ...others] = outputs.map((list) => list.filter((output) => !isLost(output)))
-  const after = {
-    ...before,
-    subsidy,
-    spent: before.spent + sum((coins?.spent ?? []).flat()),
-    coinbase: before.coinbase + sum(own),
-    created: before.created + sum(others.flat()),
-    scripts: before.scripts + sum(outputs.flat().filter(isLost))
-  }
-  const accounted = after.created + after.coinbase + after.genesis + after.scripts + before.unclaimed
-  return { ...after, unclaimed: before.unclaimed + after.spent + subsidy - accounted }
-}
-
-/** The coins of a block that outlive it, and those from before it that do not. */
-const changesOf = ({ block, coins, height }: ConnectedBlock, params: ConsensusParams) => {
-  const inside = new Set(block.transactions.flatMap(({ inputs }) => inputs.map(({ prevout }) => outpointKey(prevout))))
-  return {
-    added: madeCoins(block, height, params).filter(([key]) => !inside.has(key)),
-    removed: [...coins?.removed ?? []]
-  }
-}
-
 const lacking = (directory: string, height: number): StorageCorrupted =>
   new StorageCorrupted({
     file: `${directory}/${FILE}`,
     found: `it has no set at height ${height}`,
     remedy: "The index is rebuilt from the stored blocks"
   })
+
+/** Coins that a batch changes, at most: an estimate of the work. */
+const sizeOf = (blocks: ReadonlyArray<ConnectedBlock>): number => {
+  let size = 0
+  for (const { block } of blocks) {
+    for (const { inputs, outputs } of block.transactions) size += inputs.length + outputs.length
+  }
+  return size
+}
+
+/** Where a batch begins. Throws `StorageCorrupted` if the index lacks the block before it. */
+const beforeOf = (store: Statements, directory: string, first: Height) => {
+  if (first === 0) return { totals: NO_COINS, number: EMPTY_SET }
+  const row = store.at.get(first - 1)
+  const number = store.set.get(first - 1)?.number
+  if (row === undefined || number === undefined) throw lacking(directory, first - 1)
+  return { totals: decodeRow(row), number }
+}
+
+const writeBlocks = (
+  store: Statements,
+  blocks: ReadonlyArray<Cursor & { readonly totals: CoinTotals | undefined }>,
+  { digests, numbers }: SettledBlocks
+): void => {
+  for (const [i, { hash, height, totals }] of blocks.entries()) {
+    if (totals === undefined) continue
+    const { bogosize, coins, names, txouts } = totals
+    const text = TOTALS.map((name) => totals[name]).join(" ")
+    const digest = digests.subarray(DIGEST_BYTES * i, DIGEST_BYTES * (i + 1))
+    store.insert.run(height, hash, digest, txouts, bogosize, coins, names, text)
+    store.putSet.run(height, numbers.subarray(SET_BYTES * i, SET_BYTES * (i + 1)))
+  }
+  const last = blocks.at(-1)?.height ?? 0
+  store.dropSets.run(last - KEPT_SETS, last)
+}
+
+const placesOf = (blocks: ReadonlyArray<ConnectedBlock>, totals: ReadonlyArray<CoinTotals>) =>
+  blocks.map(({ hash, height }, i) => ({ hash, height, totals: totals[i] }))
 
 const definition = (params: ConsensusParams, directory: string): IndexDefinition<Statements> => ({
   name: "coinstatsindex",
@@ -173,37 +132,9 @@ const definition = (params: ConsensusParams, directory: string): IndexDefinition
   prepare,
   needsCoins: true,
   apply: (store, blocks) => {
-    const [first] = blocks
-    const last = blocks.at(-1)
-    if (first === undefined || last === undefined) return
-    const row = first.height === 0 ? undefined : store.at.get(first.height - 1)
-    const number = first.height === 0 ? undefined : store.set.get(first.height - 1)?.number
-    if (first.height > 0 && (row === undefined || number === undefined)) throw lacking(directory, first.height - 1)
-    let totals: CoinTotals = row === undefined ? NOTHING : decodeRow(row)
-    const set = new MuHash(number === undefined ? {} : { numerator: decodeSetNumber(number) })
-    const after = blocks.map((block) => {
-      const { added, removed } = changesOf(block, params)
-      const counts: Counts = { ...totals }
-      for (const [key, coin] of added) {
-        set.add(hashedCoin(fromBinaryString(key), coin))
-        count(counts, coin, 1)
-      }
-      for (const [key, coin] of removed) {
-        set.remove(hashedCoin(fromBinaryString(key), coin))
-        count(counts, coin, -1)
-      }
-      totals = amountsAfter({ ...totals, ...counts }, block, params)
-      return { block, totals, set: new MuHash(set) }
-    })
-    for (const [i, { digest, number }] of settledSets(after.map(({ set }) => set)).entries()) {
-      const each = after[i]
-      if (each === undefined) continue
-      const { block: { hash, height }, totals: { bogosize, coins, names, txouts } } = each
-      const text = TOTALS.map((name) => each.totals[name]).join(" ")
-      store.insert.run(height, hash, digest, txouts, bogosize, coins, names, text)
-      store.putSet.run(height, encodeSetNumber(number))
-    }
-    store.dropSets.run(last.height - KEPT_SETS, last.height)
+    const before = beforeOf(store, directory, blocks[0]?.height ?? 0)
+    const { packed, totals } = countBlocks(before.totals, blocks, params)
+    writeBlocks(store, placesOf(blocks, totals), settleBlocks(before.number, packed))
   },
   rewind: (store, height) => {
     if (store.set.get(height) === undefined) throw lacking(directory, height)
@@ -213,13 +144,59 @@ const definition = (params: ConsensusParams, directory: string): IndexDefinition
   }
 })
 
+/**
+ * The index. Large batches go to a thread, and are stored when it answers: until then the cursor on the disk is behind, and
+ * readers wait. A crash in between is an ordinary start.
+ */
 export const openCoinStatsIndex = (place: IndexPlace, params: ConsensusParams) =>
-  Effect.map(openIndex(definition(params, place.directory), place), ({ follower, read }): CoinStatsIndex => ({
-    follower,
-    stats: ({ hash, height }) =>
-      read((store) => {
-        const row = store.at.get(height)
-        const found = row !== undefined && equal(row.hash, hash) ? row : store.stale.get(hash)
-        return found === undefined ? undefined : decodeRow(found)
+  Effect.gen(function*() {
+    const { directory } = place
+    const { follower, read, write } = yield* openIndex(definition(params, directory), place)
+    const aside = yield* makeAside(`${directory}/${FILE}`)
+    /** The totals after the last batch that the thread has. */
+    let ahead: CoinTotals | undefined
+
+    const hand = (blocks: ReadonlyArray<ConnectedBlock>) =>
+      Effect.gen(function*() {
+        const first = blocks[0]?.height ?? 0
+        const before = aside.pending() === 0 || ahead === undefined
+          ? yield* Effect.zipRight(aside.drained, read((store) => beforeOf(store, directory, first)))
+          : { totals: ahead, number: undefined }
+        const { packed, totals } = countBlocks(before.totals, blocks, params)
+        ahead = totals.at(-1)
+        const places = placesOf(blocks, totals)
+        const last = places.at(-1)
+        if (last === undefined) return
+        yield* aside.settle(
+          { start: before.number, packed },
+          (settled) => write(last, (store) => writeBlocks(store, places, settled))
+        )
       })
-  }))
+
+    return {
+      follower: {
+        ...follower,
+        cursor: Effect.zipRight(aside.drained, follower.cursor),
+        apply: (blocks) =>
+          Effect.suspend(() =>
+            aside.pending() === 0 && sizeOf(blocks) <= SMALL_BATCH
+              ? Effect.zipRight(aside.rested, follower.apply(blocks))
+              : hand(blocks)
+          ),
+        rewind: (to) => Effect.zipRight(aside.drained, follower.rewind(to)),
+        repair: {
+          ...follower.repair,
+          begin: Effect.zipRight(aside.abandoned, follower.repair.begin)
+        }
+      },
+      stats: ({ hash, height }) =>
+        Effect.zipRight(
+          aside.drained,
+          read((store) => {
+            const row = store.at.get(height)
+            const found = row !== undefined && equal(row.hash, hash) ? row : store.stale.get(hash)
+            return found === undefined ? undefined : decodeRow(found)
+          })
+        )
+    } satisfies CoinStatsIndex
+  })

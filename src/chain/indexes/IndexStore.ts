@@ -7,7 +7,7 @@ import { DataHealth } from "../../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { newerThan, removeDamaged, removeDatabase } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
-import { makeRepair, pagesOf } from "../../storage/repair.ts"
+import { makeRepair, pagesOf, type Repair } from "../../storage/repair.ts"
 import { attempt } from "../attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "../write/Follower.ts"
 
@@ -36,8 +36,10 @@ export interface IndexPlace {
 }
 
 export interface OpenIndex<S> {
-  readonly follower: Follower
+  readonly follower: Follower & { readonly repair: Repair }
   readonly read: <A>(work: (store: S) => A) => Effect.Effect<A, StorageFailure>
+  /** Writes, and moves the cursor, in one transaction. */
+  readonly write: (to: Cursor, work: (store: S) => void) => Effect.Effect<void, StorageFailure>
 }
 
 const REMEDY = "Stop the node, delete the file and start again: the index is rebuilt from the stored blocks"
@@ -107,7 +109,7 @@ export const openIndex = <S>(
         })()
         guard.committed()
       })
-    const follower: Follower = {
+    const follower: OpenIndex<S>["follower"] = {
       name,
       needsCoins,
       background: true,
@@ -122,5 +124,5 @@ export const openIndex = <S>(
         ),
       repair
     }
-    return { follower, read: (work) => run("reading", ({ statements }) => work(statements)) }
+    return { follower, read: (work) => run("reading", ({ statements }) => work(statements)), write: change }
   })

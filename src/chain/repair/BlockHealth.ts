@@ -176,6 +176,12 @@ const make: Effect.Effect<void, never, Chain | ChainControl | DataHealth | Scope
     const { any } = losses
     if (any === missed) return
     missed = any
+    if (any && !losses.anyLost) {
+      yield* Effect.logInfo("blocks below the base of the snapshot are missing: requested from peers", {
+        blocks: losses.count
+      })
+      return
+    }
     yield* any
       ? Effect.logError(`blocks of the best chain are missing: requested from peers, ${WITHOUT_PEERS}`, {
         blocks: losses.count

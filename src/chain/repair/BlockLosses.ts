@@ -15,9 +15,16 @@ export interface Loss {
   readonly reason: string
 }
 
-/** Whether a connected block's undo data are not stored any more. The genesis block needs none. */
+/** Whether a connected block's undo data were lost. The genesis block needs none, and pruned ones are not lost. */
 export const lacksUndo = (index: BlockIndex, id: HeaderId): boolean =>
-  id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO)
+  id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO | Status.PRUNED)
+
+/** Whether a block is neither stored nor pruned. */
+const isLost = (index: BlockIndex, id: HeaderId): boolean => !index.has(id, Status.HAVE_DATA | Status.PRUNED)
+
+/** Whether a block cannot be disconnected, because its data or undo data were pruned. */
+export const isPrunedAway = (index: BlockIndex, id: HeaderId): boolean =>
+  index.has(id, Status.PRUNED) && !(index.has(id, Status.HAVE_DATA) && index.has(id, Status.HAVE_UNDO))
 
 /** The best chain up to the last validated block. */
 interface BestChain {
@@ -30,7 +37,9 @@ interface BestChain {
  * The blocks of the best chain that are not in the block files any more: a file was truncated or deleted, or a record
  * is damaged. The node requests them from peers. Meanwhile it knows their effects, but cannot serve them.
  *
- * Invariant: each block of the best chain is stored, or is in `missing`.
+ * Blocks that were pruned are not missing.
+ *
+ * Invariant: each block of the best chain is stored, pruned, or in `missing`.
  */
 export class BlockLosses {
   private readonly index: BlockIndex
@@ -45,6 +54,9 @@ export class BlockLosses {
   private refused = 0
   /** Missing blocks that were awaited in vain. The chain takes no branch that has to disconnect one of them. */
   private readonly givenUp = new Set<HeaderId>()
+  private prunedBelow: Height = 0
+  /** The height of the block that the chain state began with; -1 for a chain state from genesis. */
+  private base: Height = -1
 
   constructor(index: BlockIndex, chain: BestChain) {
     this.index = index
@@ -61,22 +73,60 @@ export class BlockLosses {
     for (const listener of this.listeners) listener()
   }
 
+  /** Notes that blocks up to a height were never stored: the coins after that block came from a snapshot. */
+  beginsAfter(base: Height): void {
+    this.base = base
+  }
+
+  /** Whether blocks are missing that were stored once. */
+  get anyLost(): boolean {
+    for (const id of this.ids()) if (this.index.height(id) > this.base) return true
+    return false
+  }
+
   /** Checks the best chain from the tip down: so the recent blocks, which `/ready` needs, are requested first. */
   look(active: ReadonlyArray<HeaderId>): void {
     this.missing.clear()
     this.withoutUndo.clear()
-    for (const id of active.toReversed()) {
-      if (!this.index.has(id, Status.HAVE_DATA)) this.missing.add(id)
+    this.prunedBelow = 0
+    for (const id of this.inOrder(active)) {
+      if (isPrunedAway(this.index, id)) this.prunedBelow = Math.max(this.prunedBelow, this.index.height(id))
+      if (isLost(this.index, id)) this.missing.add(id)
       if (lacksUndo(this.index, id)) this.withoutUndo.add(id)
     }
     this.changed()
+  }
+
+  /** Notes that blocks of the best chain were pruned, up to a height. */
+  pruned(height: Height): void {
+    this.prunedBelow = Math.max(this.prunedBelow, height)
+    this.changed()
+  }
+
+  /** The height of the last block of the best chain that was pruned; 0 for none. The chain never goes back below it. */
+  get prunedTo(): Height {
+    return this.prunedBelow
+  }
+
+  /** Whether the chain began with a snapshot that is not validated: the blocks below are still needed. */
+  get needsOldBlocks(): boolean {
+    return this.base >= 0
+  }
+
+  /** The latest blocks first, then from the tip down, or from genesis up to the base of a snapshot. */
+  private inOrder(active: ReadonlyArray<HeaderId>): ReadonlyArray<HeaderId> {
+    if (this.base < 0) return active.toReversed()
+    const latest = Math.max(0, active.length - RECENT_BLOCKS)
+    return [...active.slice(latest).reverse(), ...active.slice(0, latest)]
   }
 
   /** Notes a damaged record, which counts as missing from now on. */
   lose(loss: Loss): void {
     const { family, id } = loss
     this.index.clearStatus(id, family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO)
-    if (this.index.has(id, Status.VALID)) (family === "blk" ? this.missing : this.withoutUndo).add(id)
+    if (this.index.has(id, Status.VALID) && !this.index.has(id, Status.PRUNED)) {
+      ;(family === "blk" ? this.missing : this.withoutUndo).add(id)
+    }
     this.untold.push(loss)
     this.changed()
   }
@@ -120,9 +170,9 @@ export class BlockLosses {
     return this.isRecentMissing(() => true)
   }
 
-  /** The same, without the blocks that were awaited in vain. */
+  /** The same, without the blocks that were awaited in vain, and without those below the base of a snapshot. */
   get recentAwaited(): boolean {
-    return this.isRecentMissing((id) => !this.givenUp.has(id))
+    return this.isRecentMissing((id) => !this.givenUp.has(id) && this.index.height(id) > this.base)
   }
 
   private isRecentMissing(counts: (id: HeaderId) => boolean): boolean {
@@ -130,7 +180,7 @@ export class BlockLosses {
     const { settledHeight } = this.chain
     for (let height = Math.max(0, settledHeight - RECENT_BLOCKS + 1); height <= settledHeight; height++) {
       const id = this.chain.at(height)
-      if (!this.index.has(id, Status.HAVE_DATA) && counts(id)) return true
+      if (isLost(this.index, id) && counts(id)) return true
     }
     return false
   }
@@ -183,13 +233,20 @@ export class BlockLosses {
     return this.waiting === id || this.givenUp.has(id)
   }
 
-  /** Whether the reorg to a block has to disconnect one that was given up. */
+  /** Whether the reorg to a block has to disconnect one that was given up or pruned. */
   bars(id: HeaderId): boolean {
-    const { index } = this
+    const { index, prunedBelow } = this
+    if (prunedBelow > 0 && !this.leavesPruned(id)) return true
     for (const missing of this.givenUp) {
       const height = index.height(missing)
       if (this.has(missing) && (index.height(id) < height || index.ancestor(id, height) !== missing)) return true
     }
     return false
+  }
+
+  /** Whether a branch has all pruned blocks of the best chain. */
+  private leavesPruned(id: HeaderId): boolean {
+    const { chain, index, prunedBelow } = this
+    return index.height(id) >= prunedBelow && index.ancestor(id, prunedBelow) === chain.at(prunedBelow)
   }
 }

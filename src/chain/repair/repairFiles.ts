@@ -64,7 +64,7 @@ export interface Mended {
 export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []
   const tails: Array<Tail> = []
-  const families = index.has(GENESIS, Status.HAVE_DATA) ? ["blk", "undo"] as const : ["undo"] as const
+  const families = index.has(GENESIS, Status.HAVE_DATA | Status.PRUNED) ? ["blk", "undo"] as const : ["undo"] as const
   for (const family of families) {
     const ends = endsOf(index, family)
     for (const file of new Set([...files.numbers(family), ...ends.keys()])) {

@@ -179,7 +179,8 @@ export const verifyChain = (
 ): Effect.Effect<VerifyReport, StorageFailure> =>
   Effect.gen(function*() {
     const tip = state.settledHeight
-    const count = blocks <= 0 ? tip : Math.min(blocks, tip)
+    const most = tip - (state.snapshot?.height ?? 0)
+    const count = blocks <= 0 ? most : Math.min(blocks, most)
     const view = new UndoneView(state.view)
     let compares = level >= CheckLevel.COINS
     let checked = 0

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../../consensus/view.ts"
 import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
@@ -35,12 +36,19 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
+/** The SQL that makes an empty file a chain state, one step per version. */
+export const chainStateFormat: ReadonlyArray<string> = MIGRATIONS
+
+export const chainStateFile = (directory: string): string => join(directory, FILE)
+
 const NAMES_AT_ONCE = 256
 
 export const inspected = (directory: string): Inspected => {
   const filename = join(directory, FILE)
   return { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
 }
+
+export const hasChainState = (directory: string): boolean => existsSync(join(directory, FILE))
 
 const FIRST_INDEX = new Uint8Array(4)
 const LAST_INDEX = new Uint8Array(4).fill(0xff)
@@ -199,7 +207,7 @@ export class ChainDatabase {
   private readonly damaged: (damage: StorageCorrupted) => void
 
   constructor(directory: string, pageSize: number, damaged: (damage: StorageCorrupted) => void = () => {}) {
-    this.file = join(directory, FILE)
+    this.file = chainStateFile(directory)
     this.damaged = damaged
     const opened = openDatabase({ filename: this.file, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
     this.database = opened.database

@@ -10,9 +10,12 @@ import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
+import { type PruneOptions, Pruning } from "../prune/Pruning.ts"
 import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
+import type { BegunWith, SnapshotBase } from "../snapshot/snapshotState.ts"
+import type { Accepted } from "./Accepted.ts"
 import type { ActiveChain } from "./ActiveChain.ts"
-import type { CoinSearch, CoinsFound } from "./ChainDatabase.ts"
+import type { ChainDatabase, CoinSearch, CoinsFound } from "./ChainDatabase.ts"
 import type { ChainStores } from "./ChainStores.ts"
 import type { Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
@@ -34,12 +37,11 @@ export interface ChainStateOptions {
   /** Bytes that coins may use in memory before a flush. */
   readonly coinCacheBytes: number
   readonly now: () => number
+  /** Prunes old blocks; `undefined` to keep all. */
+  readonly prune?: PruneOptions | undefined
+  /** The snapshot that the chain state began with, if it is not validated. */
+  readonly snapshot?: SnapshotBase | undefined
 }
-
-export type Accepted =
-  | { readonly type: "new"; readonly id: HeaderId }
-  | { readonly type: "known"; readonly id: HeaderId }
-  | { readonly type: "rejected"; readonly reject: Reject }
 
 /**
  * The best chain: header tree, block files, coins and claims, and the steps from one tip to another. All methods are
@@ -55,6 +57,7 @@ export class ChainState {
   readonly index: BlockIndex
   readonly losses: BlockLosses
   readonly stored: StoredBlocks
+  readonly pruning: Pruning
   private readonly options: ChainStateOptions
   private readonly stores: ChainStores
   private readonly active: ActiveChain
@@ -62,6 +65,7 @@ export class ChainState {
   private readonly forks: Forks
   private readonly connector: Connector
   private readonly times: Timings = noTime()
+  private begun: BegunWith | undefined
 
   /** Takes the stores over: it closes them. */
   constructor(stores: ChainStores, options: ChainStateOptions) {
@@ -73,15 +77,39 @@ export class ChainState {
     this.active = active
     this.coins = new CoinStore(database)
     this.losses = new BlockLosses(index, active)
+    if (options.snapshot !== undefined) this.beginWith(options.snapshot)
     this.losses.look(active.all())
     const { coins, losses, params, times: timings } = this
     const stored = new StoredBlocks({ index, files, losses, params, timings })
-    const beyondRepair = (found: string) => stores.beyondRepair(found)
     const checkPlace = (header: BlockHeader) => this.checkPlace(header)
-    const forks = new Forks({ index, active, losses, stored, beyondRepair })
+    const forks = new Forks({ index, active, losses, stored, beyondRepair: (found) => stores.beyondRepair(found) })
     this.stored = stored
     this.forks = forks
+    const { blocksDirectory } = stores
+    this.pruning = new Pruning({ index, active, files, losses, stored, forks, blocksDirectory }, options.prune)
     this.connector = new Connector({ params, index, active, forks, coins, files, stored, timings, checkPlace })
+  }
+
+  private beginWith(snapshot: SnapshotBase): void {
+    const base = this.index.find(snapshot.hash)
+    const isSound = base !== NONE && this.active.isActive(base)
+    if (!isSound) throw this.stores.beyondRepair("the base block of its snapshot is not in its chain")
+    this.begun = { ...snapshot, id: base, height: this.index.height(base) }
+    this.losses.beginsAfter(this.begun.height)
+  }
+
+  /** The snapshot that the chain state began with; `undefined` for a chain state from genesis. */
+  get snapshot(): BegunWith | undefined {
+    return this.begun
+  }
+
+  /** Continues on the chain state of a snapshot, which `ChainStores.prepare` opened. Everything is flushed. */
+  continueOn(database: ChainDatabase, directory: string, snapshot: SnapshotBase): void {
+    this.stores.continueOn(database, { base: this.index.find(snapshot.hash), directory })
+    this.coins.continueOn(database)
+    this.beginWith(snapshot)
+    this.losses.look(this.active.all())
+    this.forks.examine()
   }
 
   get tip(): HeaderId {
@@ -228,11 +256,12 @@ export class ChainState {
     return this.index.has(id, Status.HAVE_UNDO) || lacksUndo(this.index, id) ? this.stored.undo(id) : undefined
   }
 
-  /** Headers with their proofs, up to the first block that is not stored. Throws `StorageFailure`. */
+  /** Headers with their proofs, up to the first whose proof is not stored: it is in the block. Throws `StorageFailure`. */
   fullHeaders(ids: ReadonlyArray<HeaderId>): ReadonlyArray<BlockHeader> {
     const headers: Array<BlockHeader> = []
     for (const id of ids) {
-      if (!this.index.has(id, Status.HAVE_DATA)) break
+      const isKnown = this.index.has(id, Status.PRUNED) && !this.index.header(id).hasAuxpowFlag
+      if (!isKnown && !this.index.has(id, Status.HAVE_DATA)) break
       headers.push(this.stored.header(id))
     }
     return headers
@@ -249,10 +278,7 @@ export class ChainState {
   }
 
   /** The stored coins after an outpoint, `undefined` for the first ones, in order. */
-  storedCoins(
-    after: string | undefined,
-    limit: number
-  ): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
+  storedCoins(after: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     return this.stores.database.coinsAfter(after, limit)
   }
 
@@ -262,10 +288,7 @@ export class ChainState {
   }
 
   /** The stored claims after a name, `undefined` for the first ones, in order. */
-  storedClaims(
-    after: NameKey | undefined,
-    limit: number
-  ): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
+  storedClaims(after: NameKey | undefined, limit: number): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> {
     return this.stores.database.claimsAfter(after, limit)
   }
 

@@ -1,10 +1,12 @@
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { decodeBlock } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
 import { BlockFiles } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../storage/errors.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
-import { BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
+import { BlockIndex, GENESIS, NONE, PAGE_RECORDS, Status } from "../index/BlockIndex.ts"
+import { removePruned } from "../prune/pruneFiles.ts"
 import { requestRebuild } from "../repair/rebuild.ts"
 import { cutTails, repairFiles, type Tail } from "../repair/repairFiles.ts"
 import { ActiveChain } from "./ActiveChain.ts"
@@ -16,6 +18,8 @@ export interface ChainStoresOptions {
   readonly blocksDirectory: string
   readonly chainstateDirectory: string
   readonly pageSize: number
+  /** Bytes; `MAX_FILE_SIZE` if omitted. */
+  readonly maxFileSize?: number
   /** Called synchronously when damage of chainstate.db is found. The next start rebuilds it. */
   readonly onDamage?: (damage: StorageCorrupted) => void
 }
@@ -27,7 +31,8 @@ export class ChainStores {
   readonly index = new BlockIndex()
   readonly active = new ActiveChain(this.index)
   readonly files: BlockFiles
-  readonly database: ChainDatabase
+  private open: ChainDatabase
+  private directory: string
   private readonly said: Array<string> = []
   private readonly options: ChainStoresOptions
   private readonly tails: ReadonlyArray<Tail>
@@ -35,16 +40,10 @@ export class ChainStores {
   /** Throws `StorageFailure`. */
   constructor(options: ChainStoresOptions) {
     this.options = options
-    this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
+    this.directory = options.chainstateDirectory
+    this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic, options.maxFileSize)
     try {
-      this.database = new ChainDatabase(
-        options.chainstateDirectory,
-        options.pageSize,
-        (damage) => {
-          requestRebuild({ chainstateDirectory: options.chainstateDirectory, reason: damage.found })
-          options.onDamage?.(damage)
-        }
-      )
+      this.open = this.openDatabase(options.chainstateDirectory)
     } catch (cause) {
       this.files.close()
       throw cause
@@ -53,6 +52,8 @@ export class ChainStores {
       const stored = this.database.state()
       if (stored === undefined) this.begin()
       else this.load(stored.headerCount, stored.bestHash)
+      const freed = removePruned(this.index, this.files)
+      if (freed > 0) this.said.push(`removed ${freed} bytes of pruned blocks that the last run left behind`)
       const mended = stored === undefined ? { said: [], tails: [] } : repairFiles(this.index, this.files)
       this.said.push(...mended.said)
       this.tails = mended.tails
@@ -61,6 +62,50 @@ export class ChainStores {
       this.close()
       throw cause
     }
+  }
+
+  private openDatabase(directory: string): ChainDatabase {
+    return new ChainDatabase(directory, this.options.pageSize, (damage) => {
+      requestRebuild({ chainstateDirectory: directory, reason: damage.found })
+      this.options.onDamage?.(damage)
+    })
+  }
+
+  /** The database of coins, claims and headers in use. */
+  get database(): ChainDatabase {
+    return this.open
+  }
+
+  /** Stores the whole index, and a base block as the tip, in a database that has the coins of that block. Throws. */
+  prepare(directory: string, base: HeaderId): ChainDatabase {
+    const database = this.openDatabase(directory)
+    this.index.restoreDirtyPages(Array(Math.ceil(this.index.count / PAGE_RECORDS)).keys())
+    try {
+      database.commit({
+        pages: this.index.takeDirtyPages(),
+        headerCount: this.index.count,
+        bestHash: this.index.hash(base),
+        coins: [],
+        claims: []
+      })
+      database.sums.copyLog()
+      return database
+    } catch (cause) {
+      database.close()
+      throw cause
+    }
+  }
+
+  /** Continues on another database, which `prepare` returned, and closes the one in use. */
+  continueOn(
+    database: ChainDatabase,
+    { base, directory }: { readonly base: HeaderId; readonly directory: string }
+  ): void {
+    const before = this.open
+    this.open = database
+    this.directory = directory
+    this.active.become(base)
+    before.close()
   }
 
   private begin(): void {
@@ -88,7 +133,7 @@ export class ChainStores {
 
   /** Stores the genesis block if it is missing. This also ends a rebuild: see `strayFiles`. */
   storeGenesis(): void {
-    if (this.index.has(GENESIS, Status.HAVE_DATA)) return
+    if (this.index.has(GENESIS, Status.HAVE_DATA | Status.PRUNED)) return
     const genesis = decodeBlock(this.options.params.network.genesisBlock)
     const place = this.files.appendBlock(genesis.bytes)
     const [txCount, checksum] = [genesis.transactions.length, recordChecksum(genesis.bytes)]
@@ -100,7 +145,7 @@ export class ChainStores {
    * is indexed last, so that an interrupted rebuild is resumed.
    */
   strayFiles(): ReadonlyArray<string> {
-    if (this.index.has(GENESIS, Status.HAVE_DATA)) return []
+    if (this.index.has(GENESIS, Status.HAVE_DATA | Status.PRUNED)) return []
     const numbers = this.files.numbers("blk")
     if (!numbers.some((file) => this.files.sizeOf("blk", file) > 0)) return []
     return numbers.map((file) => this.files.path("blk", file))
@@ -114,6 +159,10 @@ export class ChainStores {
   /** Cuts these parts off after their last block, once their blocks are indexed. */
   cutTails(): void {
     this.said.push(...cutTails(this.index, this.files, this.tails))
+  }
+
+  get blocksDirectory(): string {
+    return this.options.blocksDirectory
   }
 
   /** What was repaired at the start, for the operator. */
@@ -137,7 +186,7 @@ export class ChainStores {
 
   /** The error of a chain state that has to be rebuilt from the blocks. The next start does this. */
   beyondRepair(found: string): StorageCorrupted {
-    requestRebuild({ chainstateDirectory: this.options.chainstateDirectory, reason: found })
+    requestRebuild({ chainstateDirectory: this.directory, reason: found })
     const remedy = "Start the node again: it rebuilds the chain state from the stored blocks"
     return new StorageCorrupted({ file: this.database.file, found, remedy })
   }

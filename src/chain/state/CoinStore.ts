@@ -35,7 +35,7 @@ const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
  * `StorageFailure`.
  */
 export class CoinStore implements ChainView {
-  private readonly database: ChainDatabase
+  private database: ChainDatabase
   private readonly coins = new Map<string, CoinEntry>()
   private readonly claims = new Map<NameKey, NameClaim | undefined>()
   /** Outpoints whose entry differs from the stored coin, or has no coin. A flush visits only these. */
@@ -58,6 +58,14 @@ export class CoinStore implements ChainView {
 
   get hasChanges(): boolean {
     return this.changed
+  }
+
+  /** Continues on the coins of another database. There are no changes. */
+  continueOn(database: ChainDatabase): void {
+    this.forget()
+    this.unstored.clear()
+    this.missed = NOTHING_MISSED
+    this.database = database
   }
 
   readonly coin = (outpoint: string): Coin | undefined => {

@@ -45,7 +45,7 @@ export class Forks {
   }
 
   /** Finds all candidates and the best header again. */
-  private examine(): void {
+  examine(): void {
     this.findCandidates()
     this.best.find(this.active.tip)
   }

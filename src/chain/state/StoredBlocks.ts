@@ -27,6 +27,8 @@ const REMEDY = "The node asks its peers for the block; without peers start with 
 
 const UNDO_REMEDY = "The node needs the record only to disconnect the block, and then rebuilds the chain state"
 
+const PRUNED_REMEDY = "Start with -reindex: the node downloads all blocks again"
+
 export interface BlockStore {
   readonly index: BlockIndex
   readonly files: BlockFiles
@@ -110,6 +112,13 @@ export class StoredBlocks {
     return failure
   }
 
+  private absent(id: HeaderId): StorageCorrupted {
+    const { file } = this.store.index.dataPlace(id)
+    if (!this.store.index.has(id, Status.PRUNED)) return this.failure("blk", file, `${this.nameOf(id)} is missing`)
+    const found = `${this.nameOf(id)} was pruned`
+    return new StorageCorrupted({ file: this.store.files.path("blk", file), found, remedy: PRUNED_REMEDY })
+  }
+
   /** Notes that a stored block no longer passes the checks that it passed before. Returns the error. */
   damagedBlock(id: HeaderId, reason: string): StorageCorrupted {
     return this.lost("blk", id, `of ${this.nameOf(id)} is invalid (${reason})`)
@@ -129,7 +138,7 @@ export class StoredBlocks {
     // The genesis block is built in.
     if (id === GENESIS) return params.network.genesisBlock
     const place = index.dataPlace(id)
-    if (!index.has(id, Status.HAVE_DATA)) throw this.failure("blk", place.file, `${this.nameOf(id)} is missing`)
+    if (!index.has(id, Status.HAVE_DATA)) throw this.absent(id)
     const bytes = this.reading("blk", id, () => files.readBlock(place))
     const expected = index.checksum(id)
     if (expected === NO_CHECKSUM) this.approve(id, bytes)
@@ -201,6 +210,7 @@ export class StoredBlocks {
     const { files, index } = this.store
     const place = index.undoPlace(id)
     if (!index.has(id, Status.HAVE_UNDO)) {
+      if (index.has(id, Status.PRUNED)) throw this.absent(id)
       throw this.failure("undo", place.file, `the undo data of ${this.nameOf(id)} are missing`)
     }
     const bytes = this.reading("undo", id, () => files.readUndo(index.hash(id), place))

@@ -4,13 +4,16 @@ import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { Flag } from "../../consensus/flags.ts"
 import { type Reject, reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import type { Repair } from "../../storage/repair.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
 import { ChainEvent } from "../ChainEvent.ts"
+import type { BlocksPruned } from "../errors.ts"
+import { lastUnneeded, refusePruned } from "../prune/pruneLocks.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
@@ -52,16 +55,25 @@ export interface ChainWriter {
   /** Flushes at once at the tip, otherwise by size and time. Needs `exclusively`. */
   readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
   /** Needs `exclusively`. */
-  readonly enlist: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  readonly enlist: (follower: Follower) => Effect.Effect<void, BlocksPruned | StorageFailure>
   readonly dismiss: (follower: Follower) => Effect.Effect<void>
+  /** Prunes blocks up to a height, or as the target demands; none that a follower needs. Needs `exclusively`. */
+  readonly prune: (upTo?: Height) => Effect.Effect<void, StorageFailure>
   /** Whether the best chain has blocks that the followers are about to be notified of, without imported blocks. */
   readonly telling: () => boolean
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
-  reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
+/**
+ * The refusal of a block with a script that fails. Without other threads the reference node calls it a failure of the
+ * mempool's rules, if one of the block's rules is not among those of `MANDATORY_SCRIPT_VERIFY_FLAGS`: that is the rule of
+ * long salts. Source: upstream `validation.cpp`, `Chainstate::ConnectBlock`, `CheckInputScripts`.
+ */
+export const scriptReject = ({ error, flags, input, txid }: ScriptFailure, { threads }: VerifyPool): Reject => {
+  const whose = threads === 0 && (flags & Flag.NAMES_LONG_SALT) !== 0 ? "mempool" : "block"
+  return reject(`${whose}-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
+}
 
 /** The block with a number, as attributes of a span. */
 const placeOf = (state: ChainState, id: HeaderId) => {
@@ -127,6 +139,19 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       )
     }).pipe(Effect.withSpan("svcd.chain.commit"))
 
+    const prune = (upTo?: Height): Effect.Effect<void, StorageFailure> =>
+      Effect.gen(function*() {
+        const limit = lastUnneeded(state, followers)
+        if (!(yield* attempt(() => state.pruning.mark({ limit, upTo })))) return
+        yield* flush
+        const bytes = yield* attempt(() => state.pruning.remove())
+        yield* Effect.logInfo("old blocks pruned", { bytes, upTo: state.losses.prunedTo })
+      }).pipe(
+        Effect.uninterruptible,
+        Effect.annotateLogs("subsystem", "storage"),
+        Effect.withSpan("svcd.chain.prune")
+      )
+
     const tell = (
       following: Following,
       recent: ReadonlyMap<HeaderId, Connected>
@@ -168,7 +193,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           Effect.withSpan("svcd.chain.verify")
         )
         state.spent("scripts", performance.now() - started)
-        const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
+        const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed, pool) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
         recordBatch(settled, performance.now() - begun)
         yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)
@@ -226,6 +251,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           // A long way is stored and published in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush
           if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* catchUp
+          if (state.pruning.due) yield* prune()
           yield* turnOfEventLoop
         }
         // At the tip, followers and listeners are notified only of stored blocks: a crash cannot roll them back.
@@ -299,6 +325,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       activate,
       catchUp,
       flush,
+      prune,
       flushAfter: (many) =>
         Effect.suspend(() =>
           !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flush : Effect.void
@@ -306,6 +333,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       enlist: (follower) =>
         Effect.gen(function*() {
           const following: Following = { follower, cursor: yield* follower.cursor, rebuilding: false }
+          yield* refusePruned(state, following)
           const isBehind = startsBehind(state, following)
           following.rebuilding = isBehind
           if (!isBehind) yield* tell(following, untold)

@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import type { Coin, NameEffect } from "../../consensus/view.ts"
+import type { Coin, NameClaim, NameEffect } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
@@ -26,6 +26,21 @@ export interface SpentByBlock {
   readonly spent: ReadonlyArray<ReadonlyArray<Coin>>
   /** Those from before the block by `outpointKey`: spent ones, and those of names that expired. */
   readonly removed: ReadonlyMap<string, Coin>
+}
+
+/** A name that is not expired: its claim, and the coin that holds it. */
+export interface NameCoin {
+  readonly claim: NameClaim
+  readonly coin: Coin
+}
+
+/** The state at a block, for a store that begins there: the blocks before it are not stored. */
+export interface StateAtBase {
+  readonly at: Cursor
+  /** Passes all names that are not expired to `use` in lists. */
+  readonly visitNames: <E>(
+    use: (names: ReadonlyArray<NameCoin>) => Effect.Effect<void, E>
+  ) => Effect.Effect<void, E | StorageFailure>
 }
 
 /**
@@ -61,6 +76,12 @@ export interface Follower {
   readonly trail?: Effect.Effect<ReadonlyArray<Cursor>, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
+  /**
+   * Replaces all data by those of the state at a block, and moves the cursor there. Chain calls it in place of `apply`
+   * if the chain state began with a snapshot and the blocks after the cursor are missing. A follower without it waits for
+   * these blocks, and so does one that returns false.
+   */
+  readonly adopt?: (state: StateAtBase) => Effect.Effect<boolean, StorageFailure>
   /**
    * Called when the follower has reached the tip, or an unreadable block: for work that waits for the end of a reorg.
    */

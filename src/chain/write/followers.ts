@@ -3,13 +3,13 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { spentCoins } from "../../consensus/connectBlock.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { equal } from "../../protocol/bytes.ts"
-import type { HeaderId, Height } from "../../protocol/keys.ts"
+import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
 import { attempt } from "../attempt.ts"
 import { GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
 import type { Connected } from "../state/Connector.ts"
-import type { ConnectedBlock, Cursor, Follower, SpentByBlock } from "./Follower.ts"
+import type { ConnectedBlock, Cursor, Follower, SpentByBlock, StateAtBase } from "./Follower.ts"
 
 const BATCH_BLOCKS = 256
 const BATCH_BYTES = 8 * 1024 * 1024
@@ -19,6 +19,8 @@ export type Move =
   | { readonly type: "wait" }
   | { readonly type: "rewind"; readonly to: Cursor }
   | { readonly type: "forward"; readonly from: Height }
+  /** The next block is below the base of a snapshot, and missing. */
+  | { readonly type: "adopt"; readonly from: Height }
 
 /**
  * Decides how a follower's cursor moves to the tip.
@@ -28,11 +30,11 @@ export type Move =
  * `trail`. Then it rewinds to the newest block of `trail` that the chain knows, or to genesis if it knows none.
  */
 export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: ReadonlyArray<Cursor> = []): Move => {
-  if (cursor === undefined) return { type: "forward", from: 0 }
+  if (cursor === undefined) return forward(state, 0)
   const tipHeight = state.settledHeight
   const tip = state.at(tipHeight)
   const id = state.index.find(cursor.hash)
-  if (id !== NONE && state.isActive(id)) return { type: "forward", from: cursor.height + 1 }
+  if (id !== NONE && state.isActive(id)) return forward(state, cursor.height + 1)
   if (id !== NONE && state.index.has(id, Status.VALID)) return rewindTo(state, state.index.forkPoint(id, tip))
   if (cursor.height > tipHeight && !leavesChain(state, trail)) return { type: "wait" }
   if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
@@ -40,6 +42,16 @@ export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: R
   const known = trail.find(({ hash, height }) => height < cursor.height && state.index.find(hash) !== NONE)
   return rewindTo(state, known === undefined ? GENESIS : state.index.forkPoint(state.index.find(known.hash), tip))
 }
+
+/** Whether the block at a height is missing because the chain state began above it. */
+const isAssumed = (state: ChainState, height: Height): boolean =>
+  state.snapshot !== undefined && height <= state.snapshot.height && !state.hasBlock(state.at(height))
+
+/** Genesis is built in: a new store begins at the first missing block. */
+const forward = (state: ChainState, from: Height): Move => ({
+  type: isAssumed(state, Math.max(from, 1)) ? "adopt" : "forward",
+  from
+})
 
 /** Whether a store is on another branch than the chain, as far as the tip shows. */
 const leavesChain = (state: ChainState, trail: ReadonlyArray<Cursor>): boolean => {
@@ -99,7 +111,7 @@ export const follow = (
       const { cursor, follower } = following
       const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
       const move = nextMove(state, cursor, trail)
-      const isThere = move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
+      const isThere = move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
       if (isThere || !(yield* Effect.uninterruptible(step(state, following, { move, recent })))) {
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
@@ -124,7 +136,7 @@ export const startsBehind = (state: ChainState, { cursor, follower }: Following)
 export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
   Effect.suspend(() => {
     const move = nextMove(state, following.cursor)
-    return move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
+    return move.type === "wait" || (move.type !== "rewind" && move.from > state.settledHeight)
       ? Effect.succeed(false)
       : Effect.uninterruptible(step(state, following, { move, recent: new Map() }))
   })
@@ -141,6 +153,16 @@ const step = (
       yield* goesOn(following)
       return true
     }
+    const { adopt } = following.follower
+    if (move.type === "adopt" && adopt !== undefined) {
+      const at = yield* stateAtTip(state)
+      if (yield* adopt(at)) {
+        following.cursor = at.at
+        yield* goesOn(following)
+        return true
+      }
+    }
+    if (move.type === "adopt") return yield* waitsBelowBase(following, move.from)
     const { blocks, thrown } = batchFrom(state, following.follower, { from: move.from, recent })
     const last = blocks[blocks.length - 1]
     if (last !== undefined) {
@@ -155,6 +177,41 @@ const step = (
     following.waitsFor = move.from
     yield* Effect.logError(`${following.follower.name} waits at height ${move.from - 1}: ${thrown.message}`)
     return false
+  })
+
+/** The follower needs blocks below the base of a snapshot, which peers still have to send. */
+const waitsBelowBase = (following: Following, from: Height): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    if (following.waitsFor === from) return Effect.succeed(false)
+    following.waitsFor = from
+    const { name } = following.follower
+    const said = `${name} waits for the blocks below the base of the snapshot`
+    return Effect.as(Effect.logInfo(said, { height: from - 1 }), false)
+  })
+
+const NAMES_AT_ONCE = 250
+
+/** The state at the tip. All blocks are validated, and the chain does not change. */
+const stateAtTip = (state: ChainState): Effect.Effect<StateAtBase, StorageFailure> =>
+  Effect.as(attempt(() => state.flush()), {
+    at: cursorOf(state, state.tip),
+    visitNames: (use) =>
+      Effect.gen(function*() {
+        for (let after: NameKey | undefined, more = true; more;) {
+          const from: NameKey | undefined = after
+          const claims = yield* attempt(() => state.storedClaims(from, NAMES_AT_ONCE))
+          const names = yield* attempt(() =>
+            claims.flatMap(([, claim]) => {
+              const coin = state.view.coin(claim.outpoint)
+              return coin === undefined ? [] : [{ claim, coin }]
+            })
+          )
+          yield* use(names)
+          after = claims.at(-1)?.[0]
+          more = after !== undefined
+          yield* turnOfEventLoop
+        }
+      })
   })
 
 const goesOn = (following: Following): Effect.Effect<void> =>

@@ -10,7 +10,7 @@ export const verifyChecks = (
   for (const check of checks) {
     const failed = verifyTransaction(check, flags)
     if (failed !== undefined) {
-      return { block, txid: check.transaction.txid, input: failed.index, error: failed.message }
+      return { block, txid: check.transaction.txid, input: failed.index, error: failed.message, flags }
     }
   }
   return undefined

@@ -33,6 +33,8 @@ export interface ScriptFailure {
   readonly input: number
   /** The reference node's text. */
   readonly error: string
+  /** The rules of its block. */
+  readonly flags: number
 }
 
 /** The answer to `end`: the failure in the earliest block, if any. */

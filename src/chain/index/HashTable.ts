@@ -1,0 +1,52 @@
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type HeaderId, headerId } from "../../protocol/keys.ts"
+
+const LEAST_SLOTS = 1 << 12
+
+const NOTHING = headerId(-1)
+
+/** Finds the numbers of headers by hash. Open addressing: number + 1 at the slot of the hash, 0 for free; at most half full. */
+export class HashTable {
+  private readonly hashOf: (id: HeaderId) => Uint8Array
+  private slots = new Uint32Array(LEAST_SLOTS)
+
+  constructor(hashOf: (id: HeaderId) => Uint8Array) {
+    this.hashOf = hashOf
+  }
+
+  /** The number of the header with a hash; -1 for none. */
+  find(hash: Bytes): HeaderId {
+    const mask = this.slots.length - 1
+    for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
+      const entry = this.slots[slot] ?? 0
+      if (entry === 0) return NOTHING
+      const id = headerId(entry - 1)
+      if (equal(this.hashOf(id), hash)) return id
+    }
+  }
+
+  /** Adds the header with the next number: those below it are in the table. */
+  add(id: HeaderId): void {
+    if (2 * (id + 1) > this.slots.length) this.rebuild(id, 2 * this.slots.length)
+    this.enter(id)
+  }
+
+  /** Fills the table with the headers below a number. `least`: the number of slots, a power of two. */
+  rebuild(count: number, least = LEAST_SLOTS): void {
+    let size = least
+    while (size < 2 * (count + 1)) size *= 2
+    this.slots = new Uint32Array(size)
+    for (let id = 0; id < count; id++) this.enter(headerId(id))
+  }
+
+  private enter(id: HeaderId): void {
+    const mask = this.slots.length - 1
+    let slot = slotOf(this.hashOf(id)) & mask
+    while (this.slots[slot] !== 0) slot = (slot + 1) & mask
+    this.slots[slot] = id + 1
+  }
+}
+
+/** The low bytes of a hash: proof of work leaves them random. */
+const slotOf = (hash: Bytes): number =>
+  ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0

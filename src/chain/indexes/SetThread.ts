@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
+import { type SettledBlocks, settler, type ToSetThread } from "./setChanges.ts"
+
+/** The thread's program, compiled beside this file. If the sources run directly, there is none. */
+const program = new URL("./setWorker.js", import.meta.url)
+
+const hasProgram = existsSync(fileURLToPath(program))
+
+interface Waiting {
+  readonly resolve: (settled: SettledBlocks) => void
+  readonly reject: (lost: Error) => void
+}
+
+/**
+ * A thread that applies batches to a set, in order. The first batch starts it. Where there is no compiled program, this
+ * thread does the work at once.
+ */
+export class SetThread {
+  #worker: Worker | undefined
+  readonly #waiting: Array<Waiting> = []
+  readonly #own = settler()
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined
+  }
+
+  /** Rejects if the thread ends before it answers. */
+  settle(batch: ToSetThread): Promise<SettledBlocks> {
+    return new Promise((resolve, reject) => {
+      if (!hasProgram) return resolve(this.#own(batch))
+      const worker = this.#worker ??= this.#start()
+      this.#waiting.push({ resolve, reject })
+      // Keeps the process alive until the answer.
+      worker.ref()
+      worker.postMessage(batch)
+    })
+  }
+
+  #start(): Worker {
+    const worker = new Worker(program)
+    const lose = (lost: Error): void => {
+      // A thread that ended earlier may say so after the next one started.
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      void worker.terminate()
+      for (const { reject } of this.#waiting.splice(0)) reject(lost)
+    }
+    worker.on("message", (settled: SettledBlocks) => {
+      this.#waiting.shift()?.resolve(settled)
+      if (this.#waiting.length === 0) worker.unref()
+    })
+    worker.on("messageerror", lose)
+    worker.on("error", lose)
+    worker.on("exit", (code) => lose(new Error(`the thread of the coin statistics ended with exit code ${code}`)))
+    return worker
+  }
+
+  /** Ends the thread; batches that wait for it are rejected. A later batch, with its `start`, starts another. */
+  async end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error("the thread of the coin statistics is closed"))
+    worker?.removeAllListeners("exit")
+    await worker?.terminate()
+  }
+}

@@ -1,0 +1,57 @@
+import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { decodeSetNumber, encodeSetNumber, MuHash, settledSets } from "../../protocol/muhash.ts"
+import { Reader } from "../../protocol/Reader.ts"
+
+/**
+ * The set hash after each block of a batch. This is the long part of the coin statistics: it runs in a thread of its own
+ * (`SetThread`). Batches are packed, one block after the other: the numbers of added and of removed members (u32 each),
+ * then the members with their lengths.
+ */
+
+export const DIGEST_BYTES = 32
+
+export const SET_BYTES = 384
+
+/** The empty set. */
+export const EMPTY_SET: Bytes = encodeSetNumber(1n)
+
+/** Per block of a batch its hash (wire order) and the number of the set, each list in one piece. */
+export interface SettledBlocks {
+  readonly digests: Uint8Array
+  readonly numbers: Uint8Array
+}
+
+/** Applies a packed batch to the set with a number. */
+export const settleBlocks = (start: Bytes, packed: Bytes): SettledBlocks => {
+  const reader = new Reader(packed)
+  const set = new MuHash({ numerator: decodeSetNumber(start) })
+  const after: Array<MuHash> = []
+  while (reader.remaining > 0) {
+    const added = reader.u32("added")
+    const removed = reader.u32("removed")
+    for (let i = 0; i < added; i++) set.add(reader.varBytes("member"))
+    for (let i = 0; i < removed; i++) set.remove(reader.varBytes("member"))
+    after.push(new MuHash(set))
+  }
+  const settled = settledSets(after)
+  return {
+    digests: concat(...settled.map(({ digest }) => digest)),
+    numbers: concat(...settled.map(({ number }) => encodeSetNumber(number)))
+  }
+}
+
+/** A batch for the thread; without `start` it follows the one before. */
+export interface ToSetThread {
+  readonly start: Bytes | undefined
+  readonly packed: Uint8Array
+}
+
+/** Applies batches one after the other. */
+export const settler = (): (batch: ToSetThread) => SettledBlocks => {
+  let number = EMPTY_SET
+  return ({ packed, start }) => {
+    const settled = settleBlocks(start ?? number, packed)
+    if (settled.numbers.length > 0) number = settled.numbers.slice(-SET_BYTES)
+    return settled
+  }
+}

@@ -1,0 +1,8 @@
+import { parentPort } from "node:worker_threads"
+import { settler, type ToSetThread } from "./setChanges.ts"
+
+/** The main program of the thread of the coin statistics. It answers each batch, in order. */
+
+const settle = settler()
+
+parentPort?.on("message", (batch: ToSetThread) => parentPort?.postMessage(settle(batch)))

@@ -1,0 +1,98 @@
+import type { HeaderId, Height } from "../../protocol/keys.ts"
+import type { BlockFiles } from "../../storage/BlockFiles.ts"
+import { type BlockIndex, Status } from "../index/BlockIndex.ts"
+
+/** Blocks below the tip that are never pruned: a reorg may have to disconnect them (upstream `MIN_BLOCKS_TO_KEEP`). */
+export const BLOCKS_KEPT = 288
+
+/** Free bytes below the target, so that the files do not exceed it before the next look (upstream `FindFilesToPrune`). */
+export const FREE_BYTES = 17 * 1024 * 1024
+
+/** A block file that is not appended to any more. */
+export interface OldFile {
+  readonly number: number
+  /** Bytes of its blocks and of their undo data. */
+  readonly bytes: number
+  readonly highest: Height
+}
+
+export interface PruneLimits {
+  /** The last block that may be pruned. */
+  readonly last: Height
+  /** Bytes of all block and undo files, and how many there may be; `Infinity` and 0 for all that may be pruned. */
+  readonly usage: number
+  readonly target: number
+}
+
+/**
+ * The numbers of the files to prune, the oldest first: those with no block above the last one that may be pruned, until
+ * the rest is below the target. Source: upstream `node/blockstorage.cpp`, `FindFilesToPrune`, `FindFilesToPruneManual`.
+ */
+export const filesToPrune = (
+  files: ReadonlyArray<OldFile>,
+  { last, target, usage }: PruneLimits
+): ReadonlySet<number> => {
+  const chosen = new Set<number>()
+  let left = usage
+  for (const { bytes, highest, number } of files) {
+    if (left + FREE_BYTES < target) break
+    if (highest > last) continue
+    chosen.add(number)
+    left -= bytes
+  }
+  return chosen
+}
+
+/** The block files that may be pruned, in order. Reads the whole index: some milliseconds. */
+export const oldFiles = (index: BlockIndex, files: Pick<BlockFiles, "lastOf">): ReadonlyArray<OldFile> => {
+  const found = new Map<number, { bytes: number; highest: Height }>()
+  const last = files.lastOf("blk")
+  for (const id of index.ids()) {
+    if (!index.has(id, Status.HAVE_DATA)) continue
+    const { file, size } = index.dataPlace(id)
+    if (file >= last) continue
+    const known = found.get(file) ?? { bytes: 0, highest: 0 }
+    found.set(file, known)
+    known.bytes += size + (index.has(id, Status.HAVE_UNDO) ? index.undoPlace(id).size : 0)
+    known.highest = Math.max(known.highest, index.height(id))
+  }
+  return [...found].map(([number, facts]) => ({ number, ...facts })).sort((a, b) => a.number - b.number)
+}
+
+/** Marks the blocks of some files as pruned. Returns them. */
+export const markPruned = (index: BlockIndex, numbers: ReadonlySet<number>): ReadonlyArray<HeaderId> => {
+  const pruned: Array<HeaderId> = []
+  for (const id of index.ids()) {
+    if (!index.has(id, Status.HAVE_DATA) || !numbers.has(index.dataPlace(id).file)) continue
+    index.clearStatus(id, Status.HAVE_DATA | Status.HAVE_UNDO)
+    index.addStatus(id, Status.PRUNED)
+    pruned.push(id)
+  }
+  return pruned
+}
+
+/**
+ * Removes files whose blocks are all pruned, and undo files without records. Runs after the commit that marks the
+ * blocks, and at the start: a node may have been killed between both. Returns the number of bytes. Throws
+ * `StorageUnavailable`.
+ */
+export const removePruned = (index: BlockIndex, files: BlockFiles): number => {
+  const needed = { blk: new Set([files.lastOf("blk")]), undo: new Set([files.lastOf("undo")]) }
+  const emptied = new Set<number>()
+  for (const id of index.ids()) {
+    if (index.has(id, Status.HAVE_DATA)) needed.blk.add(index.dataPlace(id).file)
+    else if (index.has(id, Status.PRUNED)) emptied.add(index.dataPlace(id).file)
+    if (index.has(id, Status.HAVE_UNDO)) needed.undo.add(index.undoPlace(id).file)
+  }
+  if (emptied.size === 0) return 0
+  const free = [
+    ...files.numbers("blk").filter((number) => emptied.has(number) && !needed.blk.has(number)).map((number) =>
+      ["blk", number] as const
+    ),
+    ...files.numbers("undo").filter((number) => !needed.undo.has(number)).map((number) => ["undo", number] as const)
+  ]
+  let bytes = 0
+  for (const [family, number] of free) bytes += files.remove(family, number)
+  if (free.length > 0) files.syncRemovals()
+  return bytes
+}

@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import type { Height } from "../../protocol/keys.ts"
+import { BlocksPruned } from "../errors.ts"
+import { Status } from "../index/BlockIndex.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import { type Following, nextMove } from "../write/followers.ts"
+
+/** Blocks below the cursor of a follower that are kept for it: a reorg rewinds it (upstream `PRUNE_LOCK_BUFFER`). */
+const KEPT_FOR_FOLLOWERS = 10
+
+/**
+ * The last block that no follower needs. A block is pruned only when all of them have it (upstream `validation.cpp`,
+ * `FlushStateToDisk`).
+ */
+export const lastUnneeded = (
+  state: Pick<ChainState, "settledHeight">,
+  followers: ReadonlyArray<Pick<Following, "cursor">>
+): Height =>
+  followers.reduce(
+    (last, { cursor }) => Math.min(last, (cursor?.height ?? 0) - KEPT_FOR_FOLLOWERS - 1),
+    state.settledHeight
+  )
+
+/** The first pruned block that a follower needs to reach the tip; `undefined` for none. */
+const firstPruned = (state: ChainState, { cursor, follower: { needsCoins } }: Following): Height | undefined => {
+  const move = nextMove(state, cursor)
+  if (move.type === "wait" || move.type === "adopt") return undefined
+  const from = move.type === "forward" ? move.from : move.to.height + 1
+  for (let height = Math.max(1, from); height <= state.losses.prunedTo; height++) {
+    const id = state.at(height)
+    const isStored = !state.index.has(id, Status.PRUNED) || state.index.has(id, Status.HAVE_DATA)
+    if (!isStored || (needsCoins === true && !state.index.has(id, Status.HAVE_UNDO))) return height
+  }
+  return undefined
+}
+
+/** Refuses a follower that can never reach the tip. */
+export const refusePruned = (state: ChainState, following: Following): Effect.Effect<void, BlocksPruned> =>
+  Effect.suspend(() => {
+    const height = firstPruned(state, following)
+    const { background = false, name, needsCoins = false } = following.follower
+    return height === undefined
+      ? Effect.void
+      : Effect.fail(new BlocksPruned({ follower: name, height, undo: needsCoins, optional: background }))
+  })

@@ -1,0 +1,33 @@
+import { isExpired } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { Coin, NameClaim } from "../../consensus/view.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import { parseNameScript } from "../../protocol/nameOperation.ts"
+
+export interface FoundClaim {
+  readonly name: Bytes
+  readonly claim: NameClaim
+  readonly outpoint: Bytes
+}
+
+/**
+ * The claim that a coin holds in the coins after the block at `height`; `undefined` for most coins, "unclear" if the coin
+ * does not tell.
+ *
+ * A name that is not expired has exactly one coin: an update spends the last one, and the coin is removed with the block
+ * before the name expires (reference/protocol.md 4.7). So claims are a function of the coins. Coins that no longer count
+ * are older than the lifetime of a name: those of historic bugs, and d/postmortem. A block reward is the exception. It may have a
+ * name script without effect on the name, depending on the version of its transaction, which a coin does not have.
+ */
+export const claimOf = (
+  { coin, outpoint }: { readonly coin: Coin; readonly outpoint: Bytes },
+  height: Height,
+  params: ConsensusParams
+): FoundClaim | "unclear" | undefined => {
+  const operation = parseNameScript(coin.script)?.operation
+  if (operation === undefined || operation.op === "name_new") return undefined
+  if (isExpired(coin, height + 1, params)) return undefined
+  if (coin.coinbase) return "unclear"
+  return { name: operation.name, claim: { height: coin.height, outpoint: binaryString(outpoint) }, outpoint }
+}

@@ -1,0 +1,118 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { dirname } from "node:path"
+import { syncDirectoryNow } from "../../base/atomicFile.ts"
+import type { Coin } from "../../consensus/view.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { equal } from "../../protocol/bytes.ts"
+import type { Network } from "../../protocol/networks.ts"
+import { Writer } from "../../protocol/Writer.ts"
+import { writeCompressedCoin } from "./compressedCoin.ts"
+import { COUNT_OFFSET, encodeMetadata } from "./snapshotFile.ts"
+
+const CHUNK = 1024 * 1024
+
+const NO_TXID: Bytes = new Uint8Array(0)
+
+/**
+ * From this index on the reference node's order of the outputs, that of the bytes of VARINT(index), is not the order of
+ * the indexes.
+ */
+const LATE_ORDER = 0x4080
+
+/** The bytes of VARINT(index) as a number that has their order, for indexes below 2^21. */
+const placeOf = (index: number): number => {
+  if (index < 0x80) return index << 16
+  if (index < LATE_ORDER) {
+    const rest = index - 0x80
+    return (0x80 | rest >> 7) << 16 | (rest & 0x7f) << 8
+  }
+  const rest = index - LATE_ORDER
+  return (0x80 | rest >> 14) << 16 | (0x80 | rest >> 7 & 0x7f) << 8 | rest & 0x7f
+}
+
+interface Output {
+  readonly index: number
+  readonly coin: Coin
+}
+
+export interface SnapshotTarget {
+  readonly path: string
+  readonly network: Network
+  /** The hash of the base block, wire order. */
+  readonly base: Bytes
+}
+
+/** The name of a file that is not complete yet. */
+export const draftOf = (path: string): string => `${path}.incomplete`
+
+/**
+ * Writes a snapshot file beside its path, and renames it at the end. The caller adds the coins in the order of (txid,
+ * index). Methods throw the errors of the system.
+ */
+export class SnapshotWriter {
+  private readonly target: SnapshotTarget
+  private readonly descriptor: number
+  private readonly buffer = new Writer(2 * CHUNK)
+  private txid: Bytes = NO_TXID
+  private outputs: Array<Output> = []
+  private count = 0
+  private open = true
+
+  constructor(target: SnapshotTarget) {
+    this.target = target
+    this.descriptor = openSync(draftOf(target.path), "w")
+    this.buffer.bytes(encodeMetadata(target.network, { base: target.base, coins: 0 }))
+  }
+
+  add(txid: Bytes, index: number, coin: Coin): void {
+    if (!equal(txid, this.txid)) {
+      this.endTransaction()
+      this.txid = txid.slice()
+    }
+    this.outputs.push({ index, coin })
+    this.count++
+  }
+
+  private endTransaction(): void {
+    const { buffer, outputs } = this
+    const last = outputs[outputs.length - 1]
+    if (last === undefined) return
+    if (last.index >= LATE_ORDER) outputs.sort((a, b) => placeOf(a.index) - placeOf(b.index))
+    buffer.bytes(this.txid).compactSize(outputs.length)
+    for (const { coin, index } of outputs) writeCompressedCoin(buffer.compactSize(index), coin)
+    this.outputs = []
+    if (buffer.size >= CHUNK) this.writeOut()
+  }
+
+  private writeOut(): void {
+    const bytes = this.buffer.written()
+    for (let at = 0; at < bytes.length;) at += writeSync(this.descriptor, bytes, at)
+    this.buffer.clear()
+  }
+
+  /** Makes the file durable and gives it its name. Returns the number of coins. */
+  finish(): number {
+    this.endTransaction()
+    this.writeOut()
+    const count = new Writer(8).u64(BigInt(this.count)).toBytes()
+    writeSync(this.descriptor, count, 0, count.length, COUNT_OFFSET)
+    fsyncSync(this.descriptor)
+    this.close()
+    renameSync(draftOf(this.target.path), this.target.path)
+    syncDirectoryNow(dirname(this.target.path))
+    return this.count
+  }
+
+  /** Removes an unfinished file. Does nothing after `finish`. */
+  abandon(): void {
+    if (!this.open) return
+    this.close()
+    rmSync(draftOf(this.target.path), { force: true })
+  }
+
+  private close(): void {
+    if (!this.open) return
+    this.open = false
+    closeSync(this.descriptor)
+  }
+}

@@ -16,15 +16,15 @@ import { makeAdmission } from "./admission.ts"
 import type { TransactionRejected } from "./errors.ts"
 import { RollingFee } from "./fees/RollingFee.ts"
 import type { GraphChunk } from "./graph/TxGraph.ts"
-import { loadPool, savePool } from "./persistence.ts"
+import { type ImportOptions, importPool, loadPool, savePool } from "./persistence.ts"
 import { DEFAULT_POLICY, type Policy } from "./policy/Policy.ts"
 import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
 import { makePoolFollower } from "./PoolFollower.ts"
-import { recordNews, recordRejected } from "./recordPool.ts"
-import type { Trial } from "./Trial.ts"
+import { recordNews, recordRejected, recordRejectedOf } from "./recordPool.ts"
+import type { PackageResult, Trial } from "./Trial.ts"
 
-export type { Trial } from "./Trial.ts"
+export type { PackageOutcome, PackageResult, Trial } from "./Trial.ts"
 
 /** Transactions that are mined together: each needs all before it or none, and together they have one fee rate. */
 export interface MempoolChunk {
@@ -42,7 +42,7 @@ export interface MempoolInfo {
   readonly size: number
   /** Virtual bytes. */
   readonly bytes: number
-  /** Approximate bytes of memory. */
+  /** Bytes that count against `maxUsage`. */
   readonly usage: number
   /** Smallest units. */
   readonly totalFee: number
@@ -75,6 +75,14 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly test: (
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
+  /**
+   * Offers a child with its parents, sorted: with its fee it may pay for parents that would be refused alone. A fee rate
+   * above `maxFeeRate`, smallest units a kvB, is refused as a mistake.
+   */
+  readonly submit: (
+    transactions: ReadonlyArray<Transaction>,
+    maxFeeRate?: number
+  ) => Effect.Effect<PackageResult, StorageFailure>
   readonly get: (txid: TxidKey) => PoolEntry | undefined
   readonly getByWtxid: (wtxid: WtxidKey) => PoolEntry | undefined
   /** In order of arrival. */
@@ -107,6 +115,10 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly prioritised: () => ReadonlyMap<TxidKey, number>
   /** Announces a transaction of our own until some peer has requested it. */
   readonly broadcastLater: (txid: TxidKey) => void
+  /** Announces a transaction to the peers that do not know it yet. */
+  readonly announceAgain: (txid: TxidKey) => Effect.Effect<void>
+  /** Calls the listener with each transaction of `announceAgain`, until the scope ends. */
+  readonly whenOffered: (listener: (entry: PoolEntry) => void) => Effect.Effect<void, never, Scope.Scope>
   readonly isUnbroadcast: (txid: TxidKey) => boolean
   /** Ends the announcements: some peer has requested it. */
   readonly broadcastDone: (txid: TxidKey) => void
@@ -123,13 +135,17 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly load: Effect.Effect<void, StorageFailure>
   /** Writes the pool to its file and returns the path. */
   readonly save: Effect.Effect<string, StorageFailure>
+  /** Offers the transactions of a file of `save`, or of the reference node's pool; fails if it cannot be used. */
+  readonly importFrom: (file: string, options: ImportOptions) => Effect.Effect<void, StorageFailure>
 }>() {}
 
 export type MempoolListener = (event: MempoolEvent) => Effect.Effect<void>
 
 export interface MempoolOptions {
-  /** Absolute path of the file that keeps the pool; `undefined` for none. */
+  /** Absolute path of the file of the pool; `undefined` for none. */
   readonly filename: string | undefined
+  /** Whether the pool is kept over a restart. Otherwise only `save` writes the file. */
+  readonly keep?: boolean
   /** Bytes of memory. */
   readonly maxUsage?: number
   /** Hours after which a waiting transaction expires. */
@@ -163,7 +179,7 @@ const make = (
     const chainCoins = yield* ChainCoins
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
-    const { expiryHours = EXPIRY_HOURS, filename, maxUsage = MAX_USAGE } = options
+    const { expiryHours = EXPIRY_HOURS, filename, keep = true, maxUsage = MAX_USAGE } = options
     const policy: Policy = { ...DEFAULT_POLICY, ...options.policy }
     const pool = new Pool()
     const rolling = new RollingFee(policy.incrementalFeeRate)
@@ -171,6 +187,7 @@ const make = (
     const admission = makeAdmission({ pool, rolling, params: chain.params, policy, maxUsage, expiry, now })
     const events = yield* PubSub.sliding<MempoolEvent>(EVENT_BACKLOG)
     const listeners = new Set<MempoolListener>()
+    const offers = new Set<(entry: PoolEntry) => void>()
     let loaded = false
 
     const heard = (event: MempoolEvent): Effect.Effect<void> =>
@@ -205,8 +222,10 @@ const make = (
       return found === undefined ? undefined : chunk(found)
     }
 
+    const loading = (file: string) => ({ filename: file, pool, admit, changing, now: now(), notBefore: now() - expiry })
+
     const load = Effect.gen(function*() {
-      if (filename !== undefined) yield* loadPool({ filename, pool, admit, changing, notBefore: now() - expiry })
+      if (filename !== undefined && keep) yield* loadPool(loading(filename))
       loaded = true
     }).pipe(Effect.withSpan("svcd.mempool.load"))
 
@@ -216,7 +235,7 @@ const make = (
 
     // Until the load is done, the file has transactions that the pool lacks.
     yield* Effect.addFinalizer(() =>
-      !loaded || filename === undefined ? Effect.void : Effect.catchAll(
+      !loaded || !keep || filename === undefined ? Effect.void : Effect.catchAll(
         save,
         (failure) => Effect.logError("mempool could not be saved at shutdown", { reason: failure.message })
       )
@@ -230,6 +249,11 @@ const make = (
       test: (transactions) =>
         chainCoins.atTip((state) => admission.test(state, transactions)).pipe(
           Effect.withSpan("svcd.mempool.test", { attributes: { transactions: transactions.length } })
+        ),
+      submit: (transactions, maxFeeRate) =>
+        chainCoins.atTip((state) => Effect.ensuring(admission.submit(state, transactions, maxFeeRate), tell)).pipe(
+          Effect.tap(recordRejectedOf),
+          Effect.withSpan("svcd.mempool.submit", { attributes: { transactions: transactions.length } })
         ),
       get: (txid) => pool.get(txid),
       getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
@@ -262,11 +286,23 @@ const make = (
           changes: pool.changes
         }
       },
+      importFrom: (file, options) =>
+        Effect.suspend(() => importPool(loading(file), options)).pipe(Effect.withSpan("svcd.mempool.import")),
       prioritise: (txid, delta) => changing(() => pool.prioritise(txid, delta)),
       prioritised: () => pool.deltas,
       broadcastLater: (txid) => {
         if (pool.has(txid)) pool.unbroadcast.add(txid)
       },
+      announceAgain: (txid) =>
+        Effect.sync(() => {
+          const entry = pool.get(txid)
+          if (entry !== undefined) { for (const listener of offers) listener(entry) }
+        }),
+      whenOffered: (listener) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void offers.add(listener)),
+          () => Effect.sync(() => void offers.delete(listener))
+        ),
       isUnbroadcast: (txid) => pool.unbroadcast.has(txid),
       broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
       unbroadcast: () => pool.inOrder(pool.unbroadcast),

@@ -64,7 +64,7 @@ export class Pool {
     return this.byTxid.size
   }
 
-  /** Approximate bytes of memory. */
+  /** Bytes that count against the limit of memory. */
   get usage(): number {
     return this.memory
   }
@@ -194,9 +194,8 @@ export class Pool {
     this.virtualBytes += entry.vsize
     this.fees += entry.fee
     this.oldest = Math.min(this.oldest, entry.time)
-    this.moves++
     this.changeCount++
-    this.news.push({ _tag: "Added", entry })
+    this.news.push({ _tag: "Added", entry, sequence: this.moves++ })
   }
 
   /** Removes a transaction and keeps its children. */
@@ -213,9 +212,8 @@ export class Pool {
     this.memory -= entryUsage(transaction)
     this.virtualBytes -= entry.vsize
     this.fees -= entry.fee
-    this.moves++
     this.changeCount++
-    this.news.push({ _tag: "Removed", entry, reason })
+    this.news.push({ _tag: "Removed", entry, reason, sequence: this.moves++ })
   }
 
   /** Removes transactions with all their descendants, descendants first. */

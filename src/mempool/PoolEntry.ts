@@ -20,6 +20,8 @@ export interface PoolEntry {
   readonly height: number
   /** Number of its acceptance: orders entries by arrival. */
   readonly sequence: number
+  /** Whether it arrived in a package: its fee alone does not show what it takes to be mined. */
+  readonly inPackage?: boolean
   /** The only name operation among its outputs, if any, with its output's index. */
   readonly name: { readonly vout: number; readonly script: NameScript } | undefined
 }
@@ -27,7 +29,12 @@ export interface PoolEntry {
 /** Why a transaction left the mempool. */
 export type RemovalReason = "block" | "conflict" | "replaced" | "expiry" | "size-limit" | "reorg" | "name-conflict"
 
-/** A change of the mempool. */
+/** A change of the mempool. `sequence` is its number: changes count from 1, those without an event too. */
 export type MempoolEvent =
-  | { readonly _tag: "Added"; readonly entry: PoolEntry }
-  | { readonly _tag: "Removed"; readonly entry: PoolEntry; readonly reason: RemovalReason }
+  | { readonly _tag: "Added"; readonly entry: PoolEntry; readonly sequence: number }
+  | {
+    readonly _tag: "Removed"
+    readonly entry: PoolEntry
+    readonly reason: RemovalReason
+    readonly sequence: number
+  }

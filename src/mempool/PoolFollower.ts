@@ -147,6 +147,13 @@ export const makePoolFollower = (
     cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
     apply,
     rewind,
+    // The pool was empty before the snapshot was loaded; what came meanwhile is checked again.
+    adopt: ({ at }) =>
+      Effect.sync(() => {
+        cursor = at
+        rewound = true
+        return true
+      }),
     arrived
   }
 }

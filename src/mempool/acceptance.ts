@@ -10,7 +10,7 @@ import { outpoint, outpointKey, type Transaction } from "../protocol/transaction
 import { TransactionRejected } from "./errors.ts"
 import { ownBytes } from "./memoryUsage.ts"
 import { checkDustFee, checkDustSpent } from "./policy/dust.ts"
-import { feeOf, policyWeight, virtualSize } from "./policy/feeRate.ts"
+import { compareRates, feeOf, KVB, policyWeight, virtualSize } from "./policy/feeRate.ts"
 import { MAX_STANDARD_SIGOP_COST } from "./policy/limits.ts"
 import type { Policy } from "./policy/Policy.ts"
 import { fitsCluster, planReplacement } from "./policy/replacement.ts"
@@ -38,13 +38,20 @@ export interface AcceptanceContext {
   /** Time of arrival: seconds since 1970. */
   readonly time: number
   /**
-   * - `offered`: it arrives alone and may replace others.
-   * - `package`: it arrives with others and may replace none; checks of the package as a whole follow later.
+   * - `offered`: it has to pay for itself, and may replace others.
+   * - `tested`: it is tested with others, has to pay for itself, and may replace none.
+   * - `package`: it is offered with others that pay for it, and may replace some together with them.
    * - `mined`: it was in a block, so that no fee is required.
+   *
+   * Checks of a package as a whole follow later (`policy/package.ts`).
    */
-  readonly origin: "offered" | "package" | "mined"
+  readonly origin: "offered" | "tested" | "package" | "mined"
   /** Transactions before it in the same package, by txid. */
   readonly before: ReadonlyMap<TxidKey, Transaction>
+  /** A higher fee rate is refused as a mistake of the caller, smallest units a kvB; `undefined` for no limit. */
+  readonly maxFeeRate: number | undefined
+  /** Whether it arrives in a package, though it may be accepted alone. */
+  readonly inPackage: boolean
 }
 
 /** A transaction that is accepted once its scripts are checked. */
@@ -52,7 +59,9 @@ export interface AcceptancePlan {
   readonly entry: PoolEntry
   /** The coins that its inputs spend. */
   readonly coins: ReadonlyArray<Coin>
-  /** The transactions that it replaces, with their descendants. */
+  /** The transactions of the pool that spend what it spends. */
+  readonly conflicts: ReadonlySet<TxidKey>
+  /** The transactions that it replaces, with their descendants. Empty in a package, which replaces as a whole. */
   readonly replaced: ReadonlyArray<PoolEntry>
 }
 
@@ -84,7 +93,7 @@ const findConflicts = (
   for (const { prevout } of transaction.inputs) {
     const spender = pool.spender(outpointKey(prevout))
     if (spender === undefined) continue
-    if (origin === "package") return refuse(transaction, "policy", { reason: "bip125-replacement-disallowed" })
+    if (origin === "tested") return refuse(transaction, "policy", { reason: "bip125-replacement-disallowed" })
     conflicts.add(spender.transaction.txidKey)
   }
   return conflicts
@@ -132,7 +141,7 @@ export const meetsRelativeLocks = (
 const weigh = (
   pool: Pool,
   { coins, transaction }: { readonly transaction: Transaction; readonly coins: ReadonlyArray<Coin> },
-  { origin, params, policy, state, time }: AcceptanceContext
+  { inPackage, origin, params, policy, state, time }: AcceptanceContext
 ): PoolEntry | TransactionRejected => {
   if (!meetsRelativeLocks(transaction, coins, state)) {
     return refuse(transaction, "premature", { reason: "non-BIP68-final" })
@@ -163,40 +172,60 @@ const weigh = (
     height: state.tip.height,
     // A transaction from a block counts as older than all that wait.
     sequence: origin === "mined" ? 0 : pool.sequence,
+    inPackage,
     name: script === undefined ? undefined : { vout, script }
   }
 }
 
-/** Whether it pays enough: the dust rule, the limit of signature operations, the fee rates. */
-const checkPayment = (
-  entry: PoolEntry,
-  { origin, policy, poolFeeRate }: AcceptanceContext
+/** Whether a transaction, or the package that it is the last of, pays what the pool requires now. */
+export const checkFeeRate = (
+  { transaction }: PoolEntry,
+  { modifiedFee, vsize }: Pick<PoolEntry, "modifiedFee" | "vsize">,
+  { policy, poolFeeRate }: AcceptanceContext
 ): TransactionRejected | undefined => {
-  const { modifiedFee, sigopCost, transaction, vsize } = entry
+  const asked = feeOf(poolFeeRate, vsize)
+  // While the rolling minimum is 0, the minimum relay fee refuses fees below 0.
+  if (asked > 0 && modifiedFee < asked) {
+    return refuse(transaction, "underpaid", { reason: "mempool min fee not met", detail: `${modifiedFee} < ${asked}` })
+  }
+  const relay = feeOf(policy.minRelayFeeRate, vsize)
+  return modifiedFee < relay
+    ? refuse(transaction, "underpaid", { reason: "min relay fee not met", detail: `${modifiedFee} < ${relay}` })
+    : undefined
+}
+
+/** Whether it pays enough: the dust rule, the limit of signature operations, the fee rates. */
+const checkPayment = (entry: PoolEntry, context: AcceptanceContext): TransactionRejected | undefined => {
+  const { origin, policy } = context
+  const { sigopCost, transaction } = entry
   const dust = policy.requireStandard ? checkDustFee(entry, policy.dustFeeRate) : undefined
   if (dust !== undefined) return refuse(transaction, "policy", dust)
   if (sigopCost > MAX_STANDARD_SIGOP_COST) {
     return refuse(transaction, "policy", { reason: "bad-txns-too-many-sigops", detail: String(sigopCost) })
   }
-  if (origin === "mined") return undefined
-  const asked = feeOf(poolFeeRate, vsize)
-  // While the rolling minimum is 0, the minimum relay fee refuses fees below 0.
-  if (asked > 0 && modifiedFee < asked) {
-    return refuse(transaction, "mempool-full", {
-      reason: "mempool min fee not met",
-      detail: `${modifiedFee} < ${asked}`
-    })
-  }
-  const relay = feeOf(policy.minRelayFeeRate, vsize)
-  return modifiedFee < relay
-    ? refuse(transaction, "mempool-full", { reason: "min relay fee not met", detail: `${modifiedFee} < ${relay}` })
-    : undefined
+  return origin === "mined" || origin === "package" ? undefined : checkFeeRate(entry, entry, context)
 }
 
-/** Checks a transaction against those of the pool; returns the entries that it replaces. */
-const relate = (
+/** Refuses a fee rate that its caller takes for a mistake. */
+const checkMistake = (
+  { modifiedFee, transaction, vsize }: PoolEntry,
+  { maxFeeRate }: AcceptanceContext
+): TransactionRejected | undefined => {
+  if (maxFeeRate === undefined) return undefined
+  const order = compareRates({ fee: modifiedFee, weight: vsize }, { fee: maxFeeRate, weight: KVB })
+  return order > 0 ? refuse(transaction, "policy", { reason: "max feerate exceeded" }) : undefined
+}
+
+/** A transaction and the transactions of the pool that spend what it spends. */
+interface Rival {
+  readonly entry: PoolEntry
+  readonly conflicts: ReadonlySet<TxidKey>
+}
+
+/** The entries that a transaction replaces on its own. */
+const findReplaced = (
   pool: Pool,
-  { conflicts, entry }: { readonly entry: PoolEntry; readonly conflicts: ReadonlySet<TxidKey> },
+  { conflicts, entry }: Rival,
   { origin, policy }: AcceptanceContext
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { transaction } = entry
@@ -205,18 +234,28 @@ const relate = (
   if (truc !== undefined && sibling === undefined) {
     return refuse(transaction, "policy", { reason: "TRUC-violation", detail: truc.detail })
   }
-  if (origin === "package") return []
+  if (origin === "tested" || origin === "package") return []
   const leaving = sibling === undefined ? conflicts : new Set([...conflicts, sibling])
-  const replaced = leaving.size === 0
-    ? fitsCluster(pool, entry, { without: leaving, limits: policy.cluster })
-      ? []
-      : refuse(transaction, "policy", { reason: "too-large-cluster" })
-    : planReplacement(pool, entry, {
-      leaving,
-      evictsSibling: sibling !== undefined,
-      policy
-    })
-  if (replaced instanceof TransactionRejected || origin === "mined" || !policy.requireStandard) return replaced
+  if (leaving.size > 0) return planReplacement(pool, entry, { leaving, evictsSibling: sibling !== undefined, policy })
+  return fitsCluster(pool, entry, { without: leaving, limits: policy.cluster })
+    ? []
+    : refuse(transaction, "policy", { reason: "too-large-cluster" })
+}
+
+/** Checks a transaction against those of the pool; returns the entries that it replaces. */
+const relate = (
+  pool: Pool,
+  rival: Rival,
+  context: AcceptanceContext
+): ReadonlyArray<PoolEntry> | TransactionRejected => {
+  const { origin, policy } = context
+  const { entry } = rival
+  const { transaction } = entry
+  const replaced = findReplaced(pool, rival, context)
+  if (replaced instanceof TransactionRejected || origin === "mined") return replaced
+  const mistake = checkMistake(entry, context)
+  if (mistake !== undefined) return mistake
+  if (origin !== "offered" || !policy.requireStandard) return replaced
   const parents = pool.inOrder(pool.parentsOf(transaction)).map((parent) => parent.transaction)
   const unspent = checkDustSpent(transaction, parents, policy.dustFeeRate)
   return unspent === undefined ? replaced : refuse(transaction, "policy", unspent)
@@ -242,5 +281,5 @@ export const planAcceptance = (
   const unpaid = checkPayment(entry, context)
   if (unpaid !== undefined) return unpaid
   const replaced = relate(pool, { entry, conflicts }, context)
-  return replaced instanceof TransactionRejected ? replaced : { entry, coins, replaced }
+  return replaced instanceof TransactionRejected ? replaced : { entry, coins, conflicts, replaced }
 }

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { attempt } from "../chain/attempt.ts"
 import type { TipState } from "../chain/state/TipState.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
+import { displayHash } from "../protocol/bytes.ts"
 import type { TxidKey } from "../protocol/keys.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -9,13 +10,14 @@ import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "./a
 import { TransactionRejected } from "./errors.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { rateOf } from "./policy/feeRate.ts"
-import { judgePackage } from "./policy/package.ts"
+import { blame, type PackagePlan, type PackageRefusal, planPackage } from "./policy/package.ts"
 import type { Policy } from "./policy/Policy.ts"
 import type { Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse } from "./refusal.ts"
 import { checkScripts } from "./scriptChecks.ts"
-import type { Trial } from "./Trial.ts"
+import { submitPackage } from "./submission.ts"
+import type { PackageResult, Trial } from "./Trial.ts"
 
 /** The dependencies of admission. */
 export interface AdmissionParts {
@@ -32,7 +34,7 @@ export interface AdmissionParts {
 }
 
 /** How a transaction arrived, and when: seconds since 1970. */
-type Arrival = Pick<AcceptanceContext, "origin" | "time">
+type Arrival = Pick<AcceptanceContext, "origin" | "time"> & Partial<Pick<AcceptanceContext, "inPackage" | "maxFeeRate">>
 
 /** The arrival of a transaction that stays if it is accepted. */
 export interface AdmittedArrival extends Arrival {
@@ -52,6 +54,12 @@ export interface Admission {
     state: TipState,
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
+  /** Offers a child with its parents. A higher fee rate than `maxFeeRate`, smallest units a kvB, is a mistake. */
+  readonly submit: (
+    state: TipState,
+    transactions: ReadonlyArray<Transaction>,
+    maxFeeRate: number | undefined
+  ) => Effect.Effect<PackageResult, StorageFailure>
   /** Removes expired transactions, then evicts down to the memory limit. */
   readonly tidy: () => void
   /** The rolling minimum fee rate since the pool was full, smallest units a kvB. */
@@ -68,6 +76,18 @@ const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({
   replaced
 })
 
+/** The test results of a refused package: only the transaction to blame has one of its own. */
+const unaccepted = (
+  transactions: ReadonlyArray<Transaction>,
+  { failed, refused }: PackageRefusal
+): ReadonlyArray<Trial> =>
+  transactions.map(({ txid }) => {
+    if (failed === undefined) return { type: "unjudged", packageError: refused }
+    return displayHash(txid) === failed.txid
+      ? { type: "rejected", rejected: failed }
+      : { type: "unjudged", packageError: undefined }
+  })
+
 export const makeAdmission = (parts: AdmissionParts): Admission => {
   const { expiry, maxUsage, now, params, policy, pool, rolling } = parts
 
@@ -78,14 +98,19 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     pool.trim(maxUsage, rolling)
   }
 
-  const context = (state: TipState, { origin, time }: Arrival): AcceptanceContext => ({
+  const context = (
+    state: TipState,
+    { inPackage = false, maxFeeRate, origin, time }: Arrival
+  ): AcceptanceContext => ({
     state,
     params,
     policy,
     poolFeeRate: poolFeeRate(),
     time,
     origin,
-    before: NOTHING
+    before: NOTHING,
+    maxFeeRate,
+    inPackage
   })
 
   const scripts = (state: TipState, plan: AcceptancePlan) => checkScripts(plan, state.tip.height + 1, params)
@@ -117,7 +142,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     if (pool.has(transaction.txidKey)) return Effect.succeed(entry)
     // Evicted at once: no listener is notified of its arrival.
     pool.forget(entry)
-    return refuse(transaction, "mempool-full", { reason: "mempool full" })
+    return refuse(transaction, "underpaid", { reason: "mempool full" })
   }
 
   const testOne = (state: TipState, transaction: Transaction): Effect.Effect<Trial, StorageFailure> =>
@@ -129,15 +154,30 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
       )
     )
 
+  /** Checks transactions of a package, with their scripts. */
+  const planAll = (
+    state: TipState,
+    transactions: ReadonlyArray<Transaction>,
+    arrival: Arrival
+  ): Effect.Effect<PackagePlan | PackageRefusal, StorageFailure> =>
+    Effect.gen(function*() {
+      const judged = yield* attempt(() => planPackage(pool, transactions, context(state, arrival)))
+      if ("refused" in judged) return judged
+      for (const one of judged.plans) {
+        const refused = yield* scripts(state, one)
+        if (refused !== undefined) return blame(refused)
+      }
+      return judged
+    })
+
   const testAll = (
     state: TipState,
     transactions: ReadonlyArray<Transaction>
   ): Effect.Effect<ReadonlyArray<Trial>, StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() =>
-        judgePackage(pool, transactions, context(state, { origin: "package", time: now() }))
-      )
-      if ("trials" in judged) return judged.trials
+      const arrival = { origin: "tested", time: now() } as const
+      const judged = yield* attempt(() => planPackage(pool, transactions, context(state, arrival)))
+      if ("refused" in judged) return unaccepted(transactions, judged)
       const trials = transactions.map((): Trial => ({ type: "unjudged", packageError: undefined }))
       for (const [i, one] of judged.plans.entries()) {
         const refused = yield* scripts(state, one)
@@ -146,6 +186,20 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
       }
       return trials
     })
+
+  const submit = (
+    state: TipState,
+    transactions: ReadonlyArray<Transaction>,
+    maxFeeRate: number | undefined
+  ): Effect.Effect<PackageResult, StorageFailure> => {
+    const arrival = { time: now(), inPackage: true, maxFeeRate }
+    return submitPackage({
+      pool,
+      tidy,
+      planAlone: (transaction) => plan(state, transaction, { ...arrival, origin: "offered" }),
+      planTogether: (together) => planAll(state, together, { ...arrival, origin: "package" })
+    }, transactions)
+  }
 
   return {
     admit: (state, transaction, arrival) =>
@@ -158,6 +212,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
       if (only === undefined) return Effect.succeed([])
       return transactions.length === 1 ? Effect.map(testOne(state, only), (one) => [one]) : testAll(state, transactions)
     },
+    submit,
     tidy,
     poolFeeRate
   }

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
  * - `witness`: its witness is invalid, and a relay may have replaced the original one: the txid is not to be blamed.
  * - `missing-inputs`: it spends outputs that are missing, or not there yet.
  * - `conflict`: it is known already, confirmed or in the pool, or conflicts with a transaction that is.
- * - `mempool-full`: it pays less than the pool requires now.
+ * - `underpaid`: it pays less than the pool requires now; with a child that pays for both it may be accepted.
  * - `premature`: it cannot be in the next block, but in a later one.
  */
 export const RejectionKind = Schema.Literal(
@@ -15,7 +15,7 @@ export const RejectionKind = Schema.Literal(
   "witness",
   "missing-inputs",
   "conflict",
-  "mempool-full",
+  "underpaid",
   "premature"
 )
 

@@ -1,3 +1,4 @@
+import type { Bytes } from "../protocol/bytes.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 
 /**
@@ -10,11 +11,54 @@ const OUTPUT = 200
 const WITNESS_ITEM = 110
 
 /** Approximate bytes of memory that a transaction takes in the pool. */
-export const entryUsage = ({ bytes, inputs, outputs }: Transaction): number => {
+export const entryMemory = ({ bytes, inputs, outputs }: Transaction): number => {
   let usage = ENTRY + bytes.length + inputs.length * INPUT + outputs.length * OUTPUT
   for (const { witness } of inputs) usage += witness.length * WITNESS_ITEM
   return usage
 }
+
+/** Sizes of the reference node's structures in bytes, on a machine of 64 bits. */
+const REFERENCE = {
+  /** Of a transaction: itself, its entry, and its places in the indexes and in the graph. */
+  entry: 752,
+  /** Of an input: itself, and its place in the index of spent outpoints. */
+  input: 104,
+  spent: 64,
+  output: 48,
+  witnessItem: 24,
+  /** Bytes of a script that need no memory of their own. */
+  shortScript: 36
+} as const
+
+/** What an allocation takes. Source: upstream `memusage.h`, `MallocUsage`. */
+const allocated = (size: number): number => size === 0 ? 0 : Math.floor((size + 31) / 16) * 16
+
+const scriptUsage = ({ length }: Bytes): number => length > REFERENCE.shortScript ? allocated(length) : 0
+
+/**
+ * The bytes that the reference node counts for a transaction in its pool, up to small differences of its indexes.
+ * Source: upstream `core_memusage.h`, `RecursiveDynamicUsage`; `txmempool.cpp`, `CTxMemPool::DynamicMemoryUsage`.
+ */
+export const referenceUsage = ({ inputs, outputs }: Transaction): number => {
+  let usage = REFERENCE.entry + allocated(inputs.length * REFERENCE.input) + inputs.length * REFERENCE.spent +
+    allocated(outputs.length * REFERENCE.output)
+  for (const { scriptSig, witness } of inputs) {
+    usage += scriptUsage(scriptSig) + allocated(witness.length * REFERENCE.witnessItem)
+    for (const item of witness) usage += allocated(item.length)
+  }
+  for (const { script } of outputs) usage += scriptUsage(script)
+  return usage
+}
+
+/** The memory of the process may be this many times `-maxmempool`. */
+const MEMORY_FACTOR = 1.5
+
+/**
+ * The bytes that count for a transaction against `-maxmempool`: as many as in the reference node, so that a full pool has
+ * the same large transactions; but no fewer than bound the memory of the process.
+ */
+export const entryUsage = (transaction: Transaction): number =>
+  Math.max(referenceUsage(transaction), Math.ceil(entryMemory(transaction) / MEMORY_FACTOR))
 
 /** Bytes beyond its own that a transaction may keep in memory. */
 const SLACK = 1_024

@@ -4,95 +4,19 @@ import { replaceFileNow } from "../base/atomicFile.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
 import { type Bytes, displayHash, equal, fromBinaryString } from "../protocol/bytes.ts"
-import { hash256 } from "../protocol/hash.ts"
-import { type TxidKey, txidKey } from "../protocol/keys.ts"
-import { DecodeError, Reader } from "../protocol/Reader.ts"
-import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
-import { Writer } from "../protocol/Writer.ts"
+import { DecodeError } from "../protocol/Reader.ts"
+import type { Transaction } from "../protocol/transaction.ts"
 import { guarded } from "../storage/Database.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import type { TransactionRejected } from "./errors.ts"
 import type { Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
+import { decodePool, encodePool, MAGIC, type PoolContent } from "./poolFile.ts"
+import { decodeReferencePool } from "./referencePoolFile.ts"
 
-/**
- * The file that keeps the pool while the node is down. The format is our own, since the reference node's has no
- * checksum.
- *
- *     magic      8 bytes  "svcdpool"
- *     version    LE32
- *     count      LE32, then for each transaction: time (LE64, seconds since 1970), its length, its bytes
- *     count      LE32, then for each fee delta: txid (32 bytes), delta (LE64, smallest units)
- *     count      LE32, then for each transaction of our own that no peer has requested: txid
- *     checksum   hash256 of all before it
- */
-
-const MAGIC: Bytes = new TextEncoder().encode("svcdpool")
-
-const VERSION = 1
-
-const HASH_SIZE = 32
+const IMPORT_REMEDY = "Give the file of a mempool: savemempool of this node or of Namecoin Core writes one"
 
 const REMEDY = "Delete the file: it only holds transactions that wait for a block, and peers send them again"
-
-/** A transaction from the file. */
-interface KeptTransaction {
-  readonly transaction: Transaction
-  /** Time of its arrival: seconds since 1970. */
-  readonly time: number
-}
-
-/** The content of the file. Transactions are identified by their `txidKey`. */
-interface PoolContent {
-  /** Parents before children. */
-  readonly transactions: ReadonlyArray<KeptTransaction>
-  /** Smallest units. */
-  readonly deltas: ReadonlyMap<TxidKey, number>
-  readonly unbroadcast: ReadonlyArray<TxidKey>
-}
-
-/** Encodes the file. */
-export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): Bytes => {
-  const writer = new Writer(4096).bytes(MAGIC).u32(VERSION)
-  writer.u32(transactions.length)
-  for (const { time, transaction } of transactions) writer.i64(time).varBytes(transaction.bytes)
-  writer.u32(deltas.size)
-  for (const [txid, delta] of deltas) writer.bytes(fromBinaryString(txid)).i64(delta)
-  writer.u32(unbroadcast.length)
-  for (const txid of unbroadcast) writer.bytes(fromBinaryString(txid))
-  return writer.bytes(hash256(writer.written())).toBytes()
-}
-
-const count = (reader: Reader, what: string, smallest: number): number => {
-  const entries = reader.u32(what)
-  if (entries * smallest > reader.remaining) reader.fail({ field: what, reason: `${entries} entries do not fit` })
-  return entries
-}
-
-const many = <A>(length: number, read: () => A): Array<A> => Array.from({ length }, read)
-
-/** Decodes the file. Throws `DecodeError` for bytes that `encodePool` does not make. */
-export const decodePool = (bytes: Bytes): PoolContent => {
-  const content = bytes.subarray(0, Math.max(0, bytes.length - HASH_SIZE))
-  const reader = new Reader(content)
-  if (!equal(reader.bytes(MAGIC.length, "magic"), MAGIC)) {
-    reader.fail({ field: "magic", reason: "the file is something else" })
-  }
-  const version = reader.u32("version")
-  if (version !== VERSION) reader.fail({ field: "version", reason: `${version} is unknown here` })
-  if (!equal(hash256(content), bytes.subarray(content.length))) {
-    reader.fail({ field: "checksum", reason: "it does not match the content" })
-  }
-  const txid = (): TxidKey => txidKey(reader.bytes(HASH_SIZE, "txid"))
-  const transactions = many(count(reader, "transactions", 8 + 10), (): KeptTransaction => {
-    const time = reader.i64("time")
-    return { time, transaction: decodeTransaction(reader.varBytes("transaction")) }
-  })
-  const deltas = new Map(many(count(reader, "deltas", HASH_SIZE + 8), () => [txid(), reader.i64("delta")] as const))
-  const unbroadcast = many(count(reader, "unbroadcast", HASH_SIZE), txid)
-  reader.end("pool")
-  return { transactions, deltas, unbroadcast }
-}
 
 /** Replaces the file atomically. Throws `StorageFailure`. */
 const writePool = (file: string, content: PoolContent): void =>
@@ -130,14 +54,28 @@ export interface LoadParts {
   readonly changing: <A>(change: () => A) => Effect.Effect<A>
   /** Transactions that arrived before this time are expired: seconds since 1970. */
   readonly notBefore: number
+  /** Seconds since 1970. */
+  readonly now: number
 }
 
-const takeIn = (
-  { deltas, transactions, unbroadcast }: PoolContent,
-  { admit, changing, notBefore, pool }: LoadParts
-): Effect.Effect<void, StorageFailure> =>
+/** What to take from a file besides its transactions. */
+export interface ImportOptions {
+  /** Whether the transactions count as arriving now. */
+  readonly useCurrentTime: boolean
+  /** Whether its fee deltas are added to those that the pool has. */
+  readonly applyDeltas: boolean
+  /** Whether its transactions that no peer has requested are announced until one does. */
+  readonly applyUnbroadcast: boolean
+}
+
+/** All: the file is the node's own. */
+const ALL: ImportOptions = { useCurrentTime: false, applyDeltas: true, applyUnbroadcast: true }
+
+const applyDeltas = (
+  deltas: PoolContent["deltas"],
+  { changing, pool }: Pick<LoadParts, "changing" | "pool">
+): Effect.Effect<void> =>
   Effect.gen(function*() {
-    // Before the transactions: some are accepted only with their delta.
     const beyond = yield* changing(() => [...deltas].filter(([txid, delta]) => !pool.prioritise(txid, delta)))
     for (const [txid, delta] of beyond) {
       yield* Effect.logWarning("a fee delta of the file is out of range", {
@@ -145,22 +83,36 @@ const takeIn = (
         delta
       })
     }
-    let accepted = 0
-    let expired = 0
+  })
+
+const takeIn = (
+  { deltas, transactions, unbroadcast }: PoolContent,
+  parts: Omit<LoadParts, "filename">,
+  options: ImportOptions
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { admit, changing, now, notBefore, pool } = parts
+    // Before the transactions: some are accepted only with their delta.
+    if (options.applyDeltas) yield* applyDeltas(deltas, parts)
+    let [accepted, expired, present] = [0, 0, 0]
     for (const { time, transaction } of transactions) {
-      if (time < notBefore) {
+      const arrived = options.useCurrentTime ? now : time
+      if (arrived < notBefore) {
         expired++
         continue
       }
-      const taken = Effect.as(admit(transaction, time), true)
+      const taken = Effect.as(admit(transaction, arrived), true)
       if (yield* Effect.catchTag(taken, "TransactionRejected", () => Effect.succeed(false))) accepted++
+      else if (pool.has(transaction.txidKey)) present++
       yield* turnOfEventLoop
     }
-    yield* changing(() => {
-      for (const txid of unbroadcast) if (pool.has(txid)) pool.unbroadcast.add(txid)
-    })
-    const refused = transactions.length - accepted - expired
-    yield* Effect.logInfo("mempool loaded", { accepted, refused, expired })
+    if (options.applyUnbroadcast) {
+      yield* changing(() => {
+        for (const txid of unbroadcast) if (pool.has(txid)) pool.unbroadcast.add(txid)
+      })
+    }
+    const refused = transactions.length - accepted - expired - present
+    yield* Effect.logInfo("mempool loaded", { accepted, refused, expired, present })
   })
 
 /** Offers the transactions of the file to the pool. A damaged file is renamed and logged. */
@@ -169,7 +121,7 @@ export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> 
     const { filename } = parts
     const found = yield* attempt(() => readPool(filename))
     if (found.type === "none") return
-    if (found.type === "kept") return yield* takeIn(found.content, parts)
+    if (found.type === "kept") return yield* takeIn(found.content, parts, ALL)
     yield* Effect.logWarning("mempool file damaged: the mempool starts empty", {
       file: filename,
       found: found.found,
@@ -185,3 +137,24 @@ export const savePool = (filename: string, pool: Pool): Effect.Effect<string, St
     writePool(filename, { transactions, deltas: pool.deltas, unbroadcast: [...pool.unbroadcast] })
     return filename
   })
+
+/** Decodes a file of this node's format or of the reference node's. Throws `DecodeError`. */
+const decodeAny = (bytes: Bytes): PoolContent =>
+  equal(bytes.subarray(0, MAGIC.length), MAGIC) ? decodePool(bytes) : decodeReferencePool(bytes)
+
+/** Offers the transactions of any pool's file, of this node's format or of the reference node's, to the pool. */
+export const importPool = (parts: LoadParts, options: ImportOptions): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { filename: file } = parts
+    const content = yield* attempt(() =>
+      guarded({ file, doing: "reading", remedy: IMPORT_REMEDY }, () => {
+        try {
+          return decodeAny(readFileSync(file))
+        } catch (cause) {
+          if (!(cause instanceof DecodeError)) throw cause
+          throw new StorageCorrupted({ file, found: cause.message, remedy: IMPORT_REMEDY })
+        }
+      })
+    )
+    yield* takeIn(content, parts, options)
+  }).pipe(Effect.annotateLogs("subsystem", "mempool"))

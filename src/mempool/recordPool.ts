@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { type TransactionEvent, transactions, type ValidationError, validationErrors } from "../metrics/metrics.ts"
 import type { RejectionKind, TransactionRejected } from "./errors.ts"
 import type { MempoolEvent, RemovalReason } from "./PoolEntry.ts"
+import type { PackageResult } from "./Trial.ts"
 
 /** Records what the mempool does in the metrics. */
 
@@ -21,7 +22,7 @@ const REJECTED: Readonly<Record<RejectionKind, ValidationError>> = {
   "witness": "transaction_witness",
   "missing-inputs": "transaction_missing_inputs",
   "conflict": "transaction_conflict",
-  "mempool-full": "transaction_mempool_full",
+  "underpaid": "transaction_mempool_full",
   "premature": "transaction_premature"
 }
 
@@ -33,3 +34,11 @@ export const recordNews = (news: ReadonlyArray<MempoolEvent>): void => {
 /** Counts a refused transaction. */
 export const recordRejected = ({ kind }: TransactionRejected): Effect.Effect<void> =>
   Effect.sync(() => validationErrors.of(REJECTED[kind]).increase())
+
+/** Counts the refused transactions of a package. */
+export const recordRejectedOf = ({ outcomes }: PackageResult): Effect.Effect<void> =>
+  Effect.forEach(
+    outcomes.values(),
+    (outcome) => outcome.type === "rejected" ? recordRejected(outcome.rejected) : Effect.void,
+    { discard: true }
+  )

@@ -131,7 +131,7 @@ const REFUSALS: ReadonlyArray<readonly [string, Transaction, RejectionKind, stri
   [
     "that pays a little too little",
     pay([coin], { fee: 8_499 }),
-    "mempool-full",
+    "underpaid",
     "min relay fee not met, 8499 < 8500"
   ],
   [

@@ -24,7 +24,7 @@ describe("the limits of the mempool", () => {
         const poor = pay([reward(11)], { fee: fee - 1 })
         const error = yield* node.refused(poor)
         assert.deepStrictEqual([error.kind, shown(error)], [
-          "mempool-full",
+          "underpaid",
           `mempool min fee not met, ${fee - 1} < ${fee}`
         ])
         // Enough to be checked, and the worst at once.
@@ -38,7 +38,7 @@ describe("the limits of the mempool", () => {
         yield* node.mine()
         yield* TestClock.adjust("12 hours")
         assert.strictEqual(node.pool.info().minFeeRate, Math.max(100_000, Math.round(now / 2)))
-      }), { maxUsage: 9_600 }))
+      }), { maxUsage: 6_400 }))
 
   it.effect("expire a transaction and its descendants", () =>
     withNode((node) =>

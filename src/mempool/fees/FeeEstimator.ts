@@ -168,7 +168,7 @@ const make = (
     const added = (entry: PoolEntry): Effect.Effect<void> =>
       Effect.gen(function*() {
         const key = entry.transaction.txidKey
-        if (mined.has(key) || pool.parents(key).length > 0 || !(yield* isCurrent)) return
+        if (entry.inPackage === true || mined.has(key) || pool.parents(key).length > 0 || !(yield* isCurrent)) return
         if (entry.height === history.bestHeight + 1) early.set(key, entry)
         else enter(key, entry)
       })

@@ -5,7 +5,7 @@ import { WEIGHT_PER_SIGOP_COST } from "./limits.ts"
 /** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units a kvB unless noted. */
 
 /** Virtual bytes in a kvB. */
-const KVB = 1000
+export const KVB = 1000
 
 /** A fee and the weight units that it pays for: a fee rate without rounding. */
 export interface FeeRate {

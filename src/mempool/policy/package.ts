@@ -1,20 +1,40 @@
+import { madeNameScripts } from "../../consensus/names.ts"
 import { type OutpointKey, type TxidKey, txidKey } from "../../protocol/keys.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "../acceptance.ts"
+import { type AcceptanceContext, type AcceptancePlan, checkFeeRate, planAcceptance } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
+import { NamePool } from "../NamePool.ts"
 import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 import { refuse } from "../refusal.ts"
-import type { Trial } from "../Trial.ts"
 import { checkDustSpent } from "./dust.ts"
 import { MAX_PACKAGE_COUNT, MAX_PACKAGE_WEIGHT } from "./limits.ts"
+import { type PackagePayment, planPackageReplacement } from "./packageReplacement.ts"
 import type { ClusterLimits, Policy } from "./Policy.ts"
 import { checkTrucPackage } from "./truc.ts"
 
-/** The result of a package before its script checks: the test results, or a plan for each transaction. */
-export type JudgedPackage =
-  | { readonly trials: ReadonlyArray<Trial> }
-  | { readonly plans: ReadonlyArray<AcceptancePlan> }
+/** A package that is accepted once its scripts are checked. */
+export interface PackagePlan {
+  readonly plans: ReadonlyArray<AcceptancePlan>
+  /** The transactions that it replaces, with their descendants, parents before children. */
+  readonly replaced: ReadonlyArray<PoolEntry>
+  /** The fees and the size of all its transactions. */
+  readonly payment: PackagePayment
+}
+
+/** A refused package. */
+export interface PackageRefusal {
+  /** The reference node's text. */
+  readonly refused: string
+  /** The refusal of the transaction to blame, if it is one; the others have no verdict. */
+  readonly failed: TransactionRejected | undefined
+}
+
+/** The text of a refusal because of one transaction. */
+export const ONE_FAILED = "transaction failed"
+
+/** The refusal of a package because of one of its transactions. */
+export const blame = (failed: TransactionRejected, refused = ONE_FAILED): PackageRefusal => ({ refused, failed })
 
 const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<TxidKey> =>
   new Set(inputs.map(({ prevout }) => txidKey(prevoutTxid(prevout))))
@@ -41,7 +61,7 @@ const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
 }
 
 /** Returns what is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
-const malformation = (transactions: ReadonlyArray<Transaction>): string | undefined => {
+export const malformation = (transactions: ReadonlyArray<Transaction>): string | undefined => {
   if (transactions.length > MAX_PACKAGE_COUNT) return "package-too-many-transactions"
   const weight = transactions.reduce((sum, transaction) => sum + transaction.weight, 0)
   if (weight > MAX_PACKAGE_WEIGHT) return "package-too-large"
@@ -98,39 +118,89 @@ const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>, { dustFe
     const within = transactions.slice(0, index).filter(({ txidKey }) => spent.has(txidKey))
     const around = pool.inOrder(spent).map((entry) => entry.transaction)
     const broken = checkDustSpent(transaction, [...within, ...around], dustFeeRate)
-    if (broken !== undefined) return { index, rejected: refuse(transaction, "policy", broken) }
+    if (broken !== undefined) return refuse(transaction, "policy", broken)
   }
   return undefined
 }
 
 /**
- * Checks the transactions of a package for a test, except for their scripts. Each has to pay for itself; none may
- * replace any. If one fails, the others get no result.
- * Source: upstream `validation.cpp`, `MemPoolAccept::AcceptMultipleTransactionsInternal`.
+ * Whether the last transaction spends all others. Source: upstream `policy/packages.cpp`, `IsChildWithParents`.
  */
-export const judgePackage = (
+export const isChildWithParents = (transactions: ReadonlyArray<Transaction>): boolean => {
+  const child = transactions.at(-1)
+  if (child === undefined || transactions.length < 2) return false
+  const spent = txidsSpentBy(child)
+  return transactions.slice(0, -1).every(({ txidKey }) => spent.has(txidKey))
+}
+
+/**
+ * Whether it is a child with its parents, none of which spends another.
+ * Source: upstream `policy/packages.cpp`, `IsChildWithParentsTree`.
+ */
+export const isChildWithParentsTree = (transactions: ReadonlyArray<Transaction>): boolean => {
+  const parents = transactions.slice(0, -1)
+  const txids = new Set(parents.map(({ txidKey }) => txidKey))
+  return isChildWithParents(transactions) &&
+    parents.every((parent) => [...txidsSpentBy(parent)].every((txid) => !txids.has(txid)))
+}
+
+/** Plans for each transaction on its own, parents before children; or the refusal of the first that fails. */
+const planEach = (
   pool: Pool,
   transactions: ReadonlyArray<Transaction>,
   context: AcceptanceContext
-): JudgedPackage => {
-  const unjudged = (packageError?: string): Array<Trial> => transactions.map(() => ({ type: "unjudged", packageError }))
-  const failing = (index: number, rejected: TransactionRejected): JudgedPackage => ({
-    trials: unjudged().with(index, { type: "rejected", rejected })
-  })
-  const malformed = malformation(transactions)
-  if (malformed !== undefined) return { trials: unjudged(malformed) }
+): ReadonlyArray<AcceptancePlan> | TransactionRejected => {
   const before = new Map<TxidKey, Transaction>()
+  // No two of them may register one name. The reference node does not check this, and stops where it adds the second.
+  const names = new NamePool()
   const plans: Array<AcceptancePlan> = []
-  for (const [index, transaction] of transactions.entries()) {
+  for (const transaction of transactions) {
+    if (names.refuses(transaction, madeNameScripts(transaction))) {
+      return refuse(transaction, "conflict", { reason: "txn-mempool-name-error" })
+    }
     const judged = planAcceptance(pool, transaction, { ...context, before })
-    if (judged instanceof TransactionRejected) return failing(index, judged)
+    if (judged instanceof TransactionRejected) return judged
     before.set(transaction.txidKey, judged.entry.transaction)
+    names.add(judged.entry)
     plans.push(judged)
   }
+  return plans
+}
+
+const paymentOf = (plans: ReadonlyArray<AcceptancePlan>): PackagePayment => {
+  let [modifiedFee, vsize] = [0, 0]
+  for (const { entry } of plans) {
+    modifiedFee += entry.modifiedFee
+    vsize += entry.vsize
+  }
+  return { modifiedFee, vsize }
+}
+
+/**
+ * Checks the transactions of a package except for their scripts. Those of a test have to pay for themselves, and replace
+ * none. Source: upstream `validation.cpp`, `MemPoolAccept::AcceptMultipleTransactionsInternal`.
+ */
+export const planPackage = (
+  pool: Pool,
+  transactions: ReadonlyArray<Transaction>,
+  context: AcceptanceContext
+): PackagePlan | PackageRefusal => {
+  const { origin, policy } = context
+  const refused = (text: string): PackageRefusal => ({ refused: text, failed: undefined })
+  const malformed = malformation(transactions)
+  if (malformed !== undefined) return refused(malformed)
+  const plans = planEach(pool, transactions, context)
+  if (plans instanceof TransactionRejected) return blame(plans)
   const entries = plans.map(({ entry }) => entry)
   const truc = checkTrucPackage(pool, entries)
-  if (truc !== undefined) return { trials: unjudged(`TRUC-violation, ${truc}`) }
-  if (!fitsClusters(pool, entries, context.policy.cluster)) return { trials: unjudged("too-large-cluster") }
-  const dust = context.policy.requireStandard ? leftDust(pool, transactions, context.policy) : undefined
-  return dust === undefined ? { plans } : failing(dust.index, dust.rejected)
+  if (truc !== undefined) return refused(`TRUC-violation, ${truc}`)
+  const payment = paymentOf(plans)
+  const last = entries.at(-1)
+  const unpaid = origin === "package" && last !== undefined ? checkFeeRate(last, payment, context) : undefined
+  if (unpaid !== undefined) return blame(unpaid)
+  const replaced = planPackageReplacement(pool, plans, { payment, policy })
+  if (typeof replaced === "string") return refused(replaced)
+  if (!fitsClusters(pool, entries, policy.cluster)) return refused("too-large-cluster")
+  const unspent = policy.requireStandard ? leftDust(pool, transactions, policy) : undefined
+  return unspent === undefined ? { plans, replaced, payment } : blame(unspent, "unspent-dust")
 }

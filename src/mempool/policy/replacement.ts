@@ -30,13 +30,18 @@ export const fitsCluster = (
   return cluster.count + 1 <= limits.count && cluster.weight + weight <= limits.weight
 }
 
-/** Rules 3 and 4 of BIP 125. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
-const underpays = (
-  { modifiedFee, transaction, vsize }: PoolEntry,
+/** What replaces others: its id, for messages, and what it pays. */
+interface Replacing extends Pick<PoolEntry, "modifiedFee" | "vsize"> {
+  /** In display order. */
+  readonly id: string
+}
+
+/** Rules 3 and 4 of BIP 125; returns what is wrong. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
+export const underpays = (
+  { id, modifiedFee, vsize }: Replacing,
   replaced: ReadonlyArray<PoolEntry>,
   incrementalFeeRate: number
 ): string | undefined => {
-  const id = displayHash(transaction.txid)
   const fees = replaced.reduce((sum, entry) => sum + entry.modifiedFee, 0)
   if (modifiedFee < fees) {
     return `rejecting replacement ${id}, less fees than conflicting txs; ${formatMoney(modifiedFee)} < ${
@@ -47,6 +52,14 @@ const underpays = (
   const asked = feeOf(incrementalFeeRate, vsize)
   return more < asked
     ? `rejecting replacement ${id}, not enough additional fees to relay; ${formatMoney(more)} < ${formatMoney(asked)}`
+    : undefined
+}
+
+/** Rule 5; returns what is wrong. Source: upstream `policy/rbf.cpp`, `GetEntriesForConflicts`. */
+export const tooManyClusters = (pool: Pool, id: string, leaving: ReadonlySet<TxidKey>): string | undefined => {
+  const clusters = pool.graph.clustersAffected(leaving)
+  return clusters > MAX_REPLACED_CLUSTERS
+    ? `rejecting replacement ${id}; too many conflicting clusters (${clusters} > ${MAX_REPLACED_CLUSTERS})`
     : undefined
 }
 
@@ -63,16 +76,15 @@ export const planReplacement = (
   const { txidKey: key } = transaction
   const id = displayHash(transaction.txid)
   const also = evictsSibling ? " (including sibling eviction)" : ""
-  const clusters = pool.graph.clustersAffected(leaving)
-  if (clusters > MAX_REPLACED_CLUSTERS) {
-    const detail = `rejecting replacement ${id}; too many conflicting clusters (${clusters} > ${MAX_REPLACED_CLUSTERS})`
-    return refuse(transaction, "conflict", { reason: `too many potential replacements${also}`, detail })
+  const tooMany = tooManyClusters(pool, id, leaving)
+  if (tooMany !== undefined) {
+    return refuse(transaction, "policy", { reason: `too many potential replacements${also}`, detail: tooMany })
   }
   const removed = pool.withDescendants(leaving)
   const replaced = pool.inOrder(removed)
-  const underpaid = underpays(entry, replaced, policy.incrementalFeeRate)
+  const underpaid = underpays({ ...entry, id }, replaced, policy.incrementalFeeRate)
   if (underpaid !== undefined) {
-    return refuse(transaction, "conflict", { reason: `insufficient fee${also}`, detail: underpaid })
+    return refuse(transaction, "underpaid", { reason: `insufficient fee${also}`, detail: underpaid })
   }
   if (!fitsCluster(pool, entry, { without: removed, limits: policy.cluster })) {
     return refuse(transaction, "policy", { reason: "too-large-cluster" })
@@ -80,7 +92,7 @@ export const planReplacement = (
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !removed.has(parent))
   if (!pool.graph.improves(removed, [{ key, fee, weight, parents }])) {
     const detail = "insufficient feerate: does not improve feerate diagram"
-    return refuse(transaction, "conflict", { reason: "replacement-failed", detail })
+    return refuse(transaction, "underpaid", { reason: "replacement-failed", detail })
   }
   const spent = spentConflict(pool, entry, leaving)
   if (spent === undefined) return replaced

@@ -30,7 +30,7 @@ describe("replacement", () => {
             id(little)
           }, not enough additional fees to relay; 0.00000012 < 0.00000013`
         )
-        assert.strictEqual(error.kind, "conflict")
+        assert.strictEqual(error.kind, "underpaid")
         const enough = replacing(2 * FEE + 13)
         const [trial] = yield* node.pool.test([enough])
         assert.strictEqual(trial?.type, "accepted")
@@ -54,7 +54,7 @@ describe("replacement", () => {
         const big = pay([reward(1)], { fee: 1_000_000, outputs: 250 })
         const error = yield* node.refused(big)
         assert.deepStrictEqual([error.kind, shown(error)], [
-          "conflict",
+          "underpaid",
           "replacement-failed, insufficient feerate: does not improve feerate diagram"
         ])
         yield* node.take(pay([reward(1)], { fee: 13_000_000, outputs: 250 }))
@@ -84,7 +84,7 @@ describe("replacement", () => {
         const all = pay(spent, { fee: 10_000_000 })
         const error = yield* node.refused(all)
         assert.deepStrictEqual([error.kind, shown(error)], [
-          "conflict",
+          "policy",
           `too many potential replacements, rejecting replacement ${id(all)}; too many conflicting clusters (101 > 100)`
         ])
         yield* node.take(pay(spent.slice(1), { fee: 10_000_000 }))

@@ -2,6 +2,7 @@ import type * as Effect from "effect/Effect"
 import type { MemoryAccount } from "../base/MemoryBudget.ts"
 import type { Permission } from "../config/permissions.ts"
 import type { PeerId } from "../protocol/keys.ts"
+import type { BloomFilter } from "./relay/BloomFilter.ts"
 import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
@@ -43,7 +44,7 @@ export interface Hello {
   readonly ourAddress: { readonly address: NetAddress; readonly port: number } | undefined
 }
 
-/** Features that a peer requested after the handshake. */
+/** Features that a peer requested, most after the handshake. */
 export interface Features {
   /** The peer wants new blocks announced by `headers` (BIP 130). */
   sendHeaders: boolean
@@ -51,6 +52,10 @@ export interface Features {
   compactBlocks: "none" | "low-bandwidth" | "high-bandwidth"
   /** Lowest fee rate that the peer wants announced, smallest units per kvB (BIP 133). */
   feeFilter: number
+  /** Whether the peer wants transactions announced; from its `version` on. */
+  relay: boolean
+  /** Which of them, and which transactions of filtered blocks (BIP 37). */
+  bloom: BloomFilter | undefined
 }
 
 /** Byte and message counts of one connection. Message sizes include the frame header. */

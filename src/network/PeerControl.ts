@@ -1,9 +1,13 @@
 import type * as Effect from "effect/Effect"
 import type { Bytes } from "../protocol/bytes.ts"
+import type { HeaderId, PeerId } from "../protocol/keys.ts"
+import type { BookPlace } from "./addresses/BookTables.ts"
 import type { PeerNotFound } from "./errors.ts"
 import type { ConnectionType } from "./Peer.ts"
+import type { UploadState } from "./peer/UploadTarget.ts"
 import type { AddedNode, Ban, KnownAddress, LocalAddress, PeerInfo } from "./peerInfo.ts"
 import type { StoredOrphan } from "./relay/Orphanage.ts"
+import type { FetchOutcome } from "./sync/directFetch.ts"
 import type { AddressNetwork } from "./wire/netAddress.ts"
 
 /** Network operations for the node and its operator: list, connect, disconnect and ban peers. */
@@ -13,6 +17,12 @@ export interface PeerControl {
   readonly count: Effect.Effect<{ readonly inbound: number; readonly outbound: number }>
   /** Bytes of all connections since the start, including closed ones. */
   readonly totals: Effect.Effect<{ readonly sent: number; readonly received: number }>
+  /** Whether peers may send transactions. */
+  readonly relaysTransactions: boolean
+  /** What is left of the operator's target for sent bytes. */
+  readonly upload: Effect.Effect<UploadState>
+  /** Networks in which the node connects to peers by itself. */
+  readonly networks: ReadonlySet<AddressNetwork>
   /** Bits of `Services` that we announce. */
   readonly services: bigint
   readonly userAgent: string
@@ -36,6 +46,10 @@ export interface PeerControl {
     id: number,
     message: { readonly command: string; readonly payload: Bytes }
   ) => Effect.Effect<boolean>
+  /** Requests a block whose header is known from one peer, whatever the node wants itself. */
+  readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
+  /** Every place in the book of addresses that has one. */
+  readonly bookPlaces: Effect.Effect<ReadonlyArray<BookPlace>>
   /** Transactions that wait for their parents. */
   readonly orphans: Effect.Effect<ReadonlyArray<StoredOrphan>>
   /** Bans an address or range and disconnects its peers. Reports an existing ban or an invalid address. */

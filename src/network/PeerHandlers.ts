@@ -1,9 +1,13 @@
 import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { HeaderId, PeerId } from "../protocol/keys.ts"
 import type { AddressStore } from "./addresses/AddressStore.ts"
 import type { MessageTable } from "./messageTable.ts"
 import type { Peer, PeerHandler } from "./Peer.ts"
+import type { UploadTarget } from "./peer/UploadTarget.ts"
 import type { PeerInfo } from "./peerInfo.ts"
 import type { StoredOrphan } from "./relay/Orphanage.ts"
+import type { FetchOutcome } from "./sync/directFetch.ts"
 
 /** What the network needs from the rest of the node: message handlers, and the node's state. */
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {
@@ -17,9 +21,13 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
   /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
+  /** Requests a block from one peer. */
+  readonly fetchBlock: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Transactions that wait for their parents. */
   readonly orphans: () => ReadonlyArray<StoredOrphan>
   readonly services: () => bigint
+  /** What the node sends, against the operator's target. */
+  readonly upload: UploadTarget
   readonly startHeight: () => number
   /** Whether our tip is recent. Peers without old blocks are then good enough (reference/protocol.md 6.3). */
   readonly nearTip: () => boolean

@@ -13,12 +13,13 @@ import { Budget } from "../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../base/random.ts"
 import type { Grant } from "../config/permissions.ts"
 import { misbehavingPeers } from "../metrics/metrics.ts"
-import { fixedSeedsLater, lookUp, seedAddresses } from "./addresses/seeds.ts"
+import { askSeedNodes, fixedSeedsLater, lookUp, seedAddresses, type SeedingOptions } from "./addresses/seeds.ts"
 import { isolatingCredentials } from "./addresses/socks5.ts"
 import { Automatic } from "./connect/Automatic.ts"
 import { Connections } from "./connect/Connections.ts"
 import { admit } from "./connect/Inbound.ts"
 import { addNode, call, type Net, type PeerManagerOptions } from "./connect/net.ts"
+import { nodeAddress } from "./connect/nodeAddress.ts"
 import { PermissionRules } from "./connect/permissions.ts"
 import { service } from "./connect/service.ts"
 import { slotLimits } from "./connect/slots.ts"
@@ -29,7 +30,6 @@ import { ownTime } from "./peer/threadTime.ts"
 import { Turns } from "./peer/Turns.ts"
 import type { PeerControl } from "./PeerControl.ts"
 import { PeerHandlers } from "./PeerHandlers.ts"
-import type { AddressNetwork } from "./wire/netAddress.ts"
 import { isLocal } from "./wire/netGroup.ts"
 
 /** Connections accepted per turn of the event loop, and the maximum that wait. */
@@ -64,9 +64,6 @@ const listen = (
 
 /** Time limit for an addr-fetch peer (upstream `net_processing.cpp`). */
 const FETCH_LIMIT = "5 minutes"
-
-const NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6"]
-const PROXIED_NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6", "torv3"]
 
 const nonceFrom = (random: Random) => (): bigint => {
   const bytes = randomBytes(random, 8)
@@ -126,6 +123,37 @@ const listenAll = (
       )
   )
 
+/** Finds addresses of peers without their help. */
+const seedingOf = (net: Net, random: Random): SeedingOptions => {
+  const { connections, options, store } = net
+  const { defaultP2pPort } = options.network
+  return {
+    network: options.network,
+    book: store.book,
+    random,
+    resolve: options.resolve ?? lookUp,
+    proxied: net.proxy !== undefined,
+    seedNodes: options.seedNodes.flatMap((node) => nodeAddress(node, defaultP2pPort) ?? []),
+    force: options.forceDnsSeed,
+    otherSources: options.dnsSeed || options.seedNodes.length > 0,
+    networks: options.networks,
+    fullOutbound: Effect.sync(() => connections.peers.filter(({ type }) => type === "outbound-full-relay").length),
+    active: Effect.sync(net.isActive),
+    fetchFrom: (host: string, port: number) =>
+      Effect.sync(() =>
+        void net.spawn(
+          call(net, { host, port }, { type: "addr-fetch" }).pipe(
+            Effect.timeout(FETCH_LIMIT),
+            Effect.catchAll((error) =>
+              Effect.logDebug("seed cannot be reached", { seed: host, reason: error.message })
+            ),
+            Effect.asVoid
+          )
+        )
+      )
+  }
+}
+
 const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Random) =>
   Effect.gen(function*() {
     const { connections, limits, options, store } = net
@@ -134,7 +162,7 @@ const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
       limits,
       store,
       random,
-      networks: new Set(net.proxy === undefined ? NETWORKS : PROXIED_NETWORKS),
+      networks: options.networks,
       active: net.isActive,
       nearTip: handlers.nearTip,
       needExtraPeer: handlers.needExtraPeer,
@@ -143,28 +171,11 @@ const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
       call: (target, type, expectedServices) => call(net, target, { type, expectedServices }),
       spawn: net.spawn
     }, yield* unixTime)
-    const seeding = {
-      network: options.network,
-      book: store.book,
-      random,
-      resolve: options.resolve ?? lookUp,
-      proxied: net.proxy !== undefined,
-      fullOutbound: Effect.sync(() => connections.peers.filter(({ type }) => type === "outbound-full-relay").length),
-      active: Effect.sync(net.isActive),
-      fetchFrom: (host: string, port: number) =>
-        Effect.sync(() =>
-          void net.spawn(
-            call(net, { host, port }, { type: "addr-fetch" }).pipe(
-              Effect.timeout(FETCH_LIMIT),
-              Effect.catchAll((error) =>
-                Effect.logDebug("seed cannot be reached", { seed: host, reason: error.message })
-              ),
-              Effect.asVoid
-            )
-          )
-        )
-    }
-    for (const part of [automatic.run, seedAddresses(seeding), fixedSeedsLater(seeding)]) net.spawn(part)
+    const seeding = seedingOf(net, random)
+    net.spawn(automatic.run)
+    net.spawn(askSeedNodes(seeding))
+    if (options.dnsSeed) net.spawn(seedAddresses(seeding))
+    if (options.fixedSeeds) net.spawn(fixedSeedsLater(seeding))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => store.setAnchors(connections.peers.filter(({ type }) => type === "block-relay-only")))
     )
@@ -185,7 +196,7 @@ const make = (
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const monotonic = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
-    const totals = { sent: 0, received: 0 }
+    const totals = { sent: 0, received: 0, upload: handlers.upload }
     const userAgent = ownUserAgent(options.userAgentComment)
     let met = false
     let active = true
@@ -203,6 +214,7 @@ const make = (
         turns: new Turns(monotonic),
         meter: ownTime(),
         budget,
+        peerTimeout: options.peerTimeout * 1000,
         pardoned: ({ id, name }, { reason }) => {
           misbehavingPeers.increase()
           run(
@@ -218,7 +230,8 @@ const make = (
         services: handlers.services(),
         userAgent,
         startHeight: handlers.startHeight(),
-        nearTip: handlers.nearTip()
+        nearTip: handlers.nearTip(),
+        blocksOnly: options.blocksOnly
       }),
       opened: (_, { address, hello, inbound, port }) => {
         met = true
@@ -253,6 +266,7 @@ const make = (
     if (options.maxPeers > 0) {
       for (const target of options.addPeers) addNode(net, { name: formatHostPort(target), target })
       if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
+      else if (options.dnsSeed && options.addPeers.length > 0) net.spawn(seedAddresses(seedingOf(net, random)))
     }
     const [bound] = limits.inbound === 0
       ? []

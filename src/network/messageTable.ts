@@ -14,6 +14,8 @@ export interface MessageParts {
   readonly server: MessageHandlers<"getheaders" | "getblocks" | "getdata" | "getblocktxn">
   /** Only of a node that serves block filters. */
   readonly filters?: MessageHandlers<"getcfilters" | "getcfheaders" | "getcfcheckpt"> | undefined
+  /** Only of a node that knows bloom filters. */
+  readonly bloom?: MessageHandlers<"filterload" | "filteradd" | "filterclear"> | undefined
   readonly gossip: MessageHandlers<"addr" | "addrv2" | "getaddr">
 }
 
@@ -31,23 +33,31 @@ const leave = (reason: string): Disconnection => ({ reason, misbehaving: false }
 const BLOOM = leave("unsupported: the peer uses bloom filters")
 const FILTERS = leave("unsupported: the peer requests block filters")
 
+/** A light node relays and serves nothing. */
+type GivenParts = Omit<MessageParts, "relay" | "server"> & Partial<Pick<MessageParts, "relay" | "server">>
+
+/** The handlers that there are; without any, the message is ignored. */
+const present = <C extends MessageCommand>(
+  ...handlers: ReadonlyArray<MessageHandler<C> | undefined>
+): ReadonlyArray<MessageHandler<C>> => handlers.filter((handler) => handler !== undefined)
+
 /**
  * Where each message goes after the handshake, by its type only (reference/protocol.md 6.5, 6.6). Messages with an
  * unknown command are ignored (6.4).
  */
-export const messageTable = ({ filters, gossip, relay, server, sync }: MessageParts): MessageTable => ({
+export const messageTable = ({ bloom, filters, gossip, relay, server, sync }: GivenParts): MessageTable => ({
   headers: [sync.headers],
   block: [sync.block],
   cmpctblock: [sync.cmpctblock],
   blocktxn: [sync.blocktxn],
-  inv: [sync.inv, relay.inv],
-  notfound: [sync.notfound, relay.notfound],
-  tx: [relay.tx],
-  mempool: [relay.mempool],
-  getheaders: [server.getheaders],
-  getblocks: [server.getblocks],
-  getdata: [server.getdata],
-  getblocktxn: [server.getblocktxn],
+  inv: present(sync.inv, relay?.inv),
+  notfound: present(sync.notfound, relay?.notfound),
+  tx: present(relay?.tx),
+  mempool: present(relay?.mempool),
+  getheaders: present(server?.getheaders),
+  getblocks: present(server?.getblocks),
+  getdata: present(server?.getdata),
+  getblocktxn: present(server?.getblocktxn),
   addr: [gossip.addr],
   addrv2: [gossip.addrv2],
   getaddr: [gossip.getaddr],
@@ -58,9 +68,9 @@ export const messageTable = ({ filters, gossip, relay, server, sync }: MessagePa
   feefilter: "connection",
   wtxidrelay: leave("unexpected message: wtxidrelay after verack"),
   sendaddrv2: leave("unexpected message: sendaddrv2 after verack"),
-  filterload: BLOOM,
-  filteradd: BLOOM,
-  filterclear: BLOOM,
+  filterload: bloom === undefined ? BLOOM : [bloom.filterload],
+  filteradd: bloom === undefined ? BLOOM : [bloom.filteradd],
+  filterclear: bloom === undefined ? BLOOM : [bloom.filterclear],
   getcfilters: filters === undefined ? FILTERS : [filters.getcfilters],
   getcfheaders: filters === undefined ? FILTERS : [filters.getcfheaders],
   getcfcheckpt: filters === undefined ? FILTERS : [filters.getcfcheckpt],

@@ -4,14 +4,19 @@ import { Services } from "./wire/messages/version.ts"
 /**
  * The services that this node offers (reference/protocol.md 6.3): blocks with witnesses, no encrypted transport. It
  * offers all blocks, unless a block of the best chain is missing. Then it offers only the latest blocks, unless one of
- * these is missing. With `-peerblockfilters` it offers block filters.
+ * these is missing. A node that prunes offers only the latest ones. With `-peerblockfilters` it offers block filters,
+ * with `-peerbloomfilters` bloom filters.
  */
 export const ownServices = (
   losses: Pick<BlockLosses, "any" | "recent">,
-  { filters = false }: { readonly filters?: boolean } = {}
-): bigint => filters ? blockServices(losses) | Services.compactFilters : blockServices(losses)
+  { bloom = false, filters = false, prunes = false }: {
+    readonly filters?: boolean
+    readonly bloom?: boolean
+    readonly prunes?: boolean
+  } = {}
+): bigint => blockServices(losses, prunes) | (filters ? Services.compactFilters : 0n) | (bloom ? Services.bloom : 0n)
 
-const blockServices = (losses: Pick<BlockLosses, "any" | "recent">): bigint => {
-  if (!losses.any) return Services.network | Services.witness | Services.networkLimited
+const blockServices = (losses: Pick<BlockLosses, "any" | "recent">, prunes: boolean): bigint => {
+  if (!losses.any && !prunes) return Services.network | Services.witness | Services.networkLimited
   return losses.recent ? Services.witness : Services.witness | Services.networkLimited
 }

@@ -1,12 +1,13 @@
 import * as Effect from "effect/Effect"
 import { promises as dns } from "node:dns"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { KnownAddress } from "../peerInfo.ts"
 import { parseEndpoint, parseNetAddress } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
-import type { NetAddress } from "../wire/netAddress.ts"
+import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
 
 /** Initial addresses: from DNS seeds and from a fixed list (reference/protocol.md 1.2; upstream `net.cpp`). */
@@ -25,6 +26,10 @@ const ENOUGH_PEERS = 2
 const MANY_ADDRESSES = 1000
 const STEP_SECONDS = 11
 const WAIT_WITH_MANY_SECONDS = 300
+
+/** Seconds between two seed nodes, and for all of them before the DNS seeds. */
+const SEED_NODE_STEP_SECONDS = 10
+const SEED_NODES_FIRST_SECONDS = 30
 
 /** Resolves a name to addresses; empty if it has none or the lookup times out. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<NetAddress>>
@@ -55,6 +60,14 @@ export interface SeedingOptions {
   readonly proxied: boolean
   readonly fullOutbound: Effect.Effect<number>
   readonly active: Effect.Effect<boolean>
+  /** The operator's seed nodes. */
+  readonly seedNodes: ReadonlyArray<Address>
+  /** Whether all DNS seeds are asked, whatever is known already. */
+  readonly force: boolean
+  /** Whether there is another source of addresses than the fixed seeds. */
+  readonly otherSources: boolean
+  /** Networks of automatic connections. */
+  readonly networks: ReadonlySet<AddressNetwork>
   /** Connects to a host only to fetch addresses. Does not wait for it. */
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
@@ -107,14 +120,47 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
   }).pipe(Effect.withSpan("svcd.network.askSeed", { attributes: { seed: bareName(seed) } }))
 
 /**
- * Queries the DNS seeds of the network: all if no address is known, otherwise three at a time while there are too few
- * peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
+ * Asks the operator's seed nodes for addresses, one at a time in random order: the first at once if no address is known,
+ * the others while there are too few peers. Source: upstream `net.cpp`, `ThreadOpenConnections`.
+ */
+export const askSeedNodes = (
+  { book, fetchFrom, fullOutbound, random, seedNodes }: SeedingOptions
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    let waits = book.size > 0
+    for (const node of shuffled(random, seedNodes)) {
+      if (waits) {
+        do yield* Effect.sleep(`${SEED_NODE_STEP_SECONDS} seconds`)
+        while ((yield* fullOutbound) >= ENOUGH_PEERS)
+      }
+      waits = true
+      yield* Effect.logInfo("asking a seed node for addresses", { node: formatHostPort(node) })
+      yield* fetchFrom(node.host, node.port)
+    }
+  })
+
+/** Gives the seed nodes time, and returns whether there are enough peers by then. */
+const seedNodesSuffice = ({ fullOutbound, seedNodes }: SeedingOptions): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    if (seedNodes.length === 0) return false
+    for (let waited = 0; waited < SEED_NODES_FIRST_SECONDS; waited++) {
+      yield* Effect.sleep("1 second")
+      if ((yield* fullOutbound) >= ENOUGH_PEERS) return true
+    }
+    return false
+  })
+
+/**
+ * Queries the DNS seeds of the network: all if that is forced or no address is known, otherwise three at a time while
+ * there are too few peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
  */
 export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { active, book, network, random } = options
+    const { active, book, force, network, random } = options
     let found = 0
-    let atOnce = book.size === 0 ? network.dnsSeeds.length : 0
+    const suffice = yield* seedNodesSuffice(options)
+    let atOnce = force || book.size === 0 ? network.dnsSeeds.length : 0
+    if (suffice && atOnce === 0) return
     for (const seed of shuffled(random, network.dnsSeeds)) {
       if (atOnce === 0) {
         atOnce = SEEDS_AT_ONCE
@@ -143,15 +189,18 @@ export const fixedSeedAddresses = (
 const BEFORE_FIXED_SEEDS = "1 minute"
 
 /**
- * Adds the fixed seeds after a minute, per network without an address (upstream `net.cpp`, `ThreadOpenConnections`).
+ * Adds the fixed seeds after a minute, per network without an address; at once if there is no other source of
+ * addresses (upstream `net.cpp`, `ThreadOpenConnections`).
  */
 export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
-    yield* Effect.sleep(BEFORE_FIXED_SEEDS)
-    const { book, network, random } = options
+    const { book, network, networks, otherSources, random } = options
+    if (otherSources) yield* Effect.sleep(BEFORE_FIXED_SEEDS)
     const now = yield* unixTime
     const known = book.counts()
-    const seeds = fixedSeedAddresses(network, random, now).filter(({ address }) => !known.has(address.network))
+    const seeds = fixedSeedAddresses(network, random, now).filter(({ address }) =>
+      networks.has(address.network) && !known.has(address.network)
+    )
     if (seeds.length === 0) return
     const addresses = book.add(seeds, { seed: "fixed" }, { now })
     yield* Effect.logInfo("using the fixed seed addresses: no other address is known", { addresses })

@@ -8,6 +8,7 @@ import type { ConnectionType, Disconnection, Hello, Peer } from "../Peer.ts"
 import type { Introduction } from "../peer/Handshake.ts"
 import { type ConnectionContext, type ConnectionFacts, PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
+import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
 export interface ConnectionOutcome {
@@ -75,11 +76,14 @@ export class Connections {
   run(socket: Socket, plan: ConnectionPlan): Effect.Effect<ConnectionOutcome> {
     return Effect.gen(this, function*() {
       const nonce = this.options.context.nonce()
+      const introduction = this.options.introduce()
+      const services = introduction.services | (plan.permissions.has("bloomfilter") ? Services.bloom : 0n)
+      const blocksOnly = introduction.blocksOnly === true && !plan.permissions.has("relay")
       const connection = yield* PeerConnection.make(socket, {
         ...plan,
         id: peerId(this.made++),
         bind: bindOf(socket),
-        introduction: { ...this.options.introduce(), nonce, isOwnNonce: (theirs) => this.isOwn(theirs) }
+        introduction: { ...introduction, services, blocksOnly, nonce, isOwnNonce: (theirs) => this.isOwn(theirs) }
       }, this.options.context)
       return yield* Effect.acquireUseRelease(
         Effect.sync(() => this.enter(connection, nonce)),

@@ -41,7 +41,7 @@ const candidateOf = (connection: PeerConnection, { bans, info }: InboundOptions)
     lastTransaction: known?.relay.lastTransaction ?? 0,
     lastBlock: known?.sync.lastBlock ?? 0,
     servesBlocks: peer !== undefined && offersBlocks(peer.hello.services),
-    relaysTransactions: peer?.hello.relay ?? false,
+    relaysTransactions: peer?.features.relay ?? false,
     local: isLocal(address),
     network: address.network,
     preferEvict: bans.isDiscouraged(address),

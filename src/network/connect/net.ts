@@ -1,3 +1,4 @@
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
@@ -15,14 +16,11 @@ import { PeerUnreachable } from "../errors.ts"
 import { type ConnectionType, NO_PERMISSIONS } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
 import { parseNetAddress } from "../wire/addressText.ts"
-import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
+import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
 import type { PermissionOptions, PermissionRules } from "./permissions.ts"
 import type { SlotLimits } from "./slots.ts"
-
-/** Limit for the TCP connection (reference/protocol.md 6.5). */
-const CONNECT_LIMIT = "5 seconds"
 
 interface Proxy {
   readonly address: Address
@@ -30,7 +28,7 @@ interface Proxy {
   readonly credentials: () => ProxyCredentials
 }
 
-const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
+const direct = (target: Address, limit: Duration.Duration): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
   const unreachable = (code: string) => new PeerUnreachable({ peer: formatHostPort(target), reason: reasonOf(code) })
   const connected = (socket: Socket) =>
     Effect.async<Socket, PeerUnreachable>((resume) => {
@@ -43,7 +41,7 @@ const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.S
     (socket) => Effect.sync(() => socket.destroy())
   ).pipe(
     Effect.flatMap(connected),
-    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("ETIMEDOUT") })
+    Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("ETIMEDOUT") })
   )
 }
 
@@ -53,13 +51,16 @@ const isPrivate = ({ host }: Address): boolean => {
   return address !== undefined && !isRoutable(address)
 }
 
-/** Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. */
+/**
+ * Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. `limit` is for
+ * the TCP connection (reference/protocol.md 6.5); a proxy has its own.
+ */
 const dial = (
   target: Address,
-  proxy: Proxy | undefined
+  { limit, proxy }: { readonly proxy: Proxy | undefined; readonly limit: Duration.Duration }
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
   (proxy === undefined || isPrivate(target)
-    ? direct(target)
+    ? direct(target, limit)
     : connectThrough(proxy.address, target, { credentials: proxy.credentials() })).pipe(
       Effect.withSpan("svcd.network.dial", { attributes: { proxied: proxy !== undefined } })
     )
@@ -132,6 +133,22 @@ export interface PeerManagerOptions extends PermissionOptions {
   readonly addPeers: ReadonlyArray<Address>
   readonly proxy: Address | undefined
   readonly userAgentComment: string | undefined
+  /** Milliseconds for a TCP connection. */
+  readonly connectTimeout: number
+  /** Seconds for the handshake, and before a peer can count as silent. */
+  readonly peerTimeout: number
+  /** Whether only peers with the permission `relay` may send transactions. */
+  readonly blocksOnly: boolean
+  /** Networks of automatic connections. */
+  readonly networks: ReadonlySet<AddressNetwork>
+  /** Nodes to ask for addresses, as the operator wrote them. */
+  readonly seedNodes: ReadonlyArray<string>
+  readonly dnsSeed: boolean
+  readonly forceDnsSeed: boolean
+  readonly fixedSeeds: boolean
+  /** Own addresses that the operator named, with their ports. */
+  readonly externalAddresses: ReadonlyArray<Address>
+  readonly discover: boolean
   /** For tests. */
   readonly random?: Random
   /** For tests: resolves the names of DNS seeds. */
@@ -169,12 +186,12 @@ interface CallOptions {
 
 /** Connects to a peer and runs the connection until it ends. */
 export const call = (
-  { connections, isActive, proxy, rules, store }: Net,
+  { connections, isActive, options, proxy, rules, store }: Net,
   target: Address,
   { expectedServices = 0n, name = formatHostPort(target), type }: CallOptions
 ): Effect.Effect<ConnectionOutcome, PeerUnreachable> =>
   Effect.gen(function*() {
-    const socket = yield* dial(target, proxy)
+    const socket = yield* dial(target, { proxy, limit: Duration.millis(options.connectTimeout) })
     if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "network activity is disabled" })
     const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseNetAddress(target.host)) ??
       SOMEWHERE

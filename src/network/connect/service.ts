@@ -13,15 +13,32 @@ import { addNode, call, callManually, connectionTo, type Net, removeNode } from 
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
-/** Our own addresses as outbound peers see them, with our listening port. */
-const localAddresses = (peers: ReadonlyArray<Peer>, port: number): ReadonlyArray<LocalAddress> => {
+/** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
+const MANUAL_SCORE = 4
+
+/**
+ * Our own addresses: those that the operator named, and, if they are trusted, those at which outbound peers see us, with
+ * our listening port.
+ */
+const localAddresses = (
+  peers: ReadonlyArray<Peer>,
+  { bound, named, trusted }: {
+    readonly named: ReadonlyArray<Address>
+    readonly bound: Address | undefined
+    readonly trusted: boolean
+  }
+): ReadonlyArray<LocalAddress> => {
   const scores = new Map<string, number>()
   for (const { hello: { ourAddress }, inbound } of peers) {
     if (inbound || ourAddress === undefined) continue
     const text = formatNetAddress(ourAddress.address)
     scores.set(text, (scores.get(text) ?? 0) + 1)
   }
-  return Array.from(scores, ([address, score]) => ({ address, port, score }))
+  const own = named.map(({ host, port }) => ({ address: host, port, score: MANUAL_SCORE + (scores.get(host) ?? 0) }))
+  const seen = trusted && bound !== undefined
+    ? [...scores].filter(([host]) => !own.some(({ address }) => address === host))
+    : []
+  return [...own, ...seen.map(([address, score]) => ({ address, port: bound?.port ?? 0, score }))]
 }
 
 const addedNode = (net: Net, node: string, target: Address): AddedNode => {
@@ -64,8 +81,15 @@ export const service = (
     },
     userAgent: ownUserAgent(options.userAgentComment),
     proxy: options.proxy === undefined ? undefined : formatHostPort(options.proxy),
+    relaysTransactions: !options.blocksOnly,
+    upload: Effect.map(unixTime, (now) => handlers.upload.state(now)),
+    networks: options.networks,
     localAddresses: Effect.sync(() =>
-      state.bound === undefined ? [] : localAddresses(connections.peers, state.bound.port)
+      localAddresses(connections.peers, {
+        named: options.externalAddresses,
+        bound: state.bound,
+        trusted: options.discover
+      })
     ),
     active: Effect.sync(net.isActive),
     setActive: (active) =>
@@ -124,6 +148,8 @@ export const service = (
         peer?.post({ type: "unknown", command, payload })
         return peer !== undefined
       }),
+    fetchBlock: handlers.fetchBlock,
+    bookPlaces: Effect.sync(() => [...store.book.places()]),
     orphans: Effect.sync(() => handlers.orphans()),
     ban: (subnet, until) =>
       savingBans((now) => {

@@ -1,6 +1,7 @@
 import type { UnixTime } from "../../protocol/keys.ts"
 import type { Traffic } from "../Peer.ts"
 import { isMessageCommand } from "../wire/message.ts"
+import type { UploadTarget } from "./UploadTarget.ts"
 
 /** Key for unknown commands. The peer chooses these names, so they must not become keys. */
 const OTHER = "*other*"
@@ -14,6 +15,7 @@ const increase = (counts: Map<string, number>, command: string, bytes: number): 
 export interface Totals {
   sent: number
   received: number
+  readonly upload?: Pick<UploadTarget, "sent">
 }
 
 /** Counts the traffic of one connection. Times are in seconds since 1970. */
@@ -36,6 +38,7 @@ export class Counters implements Traffic {
   sent(bytes: number, now: UnixTime): void {
     this.bytesSent += bytes
     this.totals.sent += bytes
+    this.totals.upload?.sent(bytes, now)
     this.lastSend = now
   }
 

@@ -10,7 +10,7 @@ import { isRoutable } from "../wire/netGroup.ts"
  *   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
  *   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
  *
- * All other messages before `verack` are ignored.
+ * All other messages before `verack` are ignored. For a feeler the handshake is complete with the peer's `version`.
  */
 
 /** Our protocol version (reference/protocol.md 6.2). */
@@ -39,6 +39,8 @@ export interface Introduction {
   readonly isOwnNonce: (nonce: bigint) => boolean
   /** Whether our tip is recent, so that a peer without old blocks is enough (reference/protocol.md 6.3). */
   readonly nearTip: boolean
+  /** Whether we want no transactions. */
+  readonly blocksOnly?: boolean
 }
 
 export interface HandshakeOptions extends Introduction {
@@ -122,11 +124,13 @@ export class Handshake {
     if (common >= WTXID_RELAY_VERSION) send.push({ type: "wtxidrelay" })
     if (common >= ADDR_V2_VERSION) send.push({ type: "sendaddrv2" })
     send.push({ type: "verack" })
-    return { send }
+    // A feeler has what it wants: the address answers (upstream `net_processing.cpp`, `ProcessMessage`).
+    return type === "feeler" ? { send, hello: this.hello(theirs, common) } : { send }
   }
 
   private ownVersion(now: number): Version {
-    const { address, expectedServices, nonce, port, services, startHeight, type, userAgent } = this.options
+    const { address, blocksOnly = false, expectedServices, nonce, port, services, startHeight, type, userAgent } =
+      this.options
     return {
       type: "version",
       version: PROTOCOL_VERSION,
@@ -137,7 +141,7 @@ export class Handshake {
       sender: { address: { ...NOWHERE, services }, nonce },
       userAgent,
       startHeight,
-      relay: relaysTransactions(type)
+      relay: relaysTransactions(type) && !blocksOnly
     }
   }
 

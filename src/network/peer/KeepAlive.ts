@@ -15,6 +15,7 @@ export type Due =
 export class KeepAlive {
   /** Whether the peer answers `ping`: from protocol version 60001 on. */
   private readonly answers: boolean
+  private readonly silentFrom: number
   private lastSend: number
   private lastReceive: number
   private lastPing: number | undefined
@@ -22,8 +23,10 @@ export class KeepAlive {
   private last: number | undefined
   private best: number | undefined
 
-  constructor(now: number, answers: boolean) {
+  /** `silentFrom`: before this time the peer never counts as silent. */
+  constructor(now: number, answers: boolean, silentFrom = now) {
     this.answers = answers
+    this.silentFrom = silentFrom
     this.lastSend = now
     this.lastReceive = now
   }
@@ -67,9 +70,9 @@ export class KeepAlive {
       [this.lastSend + SILENCE_LIMIT, "timeout: nothing could be sent for 20 minutes"]
     ]
     for (const [at, reason] of deadlines) {
-      if (now >= at) return { type: "disconnection", disconnection: fallenSilent(reason) }
+      if (now >= Math.max(at, this.silentFrom)) return { type: "disconnection", disconnection: fallenSilent(reason) }
     }
     if (now >= nextPing) return { type: "ping" }
-    return { type: "wait", until: Math.min(nextPing, ...deadlines.map(([at]) => at)) }
+    return { type: "wait", until: Math.min(nextPing, ...deadlines.map(([at]) => Math.max(at, this.silentFrom))) }
   }
 }

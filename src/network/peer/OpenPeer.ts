@@ -44,7 +44,7 @@ export class OpenPeer implements Peer {
   readonly bind: string | undefined
   readonly connectedAt: number
   readonly hello: Hello
-  readonly features: Features = { sendHeaders: false, compactBlocks: "none", feeFilter: 0 }
+  readonly features: Features
   readonly traffic: Traffic
   private readonly link: PeerLink
 
@@ -60,6 +60,13 @@ export class OpenPeer implements Peer {
     this.bind = bind
     this.connectedAt = link.connectedAt
     this.hello = hello
+    this.features = {
+      sendHeaders: false,
+      compactBlocks: "none",
+      feeFilter: 0,
+      relay: hello.relay,
+      bloom: undefined
+    }
     this.traffic = link.counters
     this.link = link
   }

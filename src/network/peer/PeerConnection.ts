@@ -41,6 +41,8 @@ export interface ConnectionContext {
   /** Measures the time of this thread, milliseconds. */
   readonly meter: () => number
   readonly budget: MemoryBudget
+  /** Milliseconds for the handshake, and before a peer can count as silent (reference/protocol.md 6.5). */
+  readonly peerTimeout: number
   /** Runs when a peer misbehaves that stays connected. */
   readonly pardoned: (facts: ConnectionFacts, offence: Disconnection) => void
 }
@@ -60,9 +62,6 @@ export interface ConnectionFacts {
 
 /** Limits of the send buffer of a peer: `send` waits from 1 MiB on, 8 MiB is the maximum. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
-
-/** Milliseconds from the connection to the end of the handshake (reference/protocol.md 6.5). */
-export const HANDSHAKE_LIMIT = 60_000
 
 /** Maximum interval of the connection's timer, milliseconds. */
 const WATCH_INTERVAL = 10_000
@@ -106,8 +105,8 @@ export class PeerConnection implements PeerLink {
   private readonly socket: PeerSocket
   private readonly times: Times
   private readonly startedAt: number
-  /** The peer time of the start. */
-  private readonly begunAt: number
+  /** The peer time from which on the peer can count as silent. */
+  private readonly silentFrom: number
   private readonly handshake: Handshake
   private readonly outbox: Outbox
   private readonly intake: Intake
@@ -127,7 +126,7 @@ export class PeerConnection implements PeerLink {
     this.times = times
     this.connectedAt = times.unix()
     this.startedAt = times.now()
-    this.begunAt = times.peer.now()
+    this.silentFrom = times.peer.now() + context.peerTimeout
     this.counters = new Counters(context.totals)
     const { address, expectedServices, introduction, name, port, type } = facts
     this.intake = new Intake(context.pace, chargedGroup(address), times.now)
@@ -181,8 +180,7 @@ export class PeerConnection implements PeerLink {
   disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
     if (why.misbehaving && this.facts.permissions.has("noban")) {
-      this.context.pardoned(this.facts, why)
-      return
+      return void this.context.pardoned(this.facts, why)
     }
     this.ending = why
     this.outbox.close()
@@ -321,7 +319,8 @@ export class PeerConnection implements PeerLink {
   private begin(hello: Hello, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       const peer = new OpenPeer(this, hello)
-      this.open = { peer, keepAlive: new KeepAlive(this.times.peer.now(), peer.answersPings) }
+      const keepAlive = new KeepAlive(this.times.peer.now(), peer.answersPings, this.silentFrom)
+      this.open = { peer, keepAlive }
       yield* opened(peer)
       if (this.closed) return
       this.ping()
@@ -385,7 +384,7 @@ export class PeerConnection implements PeerLink {
   /** Does what is due, and returns the milliseconds until the next check. */
   private due(now: number): number {
     if (this.open === undefined) {
-      const left = this.begunAt + HANDSHAKE_LIMIT - now
+      const left = this.silentFrom - now
       if (left <= 0) this.disconnect(disconnection("handshake timeout"))
       return left
     }

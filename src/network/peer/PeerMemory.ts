@@ -20,13 +20,13 @@ const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => firs
 
 /**
  * Estimated memory of a decoded message, by command and payload. Transactions, headers and addresses become objects
- * with views of the payload. An inventory stays bytes, cut to the items that are kept.
+ * with views of the payload. An inventory stays bytes, `whole` or cut to the items that are kept.
  */
-export const decodedSize = (command: string, payload: Bytes): number => {
+export const decodedSize = (command: string, payload: Bytes, whole = false): number => {
   const { length } = payload
   switch (command) {
     case "inv":
-      return OBJECTS + Math.min(length, ITEM_SIZE * MAX_ANNOUNCED)
+      return OBJECTS + (whole ? length : Math.min(length, ITEM_SIZE * MAX_ANNOUNCED))
     case "headers":
       return OBJECTS + 2 * length + HEADER * Math.min(announcedHeaders(payload), length)
     case "block":

@@ -197,7 +197,7 @@ export class Reading {
       if (screen !== undefined && !(yield* screen)) return this.drop()
       let uncalled = true
       const handling = memory.holding(
-        decodedSize(command, payload),
+        decodedSize(command, payload, this.keepsWhole),
         () =>
           Effect.map(this.decodeAndHandle(command, payload), (its) => {
             uncalled = its
@@ -225,6 +225,11 @@ export class Reading {
     })
   }
 
+  /** Whether the peer may announce any number of transactions. */
+  private get keepsWhole(): boolean {
+    return this.link.peer()?.permissions.has("relay") === true
+  }
+
   private count(framed: Framed): void {
     if (framed.type === "fatal") return
     const size = framed.type === "frame" ? framed.payload.length : framed.size
@@ -249,7 +254,7 @@ export class Reading {
   /** Decodes a payload, with turns for other peers; `undefined` for a dropped message. */
   private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
     return Effect.gen(this, function*() {
-      const steps = decodedInSteps(command, payload)
+      const steps = decodedInSteps(command, payload, this.keepsWhole)
       for (;;) {
         const step = steps()
         if (step === undefined) {

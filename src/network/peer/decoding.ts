@@ -18,9 +18,13 @@ export const decoded = <A>(read: () => A): A | DecodeError => {
   }
 }
 
-/** Decodes a payload step by step: each call runs one step and returns `undefined` while more follow. */
-export const decodedInSteps = (command: string, payload: Bytes): () => Message | DecodeError | undefined => {
-  const steps = decodeInSteps(command, payload)
+/** Decodes a payload step by step, an inventory `whole` or cut: each call runs one step and returns `undefined` while more follow. */
+export const decodedInSteps = (
+  command: string,
+  payload: Bytes,
+  whole: boolean
+): () => Message | DecodeError | undefined => {
+  const steps = decodeInSteps(command, payload, whole)
   return () =>
     decoded(() => {
       const { done, value } = steps.next()

@@ -170,6 +170,18 @@ export class Orphanage {
     }
   }
 
+  /** The orphans of a peer that spend a transaction, the last announced first. */
+  *childrenFrom(peer: PeerId, { outputs, txid }: Transaction): Iterable<Transaction> {
+    const share = this.shares.get(peer)
+    if (share === undefined) return
+    const children = new Set<Orphan>()
+    for (let index = 0; index < outputs.length; index++) {
+      for (const orphan of this.spenders.get(outpointKey(outpoint(txid, index))) ?? []) children.add(orphan)
+    }
+    if (children.size === 0) return
+    for (const orphan of [...share.orphans].reverse()) if (children.has(orphan)) yield orphan.transaction()
+  }
+
   /** The next orphan to retry, and its charged announcer; it stays stored. Prefers a peer other than `last`. */
   nextRetry(last: PeerId | undefined): { readonly transaction: Transaction; readonly peer: PeerId } | undefined {
     let chosen: Orphan | undefined
@@ -183,6 +195,16 @@ export class Orphanage {
     const peer = chosen.retry
     this.settle(chosen)
     return { transaction: chosen.transaction(), peer }
+  }
+
+  /** The next orphan to retry that is charged to a peer; it stays stored. */
+  nextRetryOf(peer: PeerId): Transaction | undefined {
+    for (const orphan of this.retries) {
+      if (orphan.retry !== peer) continue
+      this.settle(orphan)
+      return orphan.transaction()
+    }
+    return undefined
   }
 
   private insert(transaction: Transaction, wtxid: WtxidKey): Orphan {

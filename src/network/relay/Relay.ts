@@ -2,7 +2,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { peerTime } from "../../base/NodeClock.ts"
@@ -19,12 +18,14 @@ import { type PeerId, txidKey, wtxidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
+import type { UploadTarget } from "../peer/UploadTarget.ts"
 import type { PeerRelay } from "../peerInfo.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
 import { feeSteps, nextFeeFilter } from "./feeFilter.ts"
 import { getdataItems, kindOf, knownHash } from "./items.ts"
+import { makeJudging } from "./judging.ts"
 import { mempoolAnswer } from "./mempoolAnswer.ts"
 import type { StoredOrphan } from "./Orphanage.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
@@ -48,6 +49,12 @@ export interface RelayOptions {
   readonly random?: Random
   /** Milliseconds between two ticks. */
   readonly interval?: number
+  /** Whether only peers with the permission `relay` may send transactions. */
+  readonly blocksOnly?: boolean
+  /** Whether all peers may set bloom filters, and so ask for the mempool. */
+  readonly bloom?: boolean
+  /** What the node sends, against the operator's target. */
+  readonly upload?: Pick<UploadTarget, "isReached">
 }
 
 /** Default milliseconds between two ticks: a fraction of the shortest delay. */
@@ -72,7 +79,7 @@ const FEE_FILTER_VERSION = 110_013
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
 export const make = (
-  { interval = INTERVAL, random = secureRandom() }: RelayOptions = {}
+  { blocksOnly = false, bloom = false, interval = INTERVAL, random = secureRandom(), upload }: RelayOptions = {}
 ): Effect.Effect<Relay, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -85,8 +92,6 @@ export const make = (
       hasWtxid: (wtxid) => mempool.getByWtxid(wtxid) !== undefined
     }, random)
     const steps = feeSteps(mempool.info().incrementalFeeRate)
-    /** Validates one transaction at a time, so that none is validated twice at once. */
-    const judging = yield* Effect.makeSemaphore(1)
     const retries = yield* Queue.sliding<void>(1)
     /** Transactions not announced to any peer yet. */
     const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
@@ -116,23 +121,6 @@ export const make = (
         if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
       })
 
-    /** Validates a transaction of a peer with the mempool, and handles the result. */
-    const judge = (peer: PeerId, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
-      Effect.gen(function*() {
-        if (!retry && !downloads.isNews(transaction)) return yield* relayAgain(peer, transaction)
-        const result = yield* Effect.either(mempool.accept(transaction))
-        if (result._tag === "Right") return retry ? undefined : yield* noteAccepted(peer)
-        const refusal = result.left
-        const txid = displayHash(transaction.txid)
-        if (refusal._tag !== "TransactionRejected") {
-          return yield* Effect.logError("transaction cannot be validated", { txid, reason: refusal.message })
-        }
-        yield* Effect.logDebug("transaction refused", { txid, peer, reason: refusal.reason })
-        const parents = downloads.rejected(peer, transaction, { refusal, retry, now: yield* monotonic })
-        // The peer sent the transaction, so it has the parents too.
-        for (const parent of parents) states.get(peer)?.known.add(parent)
-      }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
-
     /** Relays a known transaction of a peer with `forcerelay` again: the node is the gateway of nodes behind it. */
     const relayAgain = (id: PeerId, { txid, txidKey }: Transaction): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -144,11 +132,22 @@ export const make = (
         return Effect.logInfo("transaction relayed again: the peer has the permission forcerelay", facts)
       })
 
+    const { judge, judgeOrphansOf } = makeJudging({
+      mempool,
+      downloads,
+      now: monotonic,
+      accepted: noteAccepted,
+      again: relayAgain,
+      knows: (peer, txids) => {
+        for (const txid of txids) states.get(peer)?.known.add(txid)
+      }
+    })
+
     const inventory = (peer: Peer, items: ItemList): Effect.Effect<void> =>
       Effect.gen(function*() {
         const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
         const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
-        if (!maySendTransactions(peer)) {
+        if (!maySendTransactions(peer, blocksOnly)) {
           if (hasItem(items, isOffer)) {
             peer.disconnect({
               reason: "protocol violation: the peer announces transactions on a connection without transaction relay",
@@ -178,7 +177,7 @@ export const make = (
 
     const transaction = (peer: Peer, transaction: Transaction): Effect.Effect<void> =>
       Effect.gen(function*() {
-        if (!maySendTransactions(peer)) {
+        if (!maySendTransactions(peer, blocksOnly)) {
           return peer.disconnect({
             reason: "protocol violation: the peer sends transactions on a connection without transaction relay",
             misbehaving: false
@@ -188,6 +187,7 @@ export const make = (
         states.get(peer.id)?.known.add(knownHash(peer, transaction))
         downloads.received(peer.id, transaction)
         yield* judge(peer.id, transaction, false)
+        yield* judgeOrphansOf(peer)
         // It may be an orphan whose parents the peer has.
         yield* sendRequests(peer)
       })
@@ -217,16 +217,13 @@ export const make = (
     const announce = (state: RelayPeer, order: MiningOrder): ReadonlyArray<PoolEntry> => {
       const { known, peer, waiting } = state
       const { wtxidRelay } = peer.hello
+      const { bloom, feeFilter } = peer.features
+      const listener = { wtxidRelay, feeFilter, known, bloom }
       if (state.wantsAll) {
         state.wantsAll = false
-        const listener = { wtxidRelay, feeFilter: peer.features.feeFilter, known }
         for (const message of mempoolAnswer(mempool.entries(), listener, waiting)) peer.post(message)
       }
-      const round = takeRound(waiting, {
-        pool: mempool,
-        order,
-        listener: { wtxidRelay, feeFilter: peer.features.feeFilter, known }
-      })
+      const round = takeRound(waiting, { pool: mempool, order, listener })
       if (round.length > 0) peer.post({ type: "inv", items: round.map((entry) => itemOf(entry, wtxidRelay)) })
       return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
     }
@@ -259,6 +256,8 @@ export const make = (
     }
 
     const tellFeeFilter = ({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void => {
+      // Peers send no transactions at all to a node that wants blocks only.
+      if (blocksOnly) return
       // A peer whose transactions are relayed in any case should send them all.
       if (peer.permissions.has("forcerelay")) return
       if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
@@ -326,9 +325,12 @@ export const make = (
         Effect.forkScoped
       )
 
-    yield* inBackground(Stream.runForEach(mempool.events, onMempool))
+    yield* mempool.listen(onMempool)
+    yield* mempool.whenOffered((entry) => {
+      for (const state of states.values()) enqueue(state, entry)
+    })
     yield* inBackground(Stream.runForEach(chain.events, onChain))
-    yield* inBackground(Effect.repeat(tick, Schedule.spaced(interval)))
+    yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(interval))))
     yield* inBackground(Effect.forever(retryOrphans))
 
     const connected = (peer: Peer): Effect.Effect<void> =>
@@ -341,7 +343,8 @@ export const make = (
           wtxidRelay: peer.hello.wtxidRelay,
           unlimited: peer.permissions.has("relay")
         })
-        for (const entry of mempool.unbroadcast()) enqueue(state, entry)
+        // An inbound peer is told in the rounds: at once it would know that they are our own.
+        if (!peer.inbound) { for (const entry of mempool.unbroadcast()) enqueue(state, entry) }
         tellFeeFilter(state, yield* status.initialDownload, now)
       })
 
@@ -359,7 +362,10 @@ export const make = (
     return {
       connected,
       messages: {
-        mempool: (peer) => Effect.sync(() => askedForMempool(peer, states.get(peer.id))),
+        mempool: (peer) =>
+          Effect.sync(() =>
+            askedForMempool(peer, states.get(peer.id), { bloom, isUploadOver: upload?.isReached() === true })
+          ),
         inv: (peer, { items }) => inventory(peer, items),
         tx: (peer, message) => transaction(peer, message.transaction),
         notfound: (peer, { items }) => Effect.sync(() => notFound(peer, items))

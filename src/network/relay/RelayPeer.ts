@@ -3,8 +3,9 @@ import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TxidKey } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
+import { mayFilter } from "./bloomMessages.ts"
 import type { FeeFilterState } from "./feeFilter.ts"
-import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
+import { carriesTransactions, getsTransactions } from "./relaysTransactions.ts"
 
 /** Capacity of the filter of hashes that a peer knows. */
 const KNOWN_CAPACITY = 50_000
@@ -34,7 +35,9 @@ export const makeRelayPeer = (
   { nextRound, now, random }: { readonly now: number; readonly nextRound: number; readonly random: Random }
 ): RelayPeer => ({
   peer,
-  listens: getsTransactions(peer),
+  get listens() {
+    return getsTransactions(peer)
+  },
   known: new RollingFilter({
     capacity: KNOWN_CAPACITY,
     falsePositives: KNOWN_FALSE_POSITIVES,
@@ -52,11 +55,20 @@ export const makeRelayPeer = (
 export const isRoundDue = ({ listens, nextRound, peer, wantsAll }: RelayPeer, now: number): boolean =>
   (listens || wantsAll) && (nextRound <= now || peer.permissions.has("noban"))
 
-/** A peer asks for the mempool. Only permitted peers are answered: the answer shows what the node knows. */
-export const askedForMempool = (peer: Peer, state: RelayPeer | undefined): void => {
-  if (peer.permissions.has("mempool")) {
-    if (state !== undefined) state.wantsAll = maySendTransactions(peer)
+/**
+ * A peer asks for the mempool. Only permitted peers are answered, and, until the upload target is reached, those that may
+ * set a bloom filter: the answer shows what the node knows. Source: upstream `net_processing.cpp`, `ProcessMessage`.
+ */
+export const askedForMempool = (
+  peer: Peer,
+  state: RelayPeer | undefined,
+  { bloom, isUploadOver }: { readonly bloom: boolean; readonly isUploadOver: boolean }
+): void => {
+  const trusted = peer.permissions.has("mempool")
+  if (trusted || (mayFilter(peer, bloom) && !isUploadOver)) {
+    if (state !== undefined) state.wantsAll = carriesTransactions(peer)
   } else if (!peer.permissions.has("noban")) {
-    peer.disconnect({ reason: "unsupported: the peer requests the mempool", misbehaving: false })
+    const reason = mayFilter(peer, bloom) ? "upload target reached" : "unsupported"
+    peer.disconnect({ reason: `${reason}: the peer requests the mempool`, misbehaving: false })
   }
 }

@@ -2,7 +2,8 @@ import { type Random, randomBytes } from "../../base/random.ts"
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
-import { type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
+import { type Bytes, concat, equal, fromBinaryString } from "../../protocol/bytes.ts"
+import { sha256 } from "../../protocol/hash.ts"
 import { type Millis, type PeerId, type TxidKey, txidKey, type WtxidKey, wtxidKey } from "../../protocol/keys.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { Orphanage, type StoredOrphan } from "./Orphanage.ts"
@@ -16,9 +17,10 @@ import { type AskedPeer, type HashKind, MAX_IN_FLIGHT, type TxRequest, TxRequest
  *  inv ──► announced ──► TxRequests ──► requests ──► getdata ──► tx ──► isNews ──► mempool
  *                             ▲                                                    │     │
  *                             │ parents                  Orphanage ◄── missing ── refused  accepted
- *                             └──────────────────────────── │ ▲                    │     │
- *                                                 retried ◄─┘ └────────────────────┼─────┘
- *                                                                refused filter ◄──┘
+ *                             └──────────────────────────── │ ▲                  │ │     │
+ *                                                 retried ◄─┘ └──────────────────┼─┼─────┘
+ *                                                                refused filter ◄┘ │
+ *                       child of the same peer ──► package ──► mempool  ◄──── underpaid filter
  * ```
  */
 
@@ -42,10 +44,23 @@ export interface PoolContents {
 /** The one refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
+/** What follows from a refusal. */
+export interface Consequences {
+  /** The txids of missing parents, which the peer must have because it has the child. */
+  readonly parents: ReadonlyArray<Bytes>
+  /** An orphan that may pay for the transaction, which was refused for its fee alone. */
+  readonly child: Transaction | undefined
+}
+
+const NOTHING: Consequences = { parents: [], child: undefined }
+
+/** Identifies a transaction together with its child. */
+const packageHash = (parent: Transaction, child: Transaction): Bytes => sha256(concat(parent.wtxid, child.wtxid))
+
 /** A refusal by the mempool. */
 export interface Rejected {
   readonly refusal: Pick<TransactionRejected, "kind" | "reason">
-  /** Whether the transaction was an orphan. */
+  /** Whether it was judged before: as an orphan, or alone and now in a package. */
   readonly retry: boolean
   readonly now: Millis
 }
@@ -61,6 +76,8 @@ export class TxDownloads {
   private readonly asks: TxRequests
   private readonly orphans: Orphanage
   private readonly refused: RollingFilter
+  /** Refused for their fee alone, and packages of them with a child, by `packageHash`. */
+  private readonly underpaid: RollingFilter
   private readonly confirmed: RollingFilter
   private retried: PeerId | undefined
 
@@ -71,6 +88,7 @@ export class TxDownloads {
     this.asks = new TxRequests(random)
     this.orphans = new Orphanage(random)
     this.refused = filter(REFUSED_CAPACITY)
+    this.underpaid = filter(REFUSED_CAPACITY)
     this.confirmed = filter(CONFIRMED_CAPACITY)
   }
 
@@ -108,7 +126,9 @@ export class TxDownloads {
       if (orphan === undefined) return
       const { missing: parents } = this.parentsOf(orphan)
       if (parents.length > 0 && this.askForParents(peer, orphan, { parents, now })) this.orphans.announced(wtxid, peer)
-    } else if (!this.has(hash, kind)) this.asks.announce(peer, { hash: wtxid ?? txidKey(hash), kind, now })
+    } else if (!this.has(hash, kind) && !this.underpaid.has(hash)) {
+      this.asks.announce(peer, { hash: wtxid ?? txidKey(hash), kind, now })
+    }
   }
 
   /** Takes the requests due at a peer, and marks them as in flight. */
@@ -137,8 +157,27 @@ export class TxDownloads {
     if (hasWitness) this.asks.answered(peer, wtxidKey(wtxid))
   }
 
+  /** Whether a transaction is not stored and was not refused. */
   isNews({ wtxid }: Transaction): boolean {
-    return !this.has(wtxid, "wtxid")
+    return !this.has(wtxid, "wtxid") && !this.underpaid.has(wtxid)
+  }
+
+  /**
+   * An orphan of the peer that spends a transaction which was refused for its fee alone: together they may be accepted.
+   * Only of this peer: others cannot hide the child that pays behind children that do not. The newest first, since it may
+   * replace the older ones. Source: upstream `TxDownloadManagerImpl::Find1P1CPackage`.
+   */
+  childFor(peer: PeerId, parent: Transaction): Transaction | undefined {
+    if (!this.underpaid.has(parent.wtxid) || this.has(parent.wtxid, "wtxid")) return undefined
+    for (const child of this.orphans.childrenFrom(peer, parent)) {
+      if (!this.underpaid.has(packageHash(parent, child)) && !this.refused.has(child.txid)) return child
+    }
+    return undefined
+  }
+
+  /** The mempool refused a transaction with its child. Their own refusals are passed to `rejected`. */
+  packageRejected(parent: Transaction, child: Transaction): void {
+    this.underpaid.add(packageHash(parent, child))
   }
 
   /** A transaction entered the mempool, from any source. */
@@ -148,32 +187,32 @@ export class TxDownloads {
     this.orphans.parentCame(transaction)
   }
 
-  /**
-   * The mempool refused a transaction. Returns the txids of missing parents, which the peer must have because it has
-   * the child.
-   */
+  /** The mempool refused a transaction of a peer. */
   rejected(
     peer: PeerId,
     transaction: Transaction,
     { now, refusal: { kind, reason }, retry }: Rejected
-  ): ReadonlyArray<Bytes> {
+  ): Consequences {
     const { hasWitness, txid, wtxid } = transaction
-    if (kind === "missing-inputs") return retry ? [] : this.missing(peer, transaction, now)
+    if (kind === "missing-inputs") {
+      return retry ? NOTHING : { parents: this.missing(peer, transaction, now), child: undefined }
+    }
     this.orphans.remove(wtxidKey(wtxid))
     // A copy from another source was accepted first.
     if (this.pool.hasWtxid(wtxidKey(wtxid))) {
       this.forget(transaction)
-      return []
+      return NOTHING
     }
     // Without a witness the wtxid is the txid, which may be valid: a relaying node may have stripped the witness.
-    if (kind === "witness" && !hasWitness) return []
-    this.refused.add(wtxid)
+    if (kind === "witness" && !hasWitness) return NOTHING
+    const filter = kind === "underpaid" ? this.underpaid : this.refused
+    filter.add(wtxid)
     this.asks.forget(wtxidKey(wtxid))
     if (hasWitness && reason === NONSTANDARD_INPUTS) {
       this.refused.add(txid)
       this.asks.forget(txidKey(txid))
     }
-    return []
+    return kind === "underpaid" && !retry ? { parents: [], child: this.childFor(peer, transaction) } : NOTHING
   }
 
   /** The next orphan to retry, and the peer charged for it. */
@@ -183,9 +222,15 @@ export class TxDownloads {
     return next
   }
 
+  /** The next orphan to retry that is charged to a peer. */
+  nextRetryOf(peer: PeerId): Transaction | undefined {
+    return this.orphans.nextRetryOf(peer)
+  }
+
   /** The tip changed: refused transactions may be valid now. */
   tipChanged(): void {
     this.refused.clear()
+    this.underpaid.clear()
   }
 
   /** A block with these transactions joined the best chain. */
@@ -218,16 +263,21 @@ export class TxDownloads {
     if (hasWitness) this.asks.forget(wtxidKey(wtxid))
   }
 
-  /** The parents of a transaction: whether one was refused, and the missing ones, up to one more than the limit. */
+  /**
+   * The parents of a transaction: whether one was refused, or two for their fees, of which a child can pay for one; and
+   * the missing ones, up to one more than the limit.
+   */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
     const seen = new Set<TxidKey>()
     const missing: Array<Bytes> = []
+    let underpaid = 0
     for (const { prevout } of inputs) {
       const txid = prevoutTxid(prevout)
       const key = txidKey(txid)
       if (seen.has(key)) continue
       seen.add(key)
-      if (this.refused.has(txid)) return { refused: true, missing: [] }
+      if (this.underpaid.has(txid) && !this.pool.has(key)) underpaid++
+      if (this.refused.has(txid) || underpaid > 1) return { refused: true, missing: [] }
       if (this.has(txid, "txid")) continue
       missing.push(txid)
       if (missing.length > MAX_PARENTS) break

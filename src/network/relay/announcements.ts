@@ -4,6 +4,7 @@ import type { MempoolChunk } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import type { TxidKey } from "../../protocol/keys.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
+import type { BloomFilter } from "./BloomFilter.ts"
 
 /** Selects the waiting transactions to announce to a peer, their time and their order (reference/protocol.md 6.9). */
 
@@ -72,6 +73,8 @@ export interface TransactionListener {
   readonly feeFilter: number
   /** Hashes that the peer knows, in the form in which they are announced to it. */
   readonly known: RollingFilter
+  /** What the peer wants announced, if it says so. */
+  readonly bloom?: Pick<BloomFilter, "matches"> | undefined
 }
 
 export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): InventoryItem =>
@@ -106,6 +109,7 @@ export const takeRound = (
     waiting.delete(entry.transaction.txidKey)
     const { hash } = itemOf(entry, listener.wtxidRelay)
     if (listener.known.has(hash) || !pays(entry, listener.feeFilter)) continue
+    if (listener.bloom?.matches(entry.transaction) === false) continue
     listener.known.add(hash)
     round.push(entry)
   }

@@ -13,13 +13,13 @@ const MAX_ITEMS = 50_000
  */
 export const mempoolAnswer = (
   entries: Iterable<PoolEntry>,
-  { feeFilter, known, wtxidRelay }: TransactionListener,
+  { bloom, feeFilter, known, wtxidRelay }: TransactionListener,
   waiting: Set<TxidKey>
 ): ReadonlyArray<Message> => {
   const items: Array<InventoryItem> = []
   for (const entry of entries) {
     waiting.delete(entry.transaction.txidKey)
-    if (!pays(entry, feeFilter)) continue
+    if (!pays(entry, feeFilter) || bloom?.matches(entry.transaction) === false) continue
     const item = itemOf(entry, wtxidRelay)
     known.add(item.hash)
     items.push(item)

@@ -9,10 +9,12 @@ import { RecentBlocks } from "../../chain/state/RecentBlocks.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import { partialTree } from "../../protocol/merkleProof.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
+import type { UploadTarget } from "../peer/UploadTarget.ts"
 import { getsTransactions } from "../relay/relaysTransactions.ts"
 import { makeCompactBlock } from "../wire/compactBlock.ts"
 import type { Message } from "../wire/message.ts"
@@ -26,7 +28,15 @@ import {
   isTooLongHeaders
 } from "../wire/messages/headers.ts"
 import { type InventoryItem, isBlockItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
-import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } from "./servingRules.ts"
+import {
+  blocksFor,
+  BLOCKTXN_DEPTH,
+  headersFor,
+  isCompactServed,
+  isHistorical,
+  isServable,
+  LIMITED_DEPTH
+} from "./servingRules.ts"
 
 /**
  * Answers requests of peers for headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Each answer runs in
@@ -52,8 +62,13 @@ const MISSING_AT_ONCE = 1_000
 export interface ServerOptions {
   /** The transaction for an item of `getdata`, if the peer may have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+  /** Whether the node prunes, and whether it offers only the last blocks now. */
+  readonly prunes?: boolean
+  readonly limited?: () => boolean
   /** Runs when a peer gets headers, with the last one: our tip if there are none. */
   readonly served?: (peer: Peer, last: HeaderId) => Effect.Effect<void>
+  /** What the node sends, against the operator's target. */
+  readonly upload?: Pick<UploadTarget, "refusesOldBlocks">
   /** Source of nonces for compact blocks: 64 random bits. */
   readonly nonce?: () => bigint
 }
@@ -71,7 +86,8 @@ const withoutWitness = (transaction: Transaction): Transaction =>
   transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
 
 export const make = (
-  { nonce = randomNonce, served = () => Effect.void, transactionFor }: ServerOptions
+  { limited = () => false, nonce = randomNonce, prunes = false, served = () => Effect.void, transactionFor, upload }:
+    ServerOptions
 ): Effect.Effect<Server, never, Chain> =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -139,7 +155,7 @@ export const make = (
 
     const getblocks = (peer: Peer, question: GetBlocks): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const { ids, more } = blocksFor(tree, question)
+        const { ids, more } = blocksFor(tree, question, { prunes, targetSpacing: params.targetSpacing })
         const items = ids.map((id): InventoryItem => ({ type: ItemType.block, hash: tree.hash(id).slice() }))
         const last = items[items.length - 1]
         if (last === undefined) return Effect.void
@@ -154,7 +170,7 @@ export const make = (
       return compact
     }
 
-    const blockMessage = (id: HeaderId, type: number): Effect.Effect<Message | undefined, Unreadable> =>
+    const blockMessage = (id: HeaderId, type: number): Effect.Effect<Message, Unreadable> =>
       Effect.gen(function*() {
         const hash = tree.hash(id).slice()
         if (type === ItemType.block) return strippedBlock(yield* chain.block(hash))
@@ -162,19 +178,61 @@ export const make = (
           const now = (yield* Clock.currentTimeMillis) / 1000
           if (isCompactServed(tree, { params, id, now })) return compactBlock(id, yield* chain.block(hash))
         }
-        // A filtered block needs a filter, and this node supports none.
-        return type === ItemType.filteredBlock ? undefined : storedBlock(yield* chain.blockBytes(hash))
+        return storedBlock(yield* chain.blockBytes(hash))
       })
+
+    /**
+     * Sends a filtered block (BIP 37): a proof of the transactions that the peer's filter matches, and these. Nothing
+     * without a filter. Each part of the block is looked at in a turn of the peer.
+     */
+    const sendFiltered = (peer: Peer, hash: Bytes): Effect.Effect<void, Unreadable> =>
+      Effect.gen(function*() {
+        const { bloom } = peer.features
+        if (bloom === undefined) return
+        const block = yield* chain.block(hash)
+        const matched = new Set<number>()
+        for (const [position, transaction] of block.transactions.entries()) {
+          if (position % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* peer.turn
+          if (bloom.matches(transaction)) matched.add(position)
+        }
+        const tree = partialTree(block.transactions.map(({ txid }) => txid), (position) => matched.has(position))
+        yield* peer.send({ type: "merkleblock", header: { header: block.header, auxpow: block.auxpow }, ...tree })
+        for (const position of matched) {
+          const transaction = block.transactions[position]
+          if (transaction !== undefined) yield* peer.send({ type: "tx", transaction: withoutWitness(transaction) })
+        }
+      })
+
+    /** Whether the target for sent bytes forbids to send a block: old ones can wait, and come from other nodes. */
+    const isTooMuch = (peer: Peer, id: HeaderId, type: number): Effect.Effect<boolean> =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        upload !== undefined && !peer.permissions.has("download") &&
+        (type === ItemType.filteredBlock || isHistorical(tree, id)) && upload.refusesOldBlocks(Math.floor(now / 1000)))
 
     const sendBlock = (peer: Peer, { hash, type }: InventoryItem): Effect.Effect<void, Unreadable> =>
       Effect.gen(function*() {
         const id = tree.find(hash)
-        if (id === NO_HEADER || !isServable(tree, params, id) || !tree.hasBlock(id)) return
+        if (id === NO_HEADER || !isServable(tree, params, id)) return
+        const depth = tree.height(tree.tip()) - tree.height(id)
+        if (limited() && depth > LIMITED_DEPTH && !peer.permissions.has("noban")) {
+          // So the peer asks another one at once, and does not learn which blocks were pruned.
+          return peer.disconnect({
+            reason: "old block requested: this node offers only the last ones",
+            misbehaving: false
+          })
+        }
+        if (!tree.hasBlock(id)) return
+        if (yield* isTooMuch(peer, id, type)) {
+          return peer.disconnect({
+            reason: "upload target reached: the peer requests an old block",
+            misbehaving: false
+          })
+        }
         // A peer that does not read holds at most one block in memory.
         yield* peer.ready
         if (peer.closed) return
-        const message = yield* blockMessage(id, type)
-        if (message !== undefined) yield* peer.send(message)
+        if (type === ItemType.filteredBlock) yield* sendFiltered(peer, hash)
+        else yield* peer.send(yield* blockMessage(id, type))
         const continuation = continuations.get(peer.id)
         if (continuation === undefined || !equal(continuation, hash)) return
         continuations.delete(peer.id)

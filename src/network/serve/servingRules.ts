@@ -10,6 +10,9 @@ import { MAX_HEADERS } from "../wire/messages/headers.ts"
 /** Maximum lag of a block off the best chain, seconds, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
 export const STALE_AGE_LIMIT = 30 * 24 * 60 * 60
 
+/** Age of an old block before the best header, seconds. */
+const HISTORICAL_AGE = 7 * 24 * 60 * 60
+
 /** Depth below the tip up to which blocks are sent as compact blocks (upstream `MAX_CMPCTBLOCK_DEPTH`). */
 export const COMPACT_DEPTH = 5
 
@@ -18,6 +21,12 @@ export const BLOCKTXN_DEPTH = 10
 
 /** Age of a recent tip, in block intervals: peers then have most transactions (upstream `CanDirectFetch`). */
 const RECENT_BLOCKS = 20
+
+/** Depth below the tip up to which a node serves blocks that offers only the last ones: BIP 159, and two for races. */
+export const LIMITED_DEPTH = 288 + 2
+
+/** Seconds by which an announced block of a node that prunes is far from being pruned (upstream `ProcessMessage`). */
+const PRUNE_MARGIN = 3_600
 
 /** Maximum number of blocks in the answer to `getblocks` (upstream `net_processing.cpp`). */
 export const MAX_BLOCKS = 500
@@ -38,6 +47,10 @@ export const isServable = (tree: HeaderTree, params: ConsensusParams, id: Header
   const work = (tree.chainwork(best) - tree.chainwork(id)) * BigInt(params.targetSpacing)
   return work / blockWork(tree.bits(best)) < BigInt(STALE_AGE_LIMIT)
 }
+
+/** Whether a block is old: one that no longer counts as relayed (upstream `HISTORICAL_BLOCK_AGE`). */
+export const isHistorical = (tree: HeaderTree, id: HeaderId): boolean =>
+  tree.time(tree.best()) - tree.time(id) > HISTORICAL_AGE
 
 /**
  * The last block of the best chain that a locator names; genesis if it names none. A block that builds on the tip names
@@ -86,18 +99,21 @@ export const headersFor = (
 
 /**
  * The blocks that answer `getblocks`: up to 500 after the fork point, up to the one before the stop hash. `more` is
- * true if the limit cut the list. Source: upstream `net_processing.cpp`, `ProcessMessage`.
+ * true if the limit cut the list. With `prunes` it ends before a block that may be pruned soon. Source: upstream
+ * `net_processing.cpp`, `ProcessMessage`.
  */
 export const blocksFor = (
   tree: HeaderTree,
-  { locator, stop }: Question
+  { locator, stop }: Question,
+  { prunes = false, targetSpacing = 600 }: { readonly prunes?: boolean; readonly targetSpacing?: number } = {}
 ): { readonly ids: ReadonlyArray<HeaderId>; readonly more: boolean } => {
   const last = tree.find(stop)
   const ids: Array<HeaderId> = []
   const end = tree.height(tree.tip())
+  const lastSafe = end - (288 - PRUNE_MARGIN / targetSpacing)
   for (let height = tree.height(forkOf(tree, locator)) + 1; height <= end; height++) {
     const id = tree.at(height)
-    if (id === last) break
+    if (id === last || (prunes && (!tree.hasBlock(id) || height <= lastSafe))) break
     ids.push(id)
     if (ids.length === MAX_BLOCKS) return { ids, more: true }
   }

@@ -12,6 +12,7 @@ import { DownloadVerdicts, type Overdue } from "./DownloadVerdicts.ts"
 import { DownloadWindow, WINDOW } from "./DownloadWindow.ts"
 import { type ArrivedBlock, Flights } from "./Flights.ts"
 import type { PeerScore } from "./PeerScore.ts"
+import { type BlockSpan, SpanWindow } from "./SpanWindow.ts"
 
 /** Maximum bytes of blocks in flight or waiting for the chain. */
 const BUDGET = 32 * 1024 * 1024
@@ -21,6 +22,8 @@ export interface BlockDownloadOptions {
   /** Minimum chain work of chains whose blocks are requested. */
   readonly minimumChainWork: bigint
   readonly window?: number
+  /** The blocks that are wanted, if not the whole chain. */
+  readonly span?: BlockSpan | undefined
   readonly budget?: number
 }
 
@@ -43,12 +46,13 @@ export class BlockDownload {
   private readonly flights: Flights
   private readonly verdicts: DownloadVerdicts
 
-  constructor({ budget = BUDGET, minimumChainWork, tree, window = WINDOW }: BlockDownloadOptions) {
+  constructor({ budget = BUDGET, minimumChainWork, span, tree, window = WINDOW }: BlockDownloadOptions) {
     const { peers } = this
     this.tree = tree
     this.flights = new Flights({ tree, peers, budget })
     const { isMissing } = this.flights
-    this.window = new DownloadWindow({ tree, peers, minimumChainWork, length: window, isMissing })
+    const options = { tree, peers, minimumChainWork, length: window, isMissing }
+    this.window = span === undefined ? new DownloadWindow(options) : new SpanWindow(options, span)
     this.verdicts = new DownloadVerdicts({ tree, peers, window: this.window, flights: this.flights })
   }
 
@@ -108,7 +112,7 @@ export class BlockDownload {
     return state !== undefined && hasRoom(state)
   }
 
-  /** Whether a block is in the chain of a peer worth downloading from. */
+  /** Whether a block is in the chain of a peer worth downloading from, and that peer offers it. */
   isWanted(header: HeaderId): boolean {
     return this.window.isWanted(header)
   }
@@ -189,6 +193,11 @@ export class BlockDownload {
   /** Records a block from any source. It is not requested until the chain has stored or refused it. */
   arrives(block: ArrivedBlock): void {
     this.flights.arrives(block)
+  }
+
+  /** Records an unsolicited block on its way to the chain, and leaves the requests for it open. */
+  passes(block: ArrivedBlock): void {
+    this.flights.keep(block)
   }
 
   /** The chain stored or refused a block. */

@@ -13,6 +13,8 @@ export interface ReceivedBlock {
   readonly compact: boolean
   /** The slot of an unsolicited block, held until the chain has stored or refused the block. */
   readonly slot: Lease | undefined
+  /** Whether the operator requested it. */
+  readonly isFetched?: boolean
 }
 
 /** Maximum bytes of blocks that wait for their predecessors. Beyond it, the lowest are released. */
@@ -43,7 +45,10 @@ export class BlockOrder {
 
   push(item: ReceivedBlock): void {
     const parent = item.id === NO_HEADER ? NO_HEADER : this.tree.parent(item.id)
-    const free = parent === NO_HEADER || this.tree.hasBlock(parent) || this.tree.isActive(parent) ||
+    // An unsolicited block holds a slot, and the predecessors of a fetched one need not be wanted: both do not wait.
+    const free = parent === NO_HEADER || item.slot !== undefined || item.isFetched === true ||
+      this.tree.hasBlock(parent) ||
+      this.tree.isActive(parent) ||
       this.passing.has(parent)
     if (free) this.pass(item)
     else {
@@ -55,10 +60,13 @@ export class BlockOrder {
     }
   }
 
-  /** Makes a block and its waiting descendants ready. */
+  /**
+   * Makes a block and its waiting descendants ready, generation by generation. Of siblings the first to arrive goes
+   * first: of equal work it becomes the tip (upstream `ChainstateManager::ReceivedBlockTransactions`).
+   */
   private pass(first: ReceivedBlock): void {
     const fresh = [first]
-    for (let item = fresh.pop(); item !== undefined; item = fresh.pop()) {
+    for (const item of fresh) {
       this.ready.push(item)
       if (item.id === NO_HEADER) continue
       this.passing.add(item.id)
@@ -109,12 +117,17 @@ export class BlockOrder {
     for (const { id } of batch) this.passing.delete(id)
   }
 
+  /** Releases blocks whose predecessor is not wanted, and so not requested. The chain stores them meanwhile. */
+  releaseUnless(isWanted: (parent: HeaderId) => boolean, parent: HeaderId): void {
+    if (this.waiting.has(parent) && !isWanted(parent)) this.release(parent)
+  }
+
   /** Releases blocks whose predecessor has arrived another way, is invalid, or is not wanted and so not requested. */
   unblock(isWanted: (id: HeaderId) => boolean = () => true): void {
     const { tree } = this
-    for (const [parent, items] of [...this.waiting]) {
+    for (const parent of [...this.waiting.keys()]) {
       const free = tree.hasBlock(parent) || tree.isActive(parent) || tree.isFailed(parent)
-      if (free || !items.some(({ id }) => isWanted(id))) this.release(parent)
+      if (free || !isWanted(parent)) this.release(parent)
     }
   }
 }

@@ -31,7 +31,10 @@ export interface NextBlocks {
  *               all stored     stored or in flight
  */
 export class DownloadWindow {
-  private readonly options: WindowOptions
+  protected readonly options: WindowOptions
+
+  /** Whether new blocks come before all others. */
+  protected readonly newestFirst: boolean = false
 
   constructor(options: WindowOptions) {
     this.options = options
@@ -44,7 +47,7 @@ export class DownloadWindow {
     const extended = peer.best !== NO_HEADER && best !== NO_HEADER &&
       tree.ancestor(best, tree.height(peer.best)) === peer.best
     peer.best = best
-    if (!extended) restart(peer)
+    if (!extended || this.newestFirst) restart(peer)
   }
 
   /** Whether the chain of a peer is worth downloading. */
@@ -54,12 +57,14 @@ export class DownloadWindow {
       tree.chainwork(best) >= minimumChainWork
   }
 
-  /** Whether a block is in the chain of a peer worth downloading from. */
+  /** Whether a block is in the chain of a peer worth downloading from, and that peer offers it. */
   isWanted(header: HeaderId): boolean {
     const { peers, tree } = this.options
     const height = tree.height(header)
     return [...peers.values()].some((peer) =>
-      this.isUseful(peer) && height <= tree.height(peer.best) && tree.ancestor(peer.best, height) === header
+      this.isUseful(peer) && height <= tree.height(peer.best) &&
+      (!peer.source.limited || height >= firstOfLimited(tree.height(peer.best))) &&
+      tree.ancestor(peer.best, height) === header
     )
   }
 

@@ -31,6 +31,7 @@ export class Lease {
 export class Slots {
   readonly limit: number
   private taken = 0
+  private readonly waiting = new Set<() => void>()
 
   constructor(limit: number) {
     this.limit = limit
@@ -49,6 +50,18 @@ export class Slots {
   take(): Lease | undefined {
     if (!this.isRoom) return undefined
     this.taken++
-    return new Lease(() => void this.taken--)
+    return new Lease(() => {
+      this.taken--
+      const woken = [...this.waiting]
+      this.waiting.clear()
+      // All of them, because one that has ended meanwhile takes no slot.
+      for (const wake of woken) wake()
+    })
+  }
+
+  /** Calls `wake` once when a slot becomes free, which another caller may take first. Returns how to take that back. */
+  whenFreed(wake: () => void): () => void {
+    this.waiting.add(wake)
+    return () => void this.waiting.delete(wake)
   }
 }

@@ -1,3 +1,4 @@
+import type * as Stream from "effect/Stream"
 import type { Chain } from "../../chain/Chain.ts"
 import type { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
@@ -19,6 +20,20 @@ import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
 import type { Slots } from "./Slots.ts"
+import type { BlockSpan } from "./SpanWindow.ts"
+
+/** What the sync needs of the node: of the whole chain, or of a light one. */
+export interface SyncParts {
+  readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
+    /** An element for each change of the tip. */
+    readonly events: Stream.Stream<unknown>
+  }
+  readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
+  readonly status: Pick<typeof SyncStatus.Service, "answered" | "initialDownload" | "loading">
+  readonly mempool: Pick<typeof Mempool.Service, "entries">
+  /** The blocks that are wanted, if not the whole chain. */
+  readonly span?: BlockSpan
+}
 
 export interface SyncPeer {
   readonly peer: Peer
@@ -76,17 +91,21 @@ export interface SyncView {
  * `slots` (see `SyncView`), and `blockOrder`, from which the writer takes batches.
  */
 export interface SyncContext extends SyncView {
-  readonly chain: typeof Chain.Service
-  readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders">
-  readonly status: typeof SyncStatus.Service
-  readonly mempool: typeof Mempool.Service
+  readonly chain: SyncParts["chain"]
+  readonly sink: Pick<SyncParts["sink"], "acceptHeaders">
+  readonly status: SyncParts["status"]
+  readonly mempool: SyncParts["mempool"]
   readonly peers: Map<PeerId, SyncPeer>
   readonly download: BlockDownload
   readonly missing: MissingBlocks
   readonly headers: HeaderSync
   readonly timers: ChainSyncTimers
   readonly highBandwidth: HighBandwidth
+  /** Whether compact blocks are requested: the mempool of a node without transactions of peers would not fill them. */
+  readonly wantsCompact: boolean
   readonly blockOrder: BlockOrder
+  /** Blocks that the operator requested and that have not arrived. */
+  readonly fetched: Set<HeaderId>
   /** A random number from 0 to below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
   /** Wakes the fiber that delivers blocks to the chain. */
@@ -119,8 +138,8 @@ export const misbehaves = ({ peer }: { readonly peer: Peer }, reason: string): v
 
 /**
  * Whether a refused header or block is misbehaviour of its peer (reference/protocol.md 6.11). A wrong clock is not. An
- * inbound peer need not know that a block was found invalid; an outbound peer must be on our chain. Compact blocks may
- * be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
+ * inbound peer need not know that a block was found invalid; an outbound peer must be on our chain, unless the operator chose
+ * it. Compact blocks may be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
  * `MaybePunishNodeForBlock`.
  */
 export const isOffence = (
@@ -129,7 +148,7 @@ export const isOffence = (
   compact = false
 ): boolean => {
   if (kind === "time-future") return false
-  if (reason === "duplicate-invalid") return !peer.inbound && !compact
+  if (reason === "duplicate-invalid") return !peer.inbound && peer.type !== "manual" && !compact
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
 }
 

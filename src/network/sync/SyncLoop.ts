@@ -13,7 +13,7 @@ import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
-import { fetchAnnounced } from "./directFetch.ts"
+import { fetchAnnounced, type FetchEvent, fetchFrom } from "./directFetch.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
@@ -61,6 +61,7 @@ export interface ServedEvent {
 }
 
 export type SyncEvent =
+  | FetchEvent
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
   | ServedEvent
   | MessageEvent
@@ -169,6 +170,8 @@ export class SyncLoop {
         return this.message(event)
       case "announced":
         return this.announced(event)
+      case "fetch":
+        return void event.answer(fetchFrom(this.context, event))
       case "written":
         this.verdicts.take(event.written)
         return event.written.settled ? this.moved() : undefined
@@ -246,7 +249,7 @@ export class SyncLoop {
       case "inv":
         return void takeInventory(context, state, message.items)
       case "block":
-        return void takeBlock(context, state, { block: message.block, slot })
+        return takeBlock(context, state, { block: message.block, slot })
       case "cmpctblock":
         return takeCompact(context, state, message)
       case "blocktxn":
@@ -376,7 +379,7 @@ export class SyncLoop {
   private prefersCompact({ header, peer }: BlockRequest): boolean {
     const { context } = this
     const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"
-    return speaks && context.download.count === 1 && !context.initial &&
+    return speaks && context.wantsCompact && context.download.count === 1 && !context.initial &&
       context.tree.parent(header) === context.tree.tip() && isNearTip(context)
   }
 }

@@ -1,35 +1,36 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import { peerTime } from "../../base/NodeClock.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
-import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import type { MessageParts } from "../messageTable.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../peerInfo.ts"
-import type { BlockMessage } from "../wire/messages/block.ts"
+import type { BlockMessage, BlockStart } from "../wire/messages/block.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
 import { BlockOrder } from "./BlockOrder.ts"
 import { writeBlocks } from "./BlockWriter.ts"
 import { ChainSyncTimers } from "./ChainSyncTimers.ts"
+import type { FetchOutcome } from "./directFetch.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
 import { admitBlock, MOST_UNREQUESTED } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
 import { screen } from "./screen.ts"
 import { Slots } from "./Slots.ts"
-import type { SyncContext, SyncView } from "./SyncContext.ts"
+import type { BlockSpan } from "./SpanWindow.ts"
+import type { SyncContext, SyncParts, SyncView } from "./SyncContext.ts"
 import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
 
 /**
@@ -50,6 +51,8 @@ export interface SyncManager extends PeerHandler {
   readonly syncOf: (peer: Peer) => PeerSync
   /** Records that a peer got headers up to this one. */
   readonly served: (peer: Peer, last: HeaderId) => Effect.Effect<void>
+  /** Requests a block from one peer, whatever the node wants itself. */
+  readonly fetch: (peer: PeerId, header: HeaderId) => Effect.Effect<FetchOutcome>
   /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
   /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
@@ -61,6 +64,8 @@ export interface SyncManagerOptions {
   readonly random?: (bytes: number) => Uint8Array
   /** Measures the time of this thread, milliseconds. Defaults to the thread's clock. */
   readonly meter?: () => number
+  /** Whether the node takes no transactions from peers. */
+  readonly blocksOnly?: boolean
 }
 
 /** Capacity of the event queue; beyond it, senders wait. */
@@ -86,22 +91,38 @@ const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** Starts the loop and the writer while the scope is open. */
+/** Orders blocks from the newest to the oldest, as their span takes them. */
+const ordered = (tree: HeaderTree, span: BlockSpan | undefined) =>
+  span === undefined ? tree : {
+    parent: span.before,
+    hasBlock: tree.hasBlock,
+    isActive: tree.isActive,
+    isFailed: tree.isFailed,
+    height: tree.height
+  }
+
+/** Follows the whole chain of the node. */
 export const make = (
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Chain | ChainSink | SyncStatus | Mempool | Scope.Scope> =>
+  Effect.flatMap(
+    Effect.all({ chain: Chain, sink: ChainSink, status: SyncStatus, mempool: Mempool }),
+    (parts) => makeOver(parts, options)
+  )
+
+/** Starts the loop and the writer while the scope is open. */
+export const makeOver = (
+  { chain, mempool, sink, span, status }: SyncParts,
+  options: SyncManagerOptions = {}
+): Effect.Effect<SyncManager, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const chain = yield* Chain
-    const sink = yield* ChainSink
-    const status = yield* SyncStatus
-    const mempool = yield* Mempool
     const clock = yield* Effect.clock
-    const { now } = yield* peerTime
+    const { now, sleep } = yield* peerTime
     const { params, tree } = chain
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
-    const blockOrder = new BlockOrder(tree)
-    const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
+    const blockOrder = new BlockOrder(ordered(tree, span))
+    const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork, span })
     const context: SyncContext = {
       chain,
       sink,
@@ -115,7 +136,9 @@ export const make = (
       headers: new HeaderSync(params.targetSpacing),
       timers: new ChainSyncTimers(tree),
       highBandwidth: new HighBandwidth(),
+      wantsCompact: options.blocksOnly !== true,
       blockOrder,
+      fetched: new Set(),
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),
       now,
@@ -158,7 +181,7 @@ export const make = (
       Effect.forkScoped
     )
     yield* Effect.forkScoped(Stream.runForEach(chain.events, () => offer({ type: "tip" })))
-    yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(offer({ type: "tick" }), sleep(TICK))))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
     /** Waits until the loop has handled an event. So a peer has only one in the queue, and its memory is counted. */
@@ -174,32 +197,55 @@ export const make = (
 
     const queued = (peer: Peer, message: SyncMessage): Effect.Effect<void> => offer({ type: "message", peer, message })
 
+    /**
+     * Waits until a slot for an unsolicited block becomes free, in the fiber of its peer. A dropped block would make its
+     * successors look like blocks without a predecessor, and their peer like a misbehaving one.
+     */
+    const slotFreed = Effect.async<void>((resume) => {
+      const giveUp = view.slots.whenFreed(() => resume(Effect.void))
+      return Effect.sync(giveUp)
+    })
+
     const takeBlock = (peer: Peer, message: BlockMessage): Effect.Effect<void> =>
       Effect.uninterruptibleMask((restore) => {
         const state = view.peers.get(peer.id)
         if (state === undefined) return restore(queued(peer, message))
         const admission = admitBlock(view, state, message.block)
-        if (!admission.queued) return Effect.void
+        if (!admission.queued) return Effect.zipRight(restore(slotFreed), takeBlock(peer, message))
         const { slot } = admission
         if (slot === undefined) return restore(queued(peer, message))
-        // The connection may end while the block waits for the loop.
+        // Its header counts before the next message of the peer is looked at. The connection may end meanwhile.
         return Effect.onInterrupt(
-          restore(offer({ type: "message", peer, message, slot })),
+          restore(offered((handled) => ({ type: "message", peer, message, slot, handled }))),
           () => Effect.sync(() => slot.release())
         )
       })
 
+    const screened = (peer: Peer, start: BlockStart): Effect.Effect<boolean> =>
+      Effect.suspend(() => {
+        const state = view.peers.get(peer.id)
+        if (state === undefined) return Effect.succeed(false)
+        const outcome = screen(view, state, start)
+        if (outcome === "wait") return Effect.zipRight(slotFreed, screened(peer, start))
+        if (outcome !== "announced") return Effect.succeed(outcome === "decode")
+        return Effect.as(offered((handled) => ({ type: "announced", peer, header: start.header, handled })), false)
+      })
+
     return {
       connected: (peer) => offer({ type: "connected", peer }),
-      screened: (peer, start) =>
-        Effect.suspend(() => {
-          const state = view.peers.get(peer.id)
-          if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(view, state, start)
-          if (outcome !== "announced") return Effect.succeed(outcome === "decode")
-          return Effect.as(offered((handled) => ({ type: "announced", peer, header: start.header, handled })), false)
-        }),
+      screened,
       served: (peer, last) => offer({ type: "served", peer, last }),
+      fetch: (peer, header) =>
+        Effect.flatMap(Deferred.make<FetchOutcome>(), (done) =>
+          Effect.zipRight(
+            offer({
+              type: "fetch",
+              peer,
+              header,
+              answer: (outcome) => Deferred.unsafeDone(done, Effect.succeed(outcome))
+            }),
+            Effect.suspend(() => over ? Effect.succeed("loading" as const) : Deferred.await(done))
+          )),
       gone: (peer) => offer({ type: "gone", peer }),
       messages: {
         headers: handled,

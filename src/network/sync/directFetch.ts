@@ -1,9 +1,41 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
-import type { HeaderId } from "../../protocol/keys.ts"
+import type { HeaderId, PeerId } from "../../protocol/keys.ts"
 import { MOST_BLOCKS } from "../peer/Asked.ts"
+import { ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockRequest } from "./DownloadPeer.ts"
 import { isNearTip, isNew, type SyncContext, type SyncPeer } from "./SyncContext.ts"
+
+/** What became of a request of the operator for a block. */
+export type FetchOutcome = "asked" | "loading" | "no peer" | "no witnesses"
+
+/** The operator wants a block from one peer. */
+export interface FetchEvent {
+  readonly type: "fetch"
+  readonly peer: PeerId
+  readonly header: HeaderId
+  readonly answer: (outcome: FetchOutcome) => void
+}
+
+/** Requests of the operator that are remembered. */
+const MOST_FETCHED = 1_000
+
+/** Requests a block from a peer, in place of all others. Source: upstream `net_processing.cpp`, `FetchBlock`. */
+export const fetchFrom = (
+  { download, fetched, loading, now, peers, tree }: SyncContext,
+  { header, peer: id }: FetchEvent
+): FetchOutcome => {
+  if (loading) return "loading"
+  const peer = peers.get(id)?.peer
+  if (peer === undefined || peer.closed) return "no peer"
+  if ((peer.hello.services & Services.witness) === 0n) return "no witnesses"
+  for (const asked of download.askersOf(header)) download.release(asked, header)
+  download.ask(id, header, now())
+  if (fetched.size >= MOST_FETCHED) fetched.clear()
+  fetched.add(header)
+  peer.post({ type: "getdata", items: [{ type: ItemType.witnessBlock, hash: tree.hash(header).slice() }] })
+  return "asked"
+}
 
 /** Longest branch that is looked at. */
 const LONGEST_BRANCH = 288

@@ -1,4 +1,6 @@
+import * as Effect from "effect/Effect"
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { checkBlockBody } from "../../consensus/block.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"
@@ -9,6 +11,7 @@ import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
+import { takeHeader } from "./incomingHeaders.ts"
 import type { Lease } from "./Slots.ts"
 import {
   isNew,
@@ -49,7 +52,10 @@ export const admitBlock = (
 }
 
 export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
-  context.blockOrder.push(item)
+  const { blockOrder, download, tree } = context
+  blockOrder.push(item)
+  // A limited peer may have blocks whose predecessors no peer offers: they do not wait in memory.
+  if (item.id !== NO_HEADER) blockOrder.releaseUnless((id) => download.isWanted(id), tree.parent(item.id))
   context.wake()
 }
 
@@ -65,19 +71,37 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
 /** A block and its slot, if it is unsolicited. */
 export type AdmittedBlock = Pick<ReceivedBlock, "block" | "slot">
 
-/** Processes a block that `admitBlock` accepted. */
-export const takeBlock = (context: SyncContext, state: SyncPeer, { block, slot }: AdmittedBlock): void => {
+/**
+ * Processes a block that `admitBlock` accepted. The header of an unsolicited one is stored before its block: the next
+ * message of the peer may build on it (upstream `validation.cpp`, `CheckBlock` and `AcceptBlock`).
+ */
+export const takeBlock = (
+  context: SyncContext,
+  state: SyncPeer,
+  { block, slot }: AdmittedBlock
+): Effect.Effect<void> | undefined => {
   const { download, tree } = context
   const { id: peer } = state.peer
   const id = tree.find(block.hash)
   const item = { block, id, peer, compact: false, slot }
   if (id !== NO_HEADER && download.received(peer, { header: id, size: block.size }, context.now())) {
     state.partial.delete(id)
-    return handOn(context, item)
+    // What the operator requested does not wait for its predecessors, which need not be wanted.
+    return void handOn(context, { ...item, isFetched: context.fetched.delete(id) })
   }
+  if (context.loading || !welcome(context, state, { block, id })) return void slot?.release()
   // If the block goes on, its verdict returns the slot.
-  if (!context.loading && welcome(context, state, { block, id })) handOn(context, item)
-  else slot?.release()
+  // A header whose block fails here must not count: no peer may have the block that belongs to it.
+  if (id !== NO_HEADER || checkBlockBody(block) !== undefined) return void handOn(context, item)
+  return takeHeader(context, state, { header: block.header, auxpow: block.auxpow }).pipe(
+    Effect.map(() => {
+      const header = tree.find(block.hash)
+      if (header === NO_HEADER) return void slot?.release()
+      download.passes({ header, size: block.size })
+      handOn(context, { ...item, id: header })
+    }),
+    Effect.onError(() => Effect.sync(() => slot?.release()))
+  )
 }
 
 /** Checks an unsolicited block. Returns whether it goes on. */
@@ -181,9 +205,10 @@ export class Verdicts {
   lost(batch: ReadonlyArray<ReceivedBlock>): void {
     const { context } = this
     context.blockOrder.done(batch)
-    for (const { id, slot } of batch) {
+    for (const { block, id, slot } of batch) {
       slot?.release()
-      if (id !== NO_HEADER) context.download.settled(id)
+      const header = id === NO_HEADER ? context.tree.find(block.hash) : id
+      if (header !== NO_HEADER) context.download.settled(header)
     }
   }
 
@@ -208,7 +233,8 @@ export class Verdicts {
 
   /** A peer was first with the new tip, so it may send further blocks unsolicited. */
   private thank(peer: PeerId): void {
-    const { highBandwidth, peers } = this.context
+    const { highBandwidth, peers, wantsCompact } = this.context
+    if (!wantsCompact) return
     const connection = peers.get(peer)?.peer
     if (connection === undefined || connection.features.compactBlocks === "none") return
     const choice = highBandwidth.gaveBlock(peer, connection.inbound)

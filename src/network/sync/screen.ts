@@ -9,9 +9,9 @@ import { isNew, isOffence, misbehaves, type SyncView } from "./SyncContext.ts"
 
 /**
  * Decision on an unsolicited block by its header, parent and proof of work, before its transactions are decoded.
- * `announced`: the block is not wanted, but its header is useful.
+ * `announced`: the block is not wanted, but its header is useful. `wait`: there is no slot for it now.
  */
-export type Screening = "decode" | "announced" | "drop"
+export type Screening = "decode" | "announced" | "drop" | "wait"
 
 /** Runs in the fiber of the peer. Changes nothing, except that it disconnects a misbehaving peer. */
 export const screen = (
@@ -27,7 +27,8 @@ export const screen = (
   }
   const id = tree.find(header.header.hash)
   if (download.isAsked(state.peer.id, id)) return "decode"
-  if (loading || (type === "block" && !slots.isRoom)) return "drop"
+  if (loading) return "drop"
+  if (type === "block" && !slots.isRoom) return "wait"
   if (id !== NO_HEADER && !isNew(context, id)) return "announced"
   const parent = tree.find(header.header.prevHash)
   const compact = type === "cmpctblock"

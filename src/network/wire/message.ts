@@ -49,7 +49,7 @@ import {
   type SendHeaders,
   sendheaders
 } from "./messages/headers.ts"
-import { type GetData, getdata, type Inv, inv, type NotFound, notfound } from "./messages/inv.ts"
+import { type GetData, getdata, type Inv, inv, type NotFound, notfound, readWholeInv } from "./messages/inv.ts"
 import { type Ping, ping, type Pong, pong } from "./messages/ping.ts"
 import { type FeeFilter, feefilter, mempool, type MempoolRequest, type Tx, tx } from "./messages/tx.ts"
 import {
@@ -178,9 +178,11 @@ export const decodeMessage = (command: string, payload: Bytes): Message =>
  * Decodes a payload like `decodeMessage`, and yields so that other peers get a turn: long blocks take some hundred
  * milliseconds.
  *
+ * @param whole whether all items of an `inv` are kept
  * @throws what `decodeMessage` throws.
  */
-export function* decodeInSteps(command: string, payload: Bytes): Generator<undefined, Message> {
+export function* decodeInSteps(command: string, payload: Bytes, whole = false): Generator<undefined, Message> {
+  if (command === "inv" && whole) return readWholeInv(new Reader(payload))
   if (command === "block") return yield* readBlockInSteps(payload)
   if (command === "blocktxn") return yield* readBlockTxnInSteps(payload)
   return decodeMessage(command, payload)

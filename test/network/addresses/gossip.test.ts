@@ -55,7 +55,7 @@ const newPeer = (
       addrV2: fields.addrV2 ?? true,
       ourAddress: fields.ourAddress
     },
-    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0 },
+    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0, relay: true, bloom: undefined },
     traffic: {
       bytesSent: 0,
       bytesReceived: 0,

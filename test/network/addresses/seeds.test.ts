@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { AddressBook } from "../../../src/network/addresses/AddressBook.ts"
 import {
+  askSeedNodes,
   fixedSeedAddresses,
   fixedSeedsLater,
   lookUp,
@@ -30,6 +31,10 @@ const setup = (
   const fetched: Array<string> = []
   const peers = { outbound: 0, active: true }
   const options: SeedingOptions = {
+    seedNodes: [],
+    force: false,
+    otherSources: true,
+    networks: new Set(["ipv4", "ipv6"]),
     network: { dnsSeeds: SEEDS, fixedSeeds: ["90.1.2.3:8334", "[2a02:1::1]:17722"], defaultP2pPort: 8334 },
     book: new AddressBook({ random: seeded(1) }),
     random: seeded(2),
@@ -90,6 +95,61 @@ describe("DNS seeds", () => {
       const kept = options.book.all().map(({ address }) => address.bytes.join("."))
       assert.isAbove(kept.length, 20)
       assert.isTrue(kept.every((text) => given.has(text)))
+    }))
+
+  it.effect("all seeds are queried at once, whatever is known, if that is forced", () =>
+    Effect.gen(function*() {
+      yield* start
+      const { asked, options, peers } = setup({ book: bookOf(999), force: true })
+      peers.outbound = 8
+      yield* seedAddresses(options)
+      assert.lengthOf(asked, SEEDS.length)
+    }))
+
+  it.effect("seed nodes are asked one after the other, while there are too few peers", () =>
+    Effect.gen(function*() {
+      yield* start
+      const seedNodes = [{ host: "n1", port: 1 }, { host: "n2", port: 2 }, { host: "n3", port: 3 }]
+      const { fetched, options, peers } = setup({ seedNodes })
+      const nodes = yield* Effect.fork(askSeedNodes(options))
+      yield* TestClock.adjust("9 seconds")
+      assert.lengthOf(fetched, 1)
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(fetched, 2)
+      peers.outbound = 2
+      yield* TestClock.adjust("15 seconds")
+      assert.lengthOf(fetched, 2)
+      peers.outbound = 1
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(nodes)
+      assert.sameMembers(fetched, ["n1:1", "n2:2", "n3:3"])
+    }))
+
+  it.effect("with known addresses, seed nodes wait, and DNS seeds are asked if they brought no peers", () =>
+    Effect.gen(function*() {
+      yield* start
+      const { asked, fetched, options } = setup({ book: bookOf(5), force: true, seedNodes: [{ host: "n1", port: 1 }] })
+      const nodes = yield* Effect.fork(askSeedNodes(options))
+      const dns = yield* Effect.fork(seedAddresses(options))
+      yield* TestClock.adjust("9 seconds")
+      assert.lengthOf(fetched, 0)
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual([...fetched, ...asked], ["n1:1"])
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(nodes)
+      yield* Fiber.join(dns)
+      assert.lengthOf(asked, SEEDS.length)
+    }))
+
+  it.effect("DNS seeds are not asked if seed nodes brought peers", () =>
+    Effect.gen(function*() {
+      yield* start
+      const { asked, options, peers } = setup({ book: bookOf(5), seedNodes: [{ host: "n1", port: 1 }] })
+      const fiber = yield* Effect.fork(seedAddresses(options))
+      peers.outbound = 2
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+      assert.lengthOf(asked, 0)
     }))
 
   it.effect("seeds are not queried if there are peers after 11 seconds", () =>
@@ -189,5 +249,13 @@ describe("fixed seeds", () => {
         options.book.all().map(({ address: { network }, port }) => `${network} ${port}`),
         ["ipv4 8334", "ipv6 17722"]
       )
+    }))
+
+  it.effect("fixed seeds are added at once without other sources, and only of networks in use", () =>
+    Effect.gen(function*() {
+      yield* start
+      const { options } = setup({ otherSources: false, networks: new Set(["ipv6"]) })
+      yield* fixedSeedsLater(options)
+      assert.deepStrictEqual(options.book.all().map(({ address: { network } }) => network), ["ipv6"])
     }))
 })

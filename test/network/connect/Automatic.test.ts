@@ -135,6 +135,7 @@ describe("Automatic", () => {
         turns: new Turns(() => 0),
         meter: () => 0,
         budget: ampleBudget(),
+        peerTimeout: 60_000,
         pardoned: () => {}
       },
       introduce: () => ({ services: 9n, userAgent: "", startHeight: 0, nearTip: true }),

@@ -72,6 +72,20 @@ describe("Handshake", () => {
     }
   })
 
+  it("for a feeler the peer's version completes the handshake", () => {
+    const feeler = side({ type: "feeler" })
+    feeler.open(NOW)
+    assert.isDefined(feeler.received(versionMessage(), NOW).hello)
+    const other = side({ type: "manual" })
+    other.open(NOW)
+    assert.isUndefined(other.received(versionMessage(), NOW).hello)
+  })
+
+  it("a node that takes no transactions says so", () => {
+    const [first] = side({ type: "manual", blocksOnly: true }).open(NOW)
+    assert.isFalse(first?.type === "version" && first.relay)
+  })
+
   it("a second version, and everything before the first, is ignored", () => {
     const handshake = side()
     assert.deepStrictEqual(

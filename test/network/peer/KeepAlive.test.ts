@@ -27,6 +27,15 @@ describe("KeepAlive", () => {
     assert.deepStrictEqual(watch.latency(200), { last: 80, best: 30, waiting: undefined })
   })
 
+  it("a peer never counts as silent before the operator's limit", () => {
+    const limit = 2 * SILENCE_LIMIT
+    const watch = new KeepAlive(0, true, limit)
+    watch.pinged(1n, 0)
+    assert.deepStrictEqual(watch.due(SILENCE_LIMIT), { type: "wait", until: limit })
+    assert.strictEqual(watch.due(limit - 1).type, "wait")
+    assert.strictEqual(watch.due(limit).type, "disconnection")
+  })
+
   const silent: ReadonlyArray<readonly [string, (watch: KeepAlive) => void, string]> = [
     [
       "nothing was received",

@@ -88,6 +88,7 @@ const pair = (options: PairOptions = {}) =>
       turns: new Turns(() => 0),
       meter: options.meter ?? (() => 0),
       budget: options.budget ?? ampleBudget(),
+      peerTimeout: 60_000,
       pardoned: (_, offence) => void options.pardoned?.(offence.reason)
     }
     const connection = yield* PeerConnection.make(yield* Deferred.await(arrived), {
@@ -205,7 +206,9 @@ describe("PeerConnection", () => {
       assert.deepStrictEqual((yield* opened).features, {
         sendHeaders: true,
         feeFilter: 100_000,
-        compactBlocks: "high-bandwidth"
+        compactBlocks: "high-bandwidth",
+        relay: true,
+        bloom: undefined
       })
     }))
 

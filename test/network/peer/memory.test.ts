@@ -5,7 +5,7 @@ import { Asked } from "../../../src/network/peer/Asked.ts"
 import { payloadLimits } from "../../../src/network/peer/decoding.ts"
 import { decodedSize, PeerMemory } from "../../../src/network/peer/PeerMemory.ts"
 import { FrameParser } from "../../../src/network/wire/framing.ts"
-import { decodeMessage, encodeMessage } from "../../../src/network/wire/message.ts"
+import { decodeInSteps, decodeMessage, encodeMessage } from "../../../src/network/wire/message.ts"
 import { MAX_ANNOUNCED, PackedItems } from "../../../src/network/wire/messages/inv.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
@@ -29,6 +29,9 @@ describe("inventories", () => {
     assert.strictEqual(message.items.at(4_999)?.hash[0], 4_999 & 0xff)
     assert.isUndefined(message.items.at(5_000))
     assert.isBelow(decodedSize("inv", inventory(50_000)), 181_000)
+    assert.isAbove(decodedSize("inv", inventory(50_000), true), 1_800_000)
+    const whole = decodeInSteps("inv", inventory(50_000), true).next().value
+    assert.strictEqual(whole?.type === "inv" && whole.items.length, 50_000)
   })
 
   it("a getdata keeps all 50,000 items in one buffer", () => {

@@ -7,6 +7,7 @@ import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { type RejectionKind, TransactionRejected } from "../../../src/mempool/errors.ts"
 import type { MempoolEvent } from "../../../src/mempool/PoolEntry.ts"
+import { BloomFilter } from "../../../src/network/relay/BloomFilter.ts"
 import * as Relay from "../../../src/network/relay/Relay.ts"
 import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
@@ -47,7 +48,7 @@ const pass = (time: `${number} ${"seconds" | "minutes"}`) => Effect.zipRight(Tes
 const withRelay = <A, E>(
   use: (node: Node) => Effect.Effect<A, E>,
   verdict: Verdict = () => undefined,
-  { before = [], interval = 500 }: {
+  { before = [], interval = 500, ...rules }: Pick<Relay.RelayOptions, "blocksOnly" | "bloom" | "upload"> & {
     /** Unbroadcast transactions before the relay started. */
     readonly before?: ReadonlyArray<Transaction>
     readonly interval?: number
@@ -64,7 +65,9 @@ const withRelay = <A, E>(
     const chainEvents = yield* PubSub.unbounded<ChainEvent>()
     let block = decodeBlock(regtestParams.network.genesisBlock)
     const submit = (transaction: Transaction, rate?: number) =>
-      Effect.suspend(() => PubSub.publish(mempoolEvents, { _tag: "Added", entry: pool.add(transaction, rate) }))
+      Effect.suspend(() =>
+        PubSub.publish(mempoolEvents, { _tag: "Added", entry: pool.add(transaction, rate), sequence: 1 })
+      )
     const mempool = mempoolWith({
       accept: (transaction) =>
         Effect.gen(function*() {
@@ -100,7 +103,9 @@ const withRelay = <A, E>(
       isUnbroadcast: (txid) => unbroadcast.has(txid),
       broadcastDone: (txid) => void unbroadcast.delete(txid),
       unbroadcast: () => [...unbroadcast].flatMap((txid) => pool.get(txid) ?? []),
-      events: Stream.fromPubSub(mempoolEvents)
+      whenOffered: () => Effect.void,
+      listen: (listener) =>
+        Effect.asVoid(Effect.forkScoped(Stream.runForEach(Stream.fromPubSub(mempoolEvents), listener)))
     })
     const chain = Layer.mock(Chain, {
       params: regtestParams,
@@ -115,7 +120,7 @@ const withRelay = <A, E>(
       const subsystem = [...annotations].map(([key, value]) => `${key}=${String(value)}`)
       lines.push([logLevel.label, ...parts, ...subsystem].join(" "))
     })
-    const relay = yield* Relay.make({ random: seeded(11), interval }).pipe(
+    const relay = yield* Relay.make({ random: seeded(11), interval, ...rules }).pipe(
       Effect.provide(Layer.mergeAll(mempool, chain, status, Logger.replace(Logger.defaultLogger, logger)))
     )
     yield* settle
@@ -128,7 +133,7 @@ const withRelay = <A, E>(
       remove: (transaction) =>
         Effect.suspend(() => {
           const entry = pool.remove(transaction) ?? assert.fail("not in the pool")
-          return PubSub.publish(mempoolEvents, { _tag: "Removed", entry, reason: "expiry" })
+          return PubSub.publish(mempoolEvents, { _tag: "Removed", entry, reason: "expiry", sequence: 1 })
         }).pipe(Effect.zipRight(settle)),
       connectBlock: (transactions, imported = false) =>
         Effect.suspend(() => {
@@ -238,6 +243,29 @@ describe("transaction requests", () => {
         yield* receive(node.relay, peer, inv(...items))
         assert.deepStrictEqual(ofType(peer.take(), "getdata").map(({ items }) => items.length), [1000, 1])
       })
+    ))
+
+  it.effect("with blocksOnly only peers with relay may send transactions; all get them, and no fee filter", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const [announcing, sending, trusted] = [fakePeer(), fakePeer(), fakePeer({ permissions: ["relay"] })]
+          yield* connect(node, announcing, sending, trusted)
+          yield* receive(node.relay, announcing, inv(wtx(first)))
+          yield* receive(node.relay, sending, { type: "tx", transaction: first })
+          assert.isFalse(announcing.disconnection()?.misbehaving)
+          assert.isFalse(sending.disconnection()?.misbehaving)
+          assert.deepStrictEqual(node.judged, [])
+          yield* sendTx(node, trusted, first)
+          assert.lengthOf(node.judged, 1)
+          yield* node.submit(second)
+          yield* pass("30 seconds")
+          const heard = trusted.take()
+          assert.deepStrictEqual(said(itemsOf(heard, "inv")), said([wtx(second)]))
+          assert.lengthOf(ofType(heard, "feefilter"), 0)
+        }),
+      undefined,
+      { blocksOnly: true }
     ))
 
   for (const type of ["block-relay-only", "feeler"] as const) {
@@ -485,18 +513,19 @@ describe("transaction announcements", () => {
       })
     ))
 
-  it.effect("a new peer gets own transactions announced until one peer has requested them", () =>
+  it.effect("a new peer that we called gets own transactions announced until one peer has requested them", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
           yield* pass("60 seconds")
-          const [early, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer()]
+          const [early, caller, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer(), fakePeer()]
           yield* connect(node, early)
           yield* pass("30 seconds")
           assert.deepStrictEqual(announcedTo(early), said([wtx(first)]))
-          yield* connect(node, late)
+          yield* connect(node, caller, late)
           yield* pass("30 seconds")
           assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
+          assert.deepStrictEqual(announcedTo(caller), [], "it would know that they are our own")
           assert.strictEqual(node.relay.transactionFor(late, wtx(first)), first)
           assert.strictEqual(node.unbroadcast.size, 0)
           yield* connect(node, latest)
@@ -592,6 +621,48 @@ describe("permitted peers", () => {
         ])
         assert.strictEqual(node.relay.transactionFor(asking, wtx(first)), first)
       })
+    ))
+})
+
+describe("bloom filters", () => {
+  it.effect("a peer hears only of what its filter matches, also from the mempool", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const bloom = new BloomFilter({ filter: new Uint8Array(64), hashFunctions: 9, tweak: 0, flags: 0 })
+          bloom.add(first.txid)
+          const peer = fakePeer({ type: "inbound", features: { bloom } })
+          const late = fakePeer({ type: "inbound", features: { relay: false } })
+          yield* connect(node, peer, late)
+          yield* node.submit(first)
+          yield* node.submit(second)
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(peer), said([wtx(first)]))
+          assert.deepStrictEqual(announcedTo(late), [])
+          late.features.bloom = bloom
+          late.features.relay = true
+          yield* receive(node.relay, late, { type: "mempool" })
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
+        }),
+      undefined,
+      { bloom: true }
+    ))
+
+  it.effect("a reached upload target ends requests for the mempool, but not of peers with the permission", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const [peer, trusted] = [fakePeer({ type: "inbound" }), fakePeer({ permissions: ["mempool"] })]
+          yield* connect(node, peer, trusted)
+          for (const each of [peer, trusted]) yield* receive(node.relay, each, { type: "mempool" })
+          assert.deepStrictEqual([peer, trusted].map((each) => each.disconnection()?.reason), [
+            "upload target reached: the peer requests the mempool",
+            undefined
+          ])
+        }),
+      undefined,
+      { bloom: true, upload: { isReached: () => true } }
     ))
 })
 

@@ -39,7 +39,7 @@ const reject = (
   reason = "",
   retry = false,
   peer = 1
-) => downloads.rejected(peerId(peer), transaction, { refusal: { kind, reason }, retry, now: 0 })
+) => downloads.rejected(peerId(peer), transaction, { refusal: { kind, reason }, retry, now: 0 }).parents
 
 const witnessed = (seed: number): Transaction => spend({ seed, witness: [Uint8Array.of(seed)] })
 
@@ -69,7 +69,7 @@ describe("TxDownloads", () => {
       ["consensus", "bad-txns-vin-empty", "witness", true, false],
       ["policy", "dust", "plain", true, true],
       ["policy", "bad-txns-nonstandard-inputs", "witness", true, true],
-      ["mempool-full", "mempool min fee not met", "witness", true, false],
+      ["underpaid", "mempool min fee not met", "witness", true, false],
       ["premature", "non-final", "witness", true, false],
       ["witness", "bad-witness-nonstandard", "witness", true, false],
       ["witness", "bad-witness-nonstandard", "plain", false, false]
@@ -203,6 +203,67 @@ describe("TxDownloads", () => {
       assert.strictEqual(node.downloads.orphanCount, 0)
       assert.isFalse(isAsked(node, orphan))
       assert.isFalse(isAsked(node, orphan, "txid"))
+    })
+
+    describe("with a parent that was refused for its fee alone", () => {
+      const family = (seed: number) => {
+        const parent = spend({ seed })
+        return { parent, child: spend({ seed: seed + 1, of: [coinOf(parent)], witness: [Uint8Array.of(1)] }) }
+      }
+
+      const underpaid = ({ downloads }: Setup, transaction: Transaction, peer = 1) =>
+        downloads.rejected(peerId(peer), transaction, {
+          refusal: { kind: "underpaid", reason: "min relay fee not met" },
+          retry: false,
+          now: 0
+        }).child
+
+      it("are offered with it, if they are of the same peer", () => {
+        const node = setup()
+        const { child, parent } = family(1)
+        reject(node, child, "missing-inputs")
+        assert.isUndefined(underpaid(node, parent, 2))
+        assert.strictEqual(underpaid(node, parent), child)
+        assert.isFalse(node.downloads.isNews(parent), "it is not judged alone again")
+        assert.strictEqual(node.downloads.childFor(peerId(1), parent), child)
+        node.downloads.packageRejected(parent, child)
+        assert.isUndefined(node.downloads.childFor(peerId(1), parent))
+        node.downloads.tipChanged()
+        assert.isTrue(node.downloads.isNews(parent))
+      })
+
+      it("are tried newest first", () => {
+        const node = setup()
+        const { child, parent } = family(1)
+        const newer = spend({ seed: 9, of: [coinOf(parent)] })
+        reject(node, child, "missing-inputs")
+        reject(node, newer, "missing-inputs")
+        assert.strictEqual(underpaid(node, parent), newer)
+        node.downloads.packageRejected(parent, newer)
+        assert.strictEqual(node.downloads.childFor(peerId(1), parent), child)
+        reject(node, child, "policy", "dust", true)
+        assert.isUndefined(node.downloads.childFor(peerId(1), parent))
+      })
+
+      it("are kept, and the parent is requested again for them", () => {
+        const node = setup()
+        const { child, parent } = family(1)
+        underpaid(node, parent)
+        assert.isFalse(isAsked(node, parent), "not when a peer announces it")
+        assert.deepStrictEqual(reject(node, child, "missing-inputs").map(displayHash), [displayHash(parent.txid)])
+        assert.strictEqual(node.downloads.orphanCount, 1)
+        assert.deepStrictEqual(node.downloads.requests(peerId(1), DELAY).map(({ hash }) => hash), [parent.txidKey])
+      })
+
+      it("are not kept if there are two of them: a child can pay for one", () => {
+        const node = setup()
+        const parents = [1, 2].map((seed) => spend({ seed }))
+        for (const parent of parents) underpaid(node, parent)
+        const child = spend({ seed: 3, of: parents.map((parent) => coinOf(parent)) })
+        assert.deepStrictEqual(reject(node, child, "missing-inputs"), [])
+        assert.strictEqual(node.downloads.orphanCount, 0)
+        assert.isFalse(node.downloads.isNews(child))
+      })
     })
 
     it("an orphan of a disconnected peer is not kept", () => {

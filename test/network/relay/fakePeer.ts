@@ -56,7 +56,14 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     bind: undefined,
     connectedAt: 0,
     hello: { ...HELLO, ...hello },
-    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0, ...features },
+    features: {
+      sendHeaders: false,
+      compactBlocks: "none",
+      feeFilter: 0,
+      relay: hello?.relay ?? true,
+      bloom: undefined,
+      ...features
+    },
     traffic: {
       bytesSent: 0,
       bytesReceived: 0,

@@ -101,13 +101,38 @@ describe("on a real mempool", () => {
       })
     ))
 
+  it.live("a child pays for a parent that pays nothing, whichever of them arrives first", () =>
+    withRelay((peering) =>
+      Effect.gen(function*() {
+        const { node, relay } = peering
+        const peer = fakePeer()
+        yield* relay.connected(peer)
+        const families = [1, 2].map((height) => {
+          const parent = pay([reward(height)], { fee: 0 })
+          return [parent, pay([output(parent)], { fee: 1_000_000 })] as const
+        })
+        const [[first, payer], [last, early]] = [families[0] ?? assert.fail(), families[1] ?? assert.fail()]
+        yield* sendTx(peering, peer, first)
+        assert.isFalse(node.has(first))
+        yield* sendTx(peering, peer, payer)
+        yield* eventually("the parent is requested", () => hashes(peer, "getdata").includes(toHex(first.txid)))
+        yield* sendTx(peering, peer, first)
+        assert.isTrue(node.has(first) && node.has(payer))
+
+        yield* sendTx(peering, peer, early)
+        yield* sendTx(peering, peer, last)
+        assert.isTrue(node.has(last) && node.has(early))
+        assert.isEmpty(relay.orphans())
+      })
+    ))
+
   it.live("an own transaction is announced to the first peer, until it is requested", () =>
     withRelay(({ node, relay, server }) =>
       Effect.gen(function*() {
         const transaction = yield* node.take(pay([reward(4)]))
         node.pool.broadcastLater(transaction.txidKey)
         yield* turnOfEventLoop
-        const peer = fakePeer({ type: "inbound" })
+        const peer = fakePeer()
         yield* relay.connected(peer)
         yield* eventually(
           "the peer gets the announcement",
@@ -117,6 +142,39 @@ describe("on a real mempool", () => {
         yield* receive(server, peer, { type: "getdata", items: [wtx(transaction)] })
         assert.lengthOf(ofType(peer.sent, "tx"), 1)
         assert.isFalse(node.pool.isUnbroadcast(transaction.txidKey))
+      })
+    ))
+
+  it.live("a transaction that is offered again is announced to a peer that came since", () =>
+    withRelay(({ node, relay }) =>
+      Effect.gen(function*() {
+        const transaction = yield* node.take(pay([reward(5)]))
+        node.pool.broadcastLater(transaction.txidKey)
+        const peer = fakePeer({ type: "inbound" })
+        yield* relay.connected(peer)
+        yield* Effect.repeatN(turnOfEventLoop, 5)
+        assert.isEmpty(hashes(peer, "inv"), "at once it would know whose transaction it is")
+        yield* node.pool.announceAgain(transaction.txidKey)
+        yield* eventually(
+          "the peer gets the announcement",
+          () => hashes(peer, "inv").includes(toHex(transaction.wtxid))
+        )
+      })
+    ))
+
+  it.live("the orphans of a peer are judged before its next message", () =>
+    withRelay((peering) =>
+      Effect.gen(function*() {
+        const { node, relay } = peering
+        const peer = fakePeer()
+        yield* relay.connected(peer)
+        const family = [pay([reward(6)])]
+        for (let last = family[0]; last !== undefined && family.length < 5; last = family.at(-1)) {
+          family.push(pay([output(last)]))
+        }
+        for (const one of family.toReversed()) yield* sendTx(peering, peer, one)
+        assert.deepStrictEqual(family.map(node.has), family.map(() => true))
+        assert.isEmpty(relay.orphans())
       })
     ))
 })

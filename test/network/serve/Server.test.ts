@@ -4,6 +4,7 @@ import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain, type ChainProgress } from "../../../src/chain/Chain.ts"
 import { BlockUnavailable } from "../../../src/chain/errors.ts"
 import { mainnetParams, regtestParams } from "../../../src/consensus/params.ts"
+import { BloomFilter } from "../../../src/network/relay/BloomFilter.ts"
 import { encodePayload, type Message } from "../../../src/network/wire/message.ts"
 import { FULL_HEADERS_SIZE, headersSize, MAX_HEADERS_SIZE } from "../../../src/network/wire/messages/headers.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
@@ -11,6 +12,7 @@ import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
 import { type BlockHeader, decodeBlock } from "../../../src/protocol/block.ts"
 import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import type { HeaderId } from "../../../src/protocol/keys.ts"
+import { provenBy } from "../../../src/protocol/merkleProof.ts"
 import { makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
 import { type TestChain, testChain } from "../../support/chain.ts"
 import { receive } from "../../support/receive.ts"
@@ -55,6 +57,55 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(inv, { type: "inv", items: tip })
       yield* receive(server, peer, last)
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
+    }))
+
+  it.effect("a node with the last blocks alone disconnects peers that ask for older ones", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith({ limited: () => true })
+      const { tree } = yield* testChain
+      const tip = tree.height(tree.tip())
+      const [peer, friend] = [fakePeer(), fakePeer({ permissions: ["noban"] })]
+      yield* receive(server, peer, getdata(ItemType.witnessBlock, yield* hashAt(tip - 290)))
+      assert.deepStrictEqual([peer.take().length, peer.closed], [1, false])
+      const old = getdata(ItemType.witnessBlock, yield* hashAt(tip - 291))
+      yield* receive(server, friend, old)
+      assert.deepStrictEqual([friend.take().length, friend.closed], [1, false])
+      yield* receive(server, peer, old)
+      assert.deepStrictEqual([peer.take().length, peer.closed], [0, true])
+    }))
+
+  it.effect("a filtered block has the proof of the matching transactions, and these; without a filter nothing is sent", () =>
+    Effect.gen(function*() {
+      const chain = yield* testChain
+      const server = yield* serverWith()
+      const hash = yield* hashAt(210)
+      const block = yield* chain.block(hash)
+      const last = block.transactions.at(-1) ?? assert.fail("no transaction")
+      const bloom = new BloomFilter({ filter: new Uint8Array(64), hashFunctions: 9, tweak: 0, flags: 0 })
+      bloom.add(last.txid)
+      const [peer, plain] = [fakePeer({ features: { bloom } }), fakePeer()]
+      for (const each of [peer, plain]) yield* receive(server, each, getdata(ItemType.filteredBlock, hash))
+      assert.lengthOf(plain.take(), 0)
+      const [proof, ...sent] = peer.take()
+      if (proof?.type !== "merkleblock") return assert.fail("no merkleblock")
+      assert.deepStrictEqual(proof.header.header.hash, block.hash)
+      const proven = provenBy(proof)
+      const positions = [block.transactions.length - 1]
+      assert.deepStrictEqual(proven, { root: block.header.merkleRoot, txids: [last.txid], positions })
+      assert.deepStrictEqual(ofType(sent, "tx").map(({ transaction }) => transaction.txid), [last.txid])
+    }))
+
+  it.effect("a reached upload target ends requests for filtered blocks, but not those of peers with download", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith({ upload: { refusesOldBlocks: () => true } })
+      const [peer, trusted] = [fakePeer(), fakePeer({ permissions: ["download"] })]
+      const tip = yield* hashAt(20)
+      yield* receive(server, peer, getdata(ItemType.witnessBlock, tip))
+      assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
+      yield* receive(server, peer, getdata(ItemType.filteredBlock, tip))
+      assert.strictEqual(peer.disconnection()?.reason, "upload target reached: the peer requests an old block")
+      yield* receive(server, trusted, getdata(ItemType.filteredBlock, tip))
+      assert.isUndefined(trusted.disconnection())
     }))
 
   it.effect("nothing is read from disk for a peer before it has read most of its queue", () =>
@@ -266,7 +317,7 @@ describe("transactions", () => {
   const served = Layer.mock(Chain, {
     params: regtestParams,
     tree: treeOf(lineOf(3), 2),
-    blockBytes: (hash) => new BlockUnavailable({ hash: toHex(hash), height: 1 })
+    blockBytes: (hash) => new BlockUnavailable({ hash: toHex(hash), height: 1, pruned: false })
   }).pipe(Layer.merge(Logger.remove(Logger.defaultLogger)))
 
   it.effect("transactions are sent with witnesses for witness types", () =>

@@ -17,4 +17,6 @@ export const servedChain = Layer.unwrapScoped(Effect.gen(function*() {
 export const serverWith = (options: {
   readonly transactionFor?: (peer: Peer, item: InventoryItem) => Transaction | undefined
   readonly nonce?: () => bigint
+  readonly limited?: () => boolean
+  readonly upload?: { readonly refusesOldBlocks: () => boolean }
 } = {}) => Server.make({ transactionFor: () => undefined, ...options })

@@ -7,6 +7,7 @@ import {
   forkOf,
   headersFor,
   isCompactServed,
+  isHistorical,
   isServable,
   MAX_BLOCKS,
   STALE_AGE_LIMIT
@@ -116,12 +117,31 @@ describe("blocksFor", () => {
     })
   })
 
+  it("a node that prunes announces no block that may soon be gone", () => {
+    const tree = treeOf(lineOf(601), 600)
+    const from = (id: number) => blocksFor(tree, { locator: [hashOf(id)], stop: ZEROS }, { prunes: true }).ids
+    assert.deepStrictEqual(from(317), [])
+    assert.strictEqual(from(318)[0], headerId(319))
+    assert.lengthOf(from(318), 282)
+  })
+
   it("there are at most 500 blocks, and more is reported", () => {
     const tree = treeOf(lineOf(601), 600)
     const from = (id: number) => blocksFor(tree, { locator: [hashOf(id)], stop: ZEROS })
     assert.deepStrictEqual([from(99).ids.length, from(99).more], [MAX_BLOCKS, true])
     assert.deepStrictEqual(from(100).ids.length, MAX_BLOCKS)
     assert.deepStrictEqual([from(101).ids.length, from(101).more], [499, false])
+  })
+})
+
+describe("isHistorical", () => {
+  it("a block is old from a week before the best header on", () => {
+    const week = 7 * 24 * 60 * 60
+    const tree = treeOf(
+      [{ parent: NO_HEADER, time: 100 }, { parent: 0, time: 101 }, { parent: 1, time: 101 + week }],
+      2
+    )
+    assert.deepStrictEqual([0, 1, 2].map((id) => isHistorical(tree, headerId(id))), [true, false, false])
   })
 })
 

@@ -257,6 +257,12 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(download.plan(7), [{ peer: peerId(0), header: id }])
   })
 
+  it("old blocks of a limited peer's chain are not wanted from it", () => {
+    const { download, ids } = chainOf({ blocks: 300, peers: [{ ...CHOSEN, limited: true }] })
+    assert.isFalse(download.isWanted(ids[13] ?? NO_HEADER))
+    assert.isTrue(download.isWanted(ids[14] ?? NO_HEADER))
+  })
+
   it("only blocks of useful peers' chains are wanted", () => {
     const { download, ids, tree } = chainOf({ blocks: 4 })
     const branch = tree.grow(GENESIS, 6)

@@ -51,6 +51,15 @@ describe("BlockOrder", () => {
     )
   })
 
+  it("children that wait for the same parent follow it in the order in which they came", () => {
+    const tree = new BranchTree()
+    const [parent = FIRST] = tree.grow(FIRST, 1)
+    const came = [1, 2, 3].flatMap(() => tree.grow(parent, 1)).reverse()
+    const blockOrder = new BlockOrder(tree)
+    for (const id of [...came, parent]) blockOrder.push(received(id))
+    assert.deepStrictEqual(ids(blockOrder.take()), [parent, ...came])
+  })
+
   it("a batch has at most 64 blocks, and some megabytes", () => {
     const tree = new BranchTree()
     tree.grow(FIRST, 100)
@@ -87,6 +96,18 @@ describe("BlockOrder", () => {
     assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })
 
+  it("blocks are released whose predecessor no peer offers, and their descendants pass", () => {
+    const tree = new BranchTree()
+    const [, second = 0, third = 0] = tree.grow(FIRST, 4)
+    const blockOrder = new BlockOrder(tree)
+    blockOrder.push(received(second))
+    blockOrder.releaseUnless(() => true, tree.parent(headerId(second)))
+    assert.deepStrictEqual(blockOrder.take(), [])
+    blockOrder.releaseUnless(() => false, tree.parent(headerId(second)))
+    blockOrder.push(received(third))
+    assert.deepStrictEqual(ids(blockOrder.take()), [second, third])
+  })
+
   it("unwanted blocks are released", () => {
     const tree = new BranchTree()
     const [first = 0, second = 0] = tree.grow(FIRST, 4)
@@ -94,7 +115,7 @@ describe("BlockOrder", () => {
     const blockOrder = new BlockOrder(tree)
     blockOrder.push(received(second))
     blockOrder.push(received(other))
-    blockOrder.unblock((id) => id === second)
+    blockOrder.unblock((id) => id === first)
     assert.deepStrictEqual(ids(blockOrder.take()), [other])
     blockOrder.push(received(first))
     assert.deepStrictEqual(ids(blockOrder.take()), [first, second])

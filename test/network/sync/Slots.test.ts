@@ -3,6 +3,18 @@ import { FastCheck } from "effect"
 import { type Lease, Slots } from "../../../src/network/sync/Slots.ts"
 
 describe("Slots", () => {
+  it("all that wait are notified of a free slot once, except those that gave up", () => {
+    const slots = new Slots(1)
+    const heard: Array<string> = []
+    const lease = slots.take()
+    slots.whenFreed(() => heard.push("first"))
+    slots.whenFreed(() => heard.push("gone"))()
+    slots.whenFreed(() => heard.push("second"))
+    lease?.release()
+    slots.take()?.release()
+    assert.deepStrictEqual(heard, ["first", "second"])
+  })
+
   it("a slot is free again once, however often its lease is released", () => {
     const slots = new Slots(2)
     const [first, second] = [slots.take(), slots.take()]

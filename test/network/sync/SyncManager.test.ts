@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Logger } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
@@ -9,10 +10,10 @@ import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
 import { makeCompactBlock } from "../../../src/network/wire/compactBlock.ts"
 import type { MessageOf } from "../../../src/network/wire/message.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
-import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
 import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
-import { headerId } from "../../../src/protocol/keys.ts"
+import { headerId, peerId } from "../../../src/protocol/keys.ts"
 import { Op } from "../../../src/protocol/script.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { chainLayer, servicesOf, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
@@ -196,13 +197,13 @@ describe("SyncManager", () => {
       const longer = [...allBlocks(common), greedy, ...onTop(greedy, 20, 10)]
       const good = firstOf(common, 19)
       for (let i = 0; i < 6; i++) grow(good, 3)
-      const bad = yield* connect(new ServedBlocks(longer))
+      const bad = yield* connect(new ServedBlocks(longer), { type: "outbound-full-relay" })
       const honest = yield* connect(new ServedBlocks(allBlocks(good)))
       yield* untilTip(good.tip)
       yield* until("the peer is dropped", () => bad.disconnection?.misbehaving === true)
       assert.isUndefined(honest.disconnection)
       // A peer that offers that chain again is disconnected for its headers.
-      const again = yield* connect(new ServedBlocks(longer))
+      const again = yield* connect(new ServedBlocks(longer), { type: "outbound-full-relay" })
       yield* until("the second peer is dropped", () => again.disconnection?.misbehaving === true)
       assert.deepStrictEqual(again.askedBlocks, [])
       assert.isTrue(equal((yield* chain.tip).hash, good.tip.hash))
@@ -496,6 +497,70 @@ describe("SyncManager", () => {
       assert.lengthOf(yield* chain.branches, 2)
     }))
 
+  test("many unsolicited blocks in a row wait for slots, and none is lost", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(12)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
+      const blocks = onTop(source.tip, 12, 30)
+      for (const block of blocks) {
+        const start = { type: "block" as const, header: block, transactions: 1 }
+        assert.isTrue(
+          yield* manager.screened?.(peer, start) ?? Effect.succeed(false),
+          `${blocks.indexOf(block)} ${JSON.stringify(peer.disconnection)}`
+        )
+        yield* receive(manager, peer, { type: "block", block })
+      }
+      yield* untilTip(blocks.at(-1) ?? assert.fail("no block"))
+      assert.isUndefined(peer.disconnection)
+    }))
+
+  test("the header of an unsolicited block with other transactions is not stored", ({ chain, connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(12)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
+      const { auxpow, header } = grow(source)
+      const { bytes, transactions } = source.blockAt(1)
+      yield* receive(manager, peer, { type: "block", block: new Block({ auxpow, bytes, header, transactions }) })
+      yield* until("the peer is dropped", () => peer.disconnection?.misbehaving === true)
+      assert.strictEqual(chain.tree.find(header.hash), NO_HEADER)
+    }))
+
+  test("a peer that sends a new block without a request is asked for compact blocks", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(12)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      yield* until("the peer is known", () => manager.syncOf(peer).syncedHeaders === 12)
+      peer.features.compactBlocks = "low-bandwidth"
+      const next = grow(source)
+      yield* receive(manager, peer, { type: "block", block: next })
+      yield* untilTip(next)
+      yield* until("the peer is chosen", () => manager.syncOf(peer).highBandwidthTo)
+    }))
+
+  test("the operator fetches a block from a peer, in place of other requests", ({ chain, connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(12)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const branch = grow(firstOf(source, 10), 6)
+      peer.served.extend([branch])
+      yield* receive(manager, peer, headersOf([branch]))
+      yield* until("the header is known", () => chain.tree.find(branch.hash) !== NO_HEADER)
+      const id = chain.tree.find(branch.hash)
+      assert.isFalse(chain.tree.hasBlock(id))
+      const old = yield* connect(new ServedBlocks(allBlocks(source)), { services: 1n })
+      yield* until("the old peer is known", () => manager.syncOf(old).syncedHeaders >= 0)
+      assert.strictEqual(yield* manager.fetch(peerId(99), id), "no peer")
+      assert.strictEqual(yield* manager.fetch(old.id, id), "no witnesses")
+      assert.strictEqual(yield* manager.fetch(peer.id, id), "asked")
+      yield* until("the block is stored", () => chain.tree.hasBlock(id))
+    }))
+
   test("blocks in flight from a disconnected silent peer are requested from another one", ({ connect, manager, until, untilTip }) =>
     Effect.gen(function*() {
       const source = recentChain(60)
@@ -648,7 +713,7 @@ describe("SyncManager", () => {
             yield* Effect.fork(receive(manager, peer, headersOf([source.blockAt(12)])))
             yield* turnOfEventLoop
             yield* Effect.fork(receive(manager, peer, headersOf([source.blockAt(12)])))
-            yield* receive(manager, peer, { type: "block", block: next })
+            yield* Effect.fork(receive(manager, peer, { type: "block", block: next }))
             yield* latch.open
             yield* untilTip(next)
             assert.strictEqual(headerDefects, 0)

@@ -88,7 +88,13 @@ export class FakePeer implements Peer {
   readonly bind = undefined
   readonly connectedAt = 0
   readonly hello: Hello
-  readonly features: Features = { sendHeaders: false, compactBlocks: "none", feeFilter: 0 }
+  readonly features: Features = {
+    sendHeaders: false,
+    compactBlocks: "none",
+    feeFilter: 0,
+    relay: true,
+    bloom: undefined
+  }
   /** Ticks of the sync since the peer was connected: each reads its traffic. */
   ticks = 0
   readonly traffic = noTraffic(() => void this.ticks++)

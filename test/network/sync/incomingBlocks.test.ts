@@ -78,7 +78,7 @@ describe("Verdicts", () => {
           [rejectAs("invalid-prev", "bad-prevblk"), "inbound", true, true],
           [rejectAs("time-future", "time-too-new"), "manual", false, false],
           [known, "inbound", false, false],
-          [known, "manual", false, true],
+          [known, "manual", false, false],
           [known, "outbound-full-relay", false, true],
           [known, "outbound-full-relay", true, false]
         ]

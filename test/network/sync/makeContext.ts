@@ -39,6 +39,8 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
       now: () => 0,
       real: () => 0,
       wall: () => Date.now(),
+      wantsCompact: true,
+      fetched: new Set(),
       initial: true,
       loading: false,
       slots: new Slots(MOST_UNREQUESTED)

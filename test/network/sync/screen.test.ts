@@ -77,7 +77,7 @@ describe("screen", () => {
           assert.match(liar.disconnection?.reason ?? "", /bad-diffbits|time-too-old/)
         }
         while (context.slots.take() !== undefined);
-        assert.strictEqual(screen(context, fresh, startOf(first)), "drop")
+        assert.strictEqual(screen(context, fresh, startOf(first)), "wait")
       })
     ))
 })

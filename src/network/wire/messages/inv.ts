@@ -114,6 +114,9 @@ export const inv: Codec<Inv> = {
   encode: encodeItems
 }
 
+/** Reads all items of an `inv`, for peers whose announcements have no limit. */
+export const readWholeInv = (reader: Reader): Inv => ({ type: "inv", items: readItems(reader, LIMIT) })
+
 export interface GetData extends Inventory {
   readonly type: "getdata"
 }

@@ -1,0 +1,83 @@
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
+import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
+import { DownloadWindow, type NextBlocks, type WindowOptions } from "./DownloadWindow.ts"
+
+/** The last blocks of the chain, which a light chain takes from the newest to the oldest. */
+export interface BlockSpan {
+  /** The lowest wanted block; `Infinity` while none is wanted. */
+  readonly first: () => Height
+  /** The blocks that are there without a gap: the lowest, and the last. None while the last is `NO_HEADER`. */
+  readonly filled: () => { readonly low: Height; readonly high: HeaderId }
+  /** The block that has to come before this one; `NO_HEADER` for none. */
+  readonly before: (header: HeaderId) => HeaderId
+}
+
+/**
+ * Which blocks of a span to request next from a peer: the newest first. `cursor` is the height from which on all blocks
+ * of the peer's chain are stored or in flight.
+ *
+ *   first ······ missing blocks ······ cursor ═══ stored or in flight ═══ best
+ */
+export class SpanWindow extends DownloadWindow {
+  protected override readonly newestFirst = true
+  private readonly span: BlockSpan
+
+  constructor(options: WindowOptions, span: BlockSpan) {
+    super(options)
+    this.span = span
+  }
+
+  override isWanted(header: HeaderId): boolean {
+    return this.options.tree.height(header) >= this.span.first() && super.isWanted(header)
+  }
+
+  override next(peer: DownloadPeer, most: number): NextBlocks {
+    const { isMissing, tree } = this.options
+    const best = tree.height(peer.best)
+    if (peer.common === NO_HEADER) {
+      peer.common = peer.best
+      peer.cursor = best + 1
+    }
+    const first = Math.max(this.span.first(), peer.source.limited ? firstOfLimited(best) : 0)
+    const headers: Array<HeaderId> = []
+    this.addAbove(peer, most, headers)
+    let height = this.below(Math.min(peer.cursor, peer.source.below) - 1)
+    for (; height >= first && headers.length < most; height = this.below(height - 1)) {
+      const header = tree.ancestor(peer.best, height)
+      if (!isMissing(header)) continue
+      if (peer.lacks.has(header)) break
+      headers.push(header)
+    }
+    if (!peer.lacks.has(tree.ancestor(peer.best, Math.max(height, first)))) peer.cursor = height + 1
+    return { headers, end: height < first ? "chain" : "before" }
+  }
+
+  /** Adds the missing blocks above those that are there, the oldest first: they join the window in this order. */
+  private addAbove(peer: DownloadPeer, most: number, headers: Array<HeaderId>): void {
+    const { isMissing, tree } = this.options
+    const { high } = this.span.filled()
+    if (high === NO_HEADER) return
+    const last = Math.min(tree.height(peer.best), peer.source.below - 1)
+    for (let height = tree.height(tree.forkPoint(peer.best, high)) + 1; height <= last; height++) {
+      const header = tree.ancestor(peer.best, height)
+      if (headers.length >= most || peer.lacks.has(header)) return
+      if (isMissing(header)) headers.push(header)
+    }
+  }
+
+  /** A height, or the next one below the blocks that are there. */
+  private below(height: Height): Height {
+    const { high, low } = this.span.filled()
+    return high === NO_HEADER || height < low ? height : low - 1
+  }
+
+  override firstMissing(peer: DownloadPeer): HeaderId {
+    const { tree } = this.options
+    return tree.ancestor(peer.best, Math.max(0, this.below(tree.height(peer.best))))
+  }
+
+  override rescan(height: number): void {
+    for (const peer of this.options.peers.values()) peer.cursor = Math.max(peer.cursor, height + 1)
+  }
+}

@@ -1,0 +1,43 @@
+import * as Kind from "./kinds.ts"
+import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
+
+/** The ZeroMQ publishers: what the node publishes, and where. */
+
+/** What can be published, in the order of `getzmqnotifications`. */
+export const ZMQ_TOPICS = ["hashblock", "hashtx", "rawblock", "rawtx", "sequence"] as const
+
+export type ZmqTopic = typeof ZMQ_TOPICS[number]
+
+/** Messages that libzmq keeps for a slow subscriber (upstream `DEFAULT_ZMQ_SNDHWM`). */
+const HIGH_WATER_MARK = "1000"
+
+const published = (topic: ZmqTopic, what: string) =>
+  listOption(
+    Kind.textKind("ADDRESS"),
+    `zmqpub${topic}`,
+    "General",
+    `publish ${what} by ZeroMQ at tcp://HOST:PORT or unix:PATH; may be repeated`,
+    { defaultNote: "not published" }
+  )
+
+const highWaterMark = (topic: ZmqTopic) =>
+  singleOption(
+    Kind.integerKind({ min: 0, max: 2 ** 31 - 1 }),
+    `zmqpub${topic}hwm`,
+    "General",
+    `messages to keep for a slow subscriber of -zmqpub${topic}; 0 for no limit`,
+    { default: HIGH_WATER_MARK }
+  )
+
+export const ZMQ_OPTIONS = {
+  zmqpubhashblock: published("hashblock", "the hash of each new tip"),
+  zmqpubhashblockhwm: highWaterMark("hashblock"),
+  zmqpubhashtx: published("hashtx", "the txids of transactions that the mempool or a block takes"),
+  zmqpubhashtxhwm: highWaterMark("hashtx"),
+  zmqpubrawblock: published("rawblock", "the bytes of each new tip"),
+  zmqpubrawblockhwm: highWaterMark("rawblock"),
+  zmqpubrawtx: published("rawtx", "the bytes of transactions that the mempool or a block takes"),
+  zmqpubrawtxhwm: highWaterMark("rawtx"),
+  zmqpubsequence: published("sequence", "blocks and mempool changes in their order"),
+  zmqpubsequencehwm: highWaterMark("sequence")
+} satisfies OptionTable

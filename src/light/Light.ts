@@ -1,0 +1,310 @@
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { attempt } from "../chain/attempt.ts"
+import type { BlocksAhead, Chain } from "../chain/Chain.ts"
+import { acceptHeaders, type ChainSink, type Delivery } from "../chain/ChainSink.ts"
+import { BlockNotFound } from "../chain/errors.ts"
+import { BlockIndex, NONE } from "../chain/index/BlockIndex.ts"
+import { statusOver, type SyncStatus, type SyncStatusOptions } from "../chain/SyncStatus.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import type { Reject } from "../consensus/Reject.ts"
+import type { NameEntry } from "../names/NameEntry.ts"
+import type { Block } from "../protocol/block.ts"
+import { type Bytes, concat, displayHash } from "../protocol/bytes.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
+import { type DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { removeDamaged } from "../storage/inspect.ts"
+import { LightChain } from "./LightChain.ts"
+import { LightHeaders } from "./LightHeaders.ts"
+import { verifyLink } from "./signatures.ts"
+import { inspectedWindow, WindowFile } from "./WindowFile.ts"
+
+export interface LightRecord {
+  readonly record: NameEntry
+  readonly proof: "work" | "signatures"
+}
+
+export interface NewTip extends Cursor {
+  readonly from: Height
+}
+
+export interface LightProgress {
+  /** What the node waits for: the headers, the blocks of the window, or nothing. */
+  readonly phase: "headers" | "window" | "ready"
+  /** The last block whose names are known. */
+  readonly tip: Cursor
+  readonly headers: Height
+  /** Blocks of the window, and how many it has when it is complete; 0 of 0 before it begins. */
+  readonly blocks: number
+  readonly of: number
+  /** Signatures that are not checked yet. */
+  readonly unchecked: number
+}
+
+/**
+ * Names from the last blocks of the chain alone: headers from an anchor on, and the newest operation on each name. It is
+ * no `Chain`: it has no coins, and keeps no blocks.
+ */
+export class Light extends Context.Tag("svcd/Light")<Light, {
+  readonly params: ConsensusParams
+  /** The chain for the sync with peers. */
+  readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
+    /** A new tip; the blocks from the height `from` on are new. */
+    readonly events: Stream.Stream<NewTip>
+  }
+  readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
+  readonly status: typeof SyncStatus.Service
+  readonly span: {
+    readonly first: () => Height
+    readonly filled: () => { readonly low: Height; readonly high: HeaderId }
+    readonly before: (header: HeaderId) => HeaderId
+  }
+  readonly progress: Effect.Effect<LightProgress>
+  /** Whether a name that the window lacks does not exist, or has expired. */
+  readonly complete: Effect.Effect<boolean>
+  /** The newest operation on a name, expired or not; `undefined` if the window has none. */
+  readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
+  readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
+  /** The operations in the blocks from a height on, in their order. */
+  readonly operationsFrom: (height: Height) => Effect.Effect<ReadonlyArray<NameEntry>, StorageFailure>
+  /** Why the node has to stop. It never succeeds. */
+  readonly failure: Effect.Effect<never, StorageFailure>
+}>() {}
+
+export interface LightOptions {
+  readonly filename: string
+  readonly pageSize: number
+  readonly params: ConsensusParams
+  readonly status: SyncStatusOptions
+}
+
+/** Signatures checked between two turns of the event loop: about five milliseconds of work. */
+const LINKS_A_TURN = 64
+
+/** Signatures checked in one transaction. */
+const LINKS_AT_ONCE = 512
+
+const PAUSE = "500 millis"
+
+/** Operations read at a time. */
+const PAGE = 500
+
+const open = ({ filename, pageSize, params }: LightOptions, now: () => number) => {
+  const file = new WindowFile(filename, pageSize)
+  try {
+    const index = new BlockIndex()
+    const stored = file.state()
+    if (stored !== undefined) index.load(file.pages(), stored.headerCount)
+    return { file, chain: new LightChain(file, new LightHeaders(index, params, now)) }
+  } catch (cause) {
+    file.close()
+    throw cause
+  }
+}
+
+const startsWith = (name: Bytes, prefix: Bytes): boolean => prefix.every((byte, i) => name[i] === byte)
+
+/** The newest operation of the next names from one on, and the name to go on from. */
+const namesFrom = (
+  file: WindowFile,
+  from: Bytes,
+  prefix: Bytes
+): { readonly names: ReadonlyArray<NameEntry>; readonly next: Option.Option<Bytes> } => {
+  const found = file.newestFrom(from, PAGE)
+  const names = found.filter(({ name }) => startsWith(name, prefix))
+  const last = found.at(-1)
+  const ended = found.length < PAGE || last === undefined || names.length < found.length
+  // The smallest byte string after a name is the name with a zero byte.
+  return { names, next: ended ? Option.none() : Option.some(concat(last.name, Uint8Array.of(0))) }
+}
+
+const make = (
+  options: LightOptions
+): Effect.Effect<Context.Tag.Service<Light>, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { params } = options
+    const clock = yield* Effect.clock
+    const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    yield* removeDamaged({ ...inspectedWindow(options.filename), instead: "the window is filled again from peers" })
+    const { chain, file } = yield* Effect.acquireRelease(
+      attempt(() => open(options, now)),
+      ({ file }) => Effect.sync(() => file.close())
+    )
+    const failed = yield* Deferred.make<never, StorageFailure>()
+    const events = yield* PubSub.sliding<NewTip>(16)
+    const { headers, index, tree } = chain
+    const tip = (): Cursor => ({ height: tree.height(tree.tip()), hash: tree.hash(tree.tip()).slice() })
+
+    const missing = (): BlocksAhead | undefined => {
+      const best = headers.best.reachable
+      if (index.compareWork(best, tree.tip()) <= 0) return undefined
+      const fork = index.height(index.forkPoint(best, tree.tip()))
+      return { count: index.height(best) - fork, since: index.time(index.ancestor(best, fork + 1)) }
+    }
+
+    const status = yield* statusOver({
+      params,
+      tip: Effect.sync(() => {
+        const id = tree.tip()
+        return {
+          hash: tree.hash(id).slice(),
+          height: tree.height(id),
+          header: index.header(id),
+          chainwork: index.chainwork(id),
+          medianTimePast: index.medianTimePast(id),
+          transactions: 0,
+          confirmations: 1,
+          next: undefined
+        }
+      }),
+      progress: Effect.sync(() => ({ importing: undefined, missing: missing() }))
+    }, options.status)
+    yield* status.loaded
+
+    const ends = <A>(work: Effect.Effect<A, StorageFailure>): Effect.Effect<A, StorageFailure> =>
+      Effect.tapError(work, (failure) => Deferred.fail(failed, failure))
+
+    const deliver = (blocks: ReadonlyArray<Block>): Effect.Effect<Delivery, StorageFailure> =>
+      ends(Effect.gen(function*() {
+        const refused = new Array<Reject | undefined>()
+        for (const block of blocks) {
+          const reject = yield* attempt(() => chain.take(block))
+          refused.push(reject)
+        }
+        const before = chain.range.high
+        yield* attempt(() => {
+          chain.settle()
+          chain.review()
+        })
+        const { high } = chain.range
+        if (high !== before && high !== NONE) {
+          const from = before === NONE ? tip().height : index.height(index.forkPoint(before, high))
+          yield* PubSub.publish(events, { ...tip(), from: from + 1 })
+        }
+        const judged = blocks.flatMap(({ hash }, i) => refused[i] === undefined ? [{ hash, reject: undefined }] : [])
+        return { refused, judged }
+      })).pipe(Effect.withSpan("svcd.light.deliver", { attributes: { blocks: blocks.length } }))
+
+    /** Checks the next signatures. Returns whether there were any. */
+    const verifySome = ends(Effect.gen(function*() {
+      const links = yield* attempt(() => file.nextLinks(LINKS_AT_ONCE))
+      const verdicts: Array<boolean> = []
+      for (const [i, link] of links.entries()) {
+        if (i % LINKS_A_TURN === 0) yield* turnOfEventLoop
+        verdicts.push(verifyLink(link, params))
+      }
+      if (links.length === 0) return false
+      yield* attempt(() =>
+        file.change((changes) => {
+          for (const [i, link] of links.entries()) changes.checked(link, verdicts[i] === true)
+        })
+      )
+      return true
+    }))
+
+    const proofOf = (name: Bytes): LightRecord["proof"] => {
+      const proof = file.proof(name)
+      const isProved = proof !== undefined && proof.tail === undefined && proof.unchecked === 0 &&
+        proof.broken === undefined
+      return isProved ? "signatures" : "work"
+    }
+
+    /** Checks the signatures on a name before those of others: a caller waits for them. */
+    const hurry = (name: Bytes): void => {
+      const links = file.linksOf(name)
+      if (links.length === 0) return
+      file.change((changes) => {
+        for (const link of links) changes.checked(link, verifyLink(link, params))
+      })
+    }
+
+    const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
+
+    const scan = (prefix: Bytes): Stream.Stream<LightRecord, StorageFailure> =>
+      Stream.paginateChunkEffect(prefix, (from) =>
+        attempt(() => {
+          const { names, next } = namesFrom(file, from, prefix)
+          return [Chunk.fromIterable(names.map(recordOf)), next] as const
+        }))
+
+    yield* Effect.forkScoped(
+      Effect.forever(
+        Effect.flatMap(Effect.orDie(verifySome), (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
+      )
+    )
+    let flushed = index.count
+    const flush = Effect.suspend(() => {
+      if (flushed === index.count) return Effect.void
+      flushed = index.count
+      return Effect.ignore(ends(attempt(() => chain.flush())))
+    })
+    yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("2 seconds")))
+    yield* Effect.addFinalizer(() => flush)
+
+    const complete = Effect.map(status.syncing, (syncing) => chain.isComplete && !syncing)
+    return {
+      params,
+      chain: {
+        // The least work for a header is that of the anchor; the window begins at the work that a real chain has.
+        params: { ...params, minimumChainWork: params.anchors[0]?.chainwork ?? 0n },
+        tree,
+        fullHeaders: () => Effect.succeed([]),
+        block: (hash) => Effect.fail(new BlockNotFound({ hash: displayHash(hash) })),
+        events: Stream.fromPubSub(events)
+      },
+      sink: {
+        acceptHeaders: (list) =>
+          Effect.tap(acceptHeaders((header) => headers.accept(header), list), () =>
+            Effect.ignore(ends(attempt(() => chain.review())))),
+        deliver
+      },
+      status: {
+        ...status,
+        answered: Effect.zipRight(
+          Effect.sync(() =>
+            chain.begin()
+          ),
+          status.answered
+        )
+      },
+      span: {
+        first: () => chain.first,
+        filled: () => chain.range,
+        before: (id) => chain.before(id)
+      },
+      progress: Effect.sync(() => ({
+        phase: chain.isComplete ? "ready" : chain.first === Infinity ? "headers" : "window",
+        tip: tip(),
+        headers: index.height(headers.best.reachable),
+        blocks: chain.filled.blocks,
+        of: chain.filled.of,
+        unchecked: file.counts().links
+      })),
+      complete,
+      resolve: (name) =>
+        ends(attempt(() => {
+          const record = file.newest(name)
+          if (record === undefined) return undefined
+          hurry(name)
+          return recordOf(record)
+        })),
+      scan,
+      operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height))),
+      failure: Deferred.await(failed)
+    }
+  })
+
+export const layer = (options: LightOptions): Layer.Layer<Light, StorageFailure, DataHealth> =>
+  Layer.scoped(Light, make(options))

@@ -1,0 +1,325 @@
+import { type BlockIndex, NONE, Status } from "../chain/index/BlockIndex.ts"
+import { type HeaderTree } from "../chain/index/HeaderTree.ts"
+import { BlockLosses } from "../chain/repair/BlockLosses.ts"
+import { checkBlock, checkBlockContext } from "../consensus/block.ts"
+import { expirationDepth } from "../consensus/expiry.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { type Reject, rejectAs } from "../consensus/Reject.ts"
+import type { Block } from "../protocol/block.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
+import { firstOfWindow } from "./anchors.ts"
+import { type LightHeaders } from "./LightHeaders.ts"
+import { addAbove, addBelow } from "./nameWindow.ts"
+import type { StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
+
+/** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
+const MOST_WAITING = 32 * 1024 * 1024
+
+/**
+ * A chain of headers with a window of names: the blocks `low` to `high` are known by their name operations alone.
+ *
+ * ```
+ * root ───────── floor ······ low ═══════ high ······ best header
+ *                   ◀── filled downwards    filled upwards ──▶
+ * ```
+ *
+ * The window begins at the best header, grows downwards to `floor`, and follows the best chain. All methods are
+ * synchronous; those that use the file throw `StorageFailure`.
+ */
+export class LightChain {
+  readonly headers: LightHeaders
+  readonly index: BlockIndex
+  readonly params: ConsensusParams
+  readonly tree: HeaderTree
+  private readonly file: WindowFile
+  /** The last block of the window; before the first block, the header at which it begins; `NONE` before that. */
+  private high: HeaderId = NONE
+  /** Its first block; above `high` before the first block. */
+  private low: Height = 0
+  private floor: Height = 0
+  /** Checked blocks that are not beside the window yet. */
+  private readonly waiting = new Map<HeaderId, Block>()
+  private waitingBytes = 0
+
+  constructor(file: WindowFile, headers: LightHeaders) {
+    this.file = file
+    this.headers = headers
+    this.index = headers.index
+    this.params = headers.params
+    const { window } = file.state() ?? {}
+    if (window !== undefined) {
+      this.high = this.index.find(window.high)
+      if (this.high === NONE) throw file.corrupted("the window's last block is not among the headers")
+      this.low = window.low
+      this.floor = window.floor
+    }
+    this.tree = this.makeTree()
+  }
+
+  /** Begins the window at the best header, once a peer has sent all its headers. */
+  begin(): void {
+    const { headers: { best }, index } = this
+    if (this.high !== NONE || index.chainwork(best.reachable) < this.params.minimumChainWork) return
+    this.high = best.reachable
+    this.low = this.height + 1
+    this.floor = this.floorAt(this.height)
+  }
+
+  private floorAt(tip: Height): Height {
+    const first = firstOfWindow(tip, expirationDepth(tip, this.params))
+    return Math.max(first, this.index.height(this.headers.root) + 1)
+  }
+
+  /** The last block whose names are known. */
+  get height(): Height {
+    return this.high === NONE ? this.index.height(this.headers.root) : this.index.height(this.high)
+  }
+
+  /** Whether the names of all blocks from the floor on are known, so that a name without an operation does not exist. */
+  get isComplete(): boolean {
+    return this.high !== NONE && this.low <= this.floor
+  }
+
+  /** The blocks of the window: `NONE` before the first one. */
+  get range(): { readonly low: Height; readonly high: HeaderId } {
+    return { low: this.low, high: this.low > this.height ? NONE : this.high }
+  }
+
+  /** Blocks of the window, and how many it has when it is complete. */
+  get filled(): { readonly blocks: number; readonly of: number } {
+    const of = this.high === NONE ? 0 : this.height - this.floor + 1
+    return { blocks: Math.max(0, Math.min(of, this.height - this.low + 1)), of }
+  }
+
+  /** The lowest block that the window wants; above all heights while it has not begun. */
+  get first(): Height {
+    return this.high === NONE ? Infinity : this.floor
+  }
+
+  /** The block that has to be in the window before this one. */
+  before(id: HeaderId): HeaderId {
+    const { high, index } = this
+    const height = index.height(id)
+    if (high === NONE || index.ancestor(high, height) !== id) return index.parent(id)
+    return height >= this.low ? NONE : index.ancestor(high, height + 1)
+  }
+
+  /** Whether the window has a block, or waits for its neighbour, or does not want it. */
+  hasBlock(id: HeaderId): boolean {
+    const { high, index } = this
+    if (high === NONE) return false
+    const height = index.height(id)
+    if (height < this.floor || this.waiting.has(id)) return true
+    return height >= this.low && index.ancestor(high, height) === id
+  }
+
+  /** Offers a block whose header is known or follows a known one. Throws `StorageFailure`. */
+  take(block: Block): Reject | undefined {
+    const broken = checkBlock(block, this.params)
+    if (broken !== undefined) return broken
+    const accepted = this.headers.accept(block, true)
+    if (accepted.type === "rejected") return accepted.reject
+    const { id } = accepted
+    const prev = this.index.parent(id)
+    if (prev === NONE || this.hasBlock(id)) return undefined
+    const { index, params } = this
+    const reject = checkBlockContext(block, {
+      height: index.height(id),
+      medianTimePast: index.medianTimePast(prev),
+      params
+    })
+    if (reject !== undefined) {
+      if (reject.kind !== "mutated") this.fail(id)
+      return reject
+    }
+    if (this.waitingBytes > MOST_WAITING && !this.isNext(id)) return rejectAs("time-future", "too-many-blocks")
+    this.waiting.set(id, block)
+    this.waitingBytes += block.size
+    return undefined
+  }
+
+  /** Whether a block is beside the window. */
+  private isNext(id: HeaderId): boolean {
+    return this.index.parent(id) === this.high || this.index.ancestor(this.high, this.low - 1) === id
+  }
+
+  /**
+   * Begins again if the window cannot reach the best chain: its first block is not in that chain, or the chain forks
+   * below the window. To be called when there are new headers, too. Throws `StorageFailure`.
+   */
+  review(): void {
+    const { headers: { best: { reachable } }, high, index } = this
+    if (high === NONE || index.compareWork(reachable, high) <= 0) return
+    const fork = index.height(index.forkPoint(reachable, high))
+    const isLost = this.range.high === NONE ? fork < this.height : fork < this.low
+    if (!isLost) return
+    this.high = NONE
+    this.low = 0
+    this.file.change((changes) => {
+      changes.clear()
+      changes.putState(this.stored())
+    })
+    this.begin()
+  }
+
+  /** Drops waiting blocks that the window can no longer take: invalid ones, and those of branches that lost. */
+  private dropStale(): void {
+    const { high, index } = this
+    for (const [id, block] of this.waiting) {
+      const height = index.height(id)
+      const isBeside = height < this.low || height > this.height - KEPT_EXPIRED
+      if (!index.isFailed(id) && (isBeside || high === NONE)) continue
+      this.waiting.delete(id)
+      this.waitingBytes -= block.size
+    }
+  }
+
+  /** Adds all blocks that are beside the window, in one transaction. Returns whether the window changed. */
+  settle(): boolean {
+    const { file, high, low } = this
+    const pages = this.index.takeDirtyPages()
+    try {
+      return file.change((changes) => {
+        let changed = false
+        while (this.step(changes)) changed = true
+        this.dropStale()
+        if (!changed) {
+          this.index.restoreDirtyPages(pages.map(({ page }) => page))
+          return false
+        }
+        if (this.isComplete) changes.endTails()
+        changes.putState(this.stored())
+        changes.putPages(pages)
+        return true
+      })
+    } catch (cause) {
+      this.high = high
+      this.low = low
+      this.index.restoreDirtyPages(pages.map(({ page }) => page))
+      throw cause
+    }
+  }
+
+  /** Stores the headers. */
+  flush(): void {
+    this.file.change((changes) => {
+      changes.putPages(this.index.takeDirtyPages())
+      changes.putState(this.stored())
+    })
+  }
+
+  private stored(): StoredLight {
+    const { floor, high, index, low } = this
+    const has = high !== NONE && low <= this.height
+    return { headerCount: index.count, window: has ? { high: index.hash(high).slice(), low, floor } : undefined }
+  }
+
+  private step(changes: WindowChanges): boolean {
+    return this.stepDown(changes) || this.stepUp(changes) || this.reorganize(changes)
+  }
+
+  private stepDown(changes: WindowChanges): boolean {
+    if (this.high === NONE || this.low <= this.floor) return false
+    const block = this.withdraw(this.index.ancestor(this.high, this.low - 1))
+    if (block === undefined) return false
+    this.low--
+    addBelow(changes, { block, height: this.low, params: this.params }, this.height)
+    return true
+  }
+
+  private stepUp(changes: WindowChanges): boolean {
+    if (this.high === NONE || this.low > this.height) return false
+    for (const id of this.waiting.keys()) {
+      if (this.index.parent(id) !== this.high) continue
+      this.addAbove(changes, id)
+      return true
+    }
+    return false
+  }
+
+  private addAbove(changes: WindowChanges, id: HeaderId): void {
+    const block = this.withdraw(id)
+    if (block === undefined) return
+    this.high = id
+    addAbove(changes, { block, height: this.height, params: this.params })
+    const lifetime = expirationDepth(this.height, this.params)
+    // One block more than a reorganization needs.
+    changes.forgetExpired(this.height - lifetime - KEPT_EXPIRED)
+  }
+
+  /** Goes over to the branch with the most work whose blocks are all here. */
+  private reorganize(changes: WindowChanges): boolean {
+    const { high, index } = this
+    if (high === NONE || this.low > this.height) return false
+    for (const end of this.waiting.keys()) {
+      if (index.compareWork(end, high) <= 0) continue
+      const fork = index.height(index.forkPoint(end, high))
+      const branch = Array.from({ length: index.height(end) - fork }, (_, i) => index.ancestor(end, fork + 1 + i))
+      if (fork < this.low || !branch.every((id) => this.waiting.has(id))) continue
+      changes.removeFrom(fork + 1)
+      this.high = index.ancestor(high, fork)
+      for (const id of branch) this.addAbove(changes, id)
+      return true
+    }
+    return false
+  }
+
+  private withdraw(id: HeaderId): Block | undefined {
+    const block = this.waiting.get(id)
+    if (block !== undefined) {
+      this.waiting.delete(id)
+      this.waitingBytes -= block.size
+    }
+    return block
+  }
+
+  /** Marks a block and its descendants as invalid. */
+  private fail(id: HeaderId): void {
+    const { headers: { best, root }, index } = this
+    index.addStatus(id, Status.FAILED)
+    for (const other of index.ids(id)) {
+      if (index.isFailed(index.parent(other))) index.addStatus(other, Status.FAILED_PARENT)
+    }
+    best.find(root)
+  }
+
+  private makeTree(): HeaderTree {
+    const { headers: { best }, index } = this
+    const settled = (): HeaderId => this.range.high === NONE ? this.headers.root : this.high
+    const isActive = (id: HeaderId): boolean => {
+      const tip = settled()
+      return index.height(id) <= index.height(tip) && index.ancestor(tip, index.height(id)) === id
+    }
+    const at = (height: Height): HeaderId => index.ancestor(settled(), height)
+    return {
+      find: (hash) => index.find(hash),
+      hash: (id) => index.hash(id),
+      height: (id) => index.height(id),
+      time: (id) => index.time(id),
+      bits: (id) => index.bits(id),
+      parent: (id) => index.parent(id),
+      ancestor: (id, height) => index.ancestor(id, height),
+      forkPoint: (a, b) => index.forkPoint(a, b),
+      compareWork: (a, b) => index.compareWork(a, b),
+      chainwork: (id) => index.chainwork(id),
+      medianTimePast: (id) => index.medianTimePast(id),
+      misplaced: (header) => this.headers.misplaced(header),
+      isFailed: (id) => index.isFailed(id),
+      transactions: () => 0,
+      hasBlock: (id) => this.hasBlock(id),
+      wasConnected: () => false,
+      isPruned: () => false,
+      tip: settled,
+      best: () => best.reachable,
+      mostWork: () => best.mostWork,
+      count: () => index.count,
+      at,
+      isActive,
+      // Nothing is stored of a block but its names, so nothing of it can be lost.
+      losses: new BlockLosses(index, { isActive, at, settledHeight: 0 })
+    }
+  }
+}
+
+/** Blocks for which the operations of expired names are kept: a reorganization can make such a name live again. */
+const KEPT_EXPIRED = 288

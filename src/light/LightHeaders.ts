@@ -1,0 +1,135 @@
+import { BestHeader } from "../chain/index/BestHeader.ts"
+import { type BlockIndex, GENESIS, NONE } from "../chain/index/BlockIndex.ts"
+import type { Accepted } from "../chain/state/Accepted.ts"
+import { blockWork, type HeaderPoint, permittedTransition } from "../consensus/difficulty.ts"
+import { checkHeaderContext, checkProofOfWork } from "../consensus/header.ts"
+import type { ChainAnchor, ConsensusParams } from "../consensus/params.ts"
+import { type Reject, rejectAs } from "../consensus/Reject.ts"
+import { type BlockHeader, decodeBlock } from "../protocol/block.ts"
+import { equal } from "../protocol/bytes.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
+
+/** Headers of the median time (consensus): the time rule needs them all. */
+const MEDIAN_SPAN = 11
+
+/**
+ * Part of the mean work between the anchors that each block between them has at least: without a limit, a peer could
+ * fill the tree with headers of the least difficulty.
+ */
+const LEAST_PART = 16n
+
+/** Headers beyond those that the clock makes plausible, and how many times as many are kept: branches need room. */
+const SPARE = { headers: 20_000, factor: 2 }
+
+const nothingMissing = { bars: () => false }
+
+/**
+ * The headers of a light chain, from the first anchor on (or from genesis, without anchors). Up to the last anchor they
+ * are fixed by its hash, so only their links and proofs of work are checked. Above it every rule applies that does not
+ * look back to before the first anchor; a retarget that does is checked against the range of possible changes.
+ */
+export class LightHeaders {
+  readonly index: BlockIndex
+  readonly params: ConsensusParams
+  readonly best: BestHeader
+  private readonly now: () => number
+  /** The last anchor. */
+  private readonly fixed: ChainAnchor | undefined
+  private readonly genesisTime: number
+  /** The least work of a block up to the last anchor. */
+  private readonly leastWork: bigint
+
+  /** `index`: empty, or loaded from an earlier run. `now`: seconds since 1970. */
+  constructor(index: BlockIndex, params: ConsensusParams, now: () => number) {
+    const genesis = decodeBlock(params.network.genesisBlock)
+    const [first] = params.anchors
+    this.index = index
+    this.params = params
+    this.now = now
+    this.fixed = params.anchors.at(-1)
+    this.genesisTime = genesis.header.time
+    const [from, to] = [first, this.fixed]
+    this.leastWork = from === undefined || to === undefined || from === to
+      ? 0n
+      : (to.chainwork - from.chainwork) / BigInt(to.height - from.height) / LEAST_PART
+    if (index.count === 0) {
+      if (first === undefined) index.add(genesis.header, NONE)
+      else index.plant(first)
+    }
+    this.best = new BestHeader(index, nothingMissing)
+    this.best.find(this.root)
+  }
+
+  /** The first header: of the first anchor, or genesis. */
+  readonly root: HeaderId = GENESIS
+
+  /** Offers a header. `checked`: the caller has checked its proof of work. */
+  accept(header: BlockHeader, checked = false): Accepted {
+    const { index } = this
+    const known = index.find(header.header.hash)
+    if (known !== NONE) {
+      return index.isFailed(known)
+        ? { type: "rejected", reject: rejectAs("invalid-prev", "duplicate-invalid") }
+        : { type: "known", id: known }
+    }
+    const reject = (checked ? undefined : checkProofOfWork(header, this.params)) ?? this.misplaced(header)
+    if (reject !== undefined) return { type: "rejected", reject }
+    const id = index.add(header.header, index.find(header.header.prevHash))
+    this.best.consider(id)
+    return { type: "new", id }
+  }
+
+  /** Checks a header against its predecessor and the anchors, without its proof. */
+  misplaced({ header }: BlockHeader): Reject | undefined {
+    const { index } = this
+    const prev = index.find(header.prevHash)
+    if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
+    if (index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")
+    if (index.count >= this.mostHeaders) return rejectAs("time-future", "too-many-headers")
+    const height = index.height(prev) + 1
+    if (this.fixed === undefined || height > this.fixed.height) return this.misplacedAbove(header, prev)
+    if (blockWork(header.bits) < this.leastWork) return rejectAs("header", "bad-diffbits", "incorrect proof of work")
+    const isForeign = height === this.fixed.height && !equal(header.hash, this.fixed.hash)
+    return isForeign ? rejectAs("header", "bad-fork-prior-to-checkpoint", "the chain lacks the anchor") : undefined
+  }
+
+  private misplacedAbove(header: BlockHeader["header"], prev: HeaderId): Reject | undefined {
+    const { index, params } = this
+    // What an anchor does not tell is taken from the header itself.
+    const pointAt = (height: Height): HeaderPoint => {
+      const id = index.ancestor(prev, height)
+      return this.knows(height)
+        ? { height, time: index.time(id), bits: index.bits(id) }
+        : { height, time: 0, bits: header.bits }
+    }
+    const before = pointAt(index.height(prev))
+    const isTimed = this.knows(before.height - MEDIAN_SPAN + 1)
+    const hasPeriod = this.knows(before.height - params.retargetInterval)
+    if (!hasPeriod) {
+      const change = { height: before.height + 1, oldBits: before.bits, newBits: header.bits }
+      if (!permittedTransition(params, change)) return rejectAs("header", "bad-diffbits", "incorrect proof of work")
+    }
+    const isRetarget = (before.height + 1) % params.retargetInterval === 0
+    return checkHeaderContext({
+      header,
+      prev: isRetarget && !hasPeriod ? { ...before, bits: header.bits } : before,
+      medianTimePast: isTimed ? index.medianTimePast(prev) : -Infinity,
+      ancestor: pointAt,
+      params: hasPeriod ? params : { ...params, noRetargeting: true },
+      now: this.now()
+    })
+  }
+
+  /** Whether the fields of the headers at a height are known: not those of an anchor, nor of headers before it. */
+  private knows(height: Height): boolean {
+    const root = this.index.height(this.root)
+    return root === 0 || height > root
+  }
+
+  /** Limits what peers can make the node keep, wherever their branches begin. */
+  private get mostHeaders(): number {
+    const { index, params } = this
+    const expected = (this.now() - this.genesisTime) / params.targetSpacing - index.height(this.root)
+    return SPARE.factor * Math.max(0, expected) + SPARE.headers
+  }
+}

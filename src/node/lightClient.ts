@@ -1,0 +1,138 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scheduler from "../base/Scheduler.ts"
+import { InternalError, NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
+import { endWithScope, Lifespan } from "../client/Lifespan.ts"
+import {
+  type ChangeFilter,
+  type Freshness,
+  type ListFilter,
+  type NameChange,
+  NameClient,
+  type NameRecord,
+  type ResolveOptions
+} from "../client/NameClient.ts"
+import { fixedPart, recordAt, tooOld } from "../client/record.ts"
+import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { DataDirectory } from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import * as LightNode from "../light/Light.ts"
+import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { printable } from "../protocol/nameText.ts"
+import * as DataHealth from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { paramsFor } from "./node.ts"
+import * as Peers from "./peers.ts"
+
+/** A `NameClient` over a light node in this process: it answers about names, and has no wallet. */
+
+const NO_OPTIONS: ResolveOptions = {}
+
+/** Reads names of the light node. */
+const makeNames = Effect.gen(function*() {
+  const light = yield* LightNode.Light
+  const { params } = light
+
+  const asOf = (proof: Freshness["proof"]): Effect.Effect<Freshness> =>
+    Effect.gen(function*() {
+      const { tip } = yield* light.progress
+      return { height: tip.height, synced: yield* light.complete, proof }
+    })
+
+  const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> =>
+    Effect.gen(function*() {
+      const bytes = yield* nameBytes(name)
+      const found = yield* light.resolve(bytes)
+      const fresh = yield* asOf(found?.proof ?? "work")
+      const fixed = found === undefined ? undefined : fixedPart(found.record, params)
+      const record = fixed === undefined ? undefined : recordAt(fixed, fresh, params)
+      const old = tooOld(fresh, options)
+      if (old !== undefined) return yield* old
+      if (record !== undefined && !record.expired) return record
+      // The name may be in a block that is missing: below the window, or above it.
+      if (!fresh.synced) return yield* new NotSynced({ height: fresh.height })
+      return record === undefined
+        ? yield* new NameNotFound({ requested: printable(bytes) })
+        : yield* new NameExpired({ requested: printable(bytes), updateHeight: record.height })
+    })
+
+  const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+    Effect.gen(function*() {
+      const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+      const fresh = yield* asOf("work")
+      // Without the oldest blocks of the window, the list would lack names.
+      if (!fresh.synced) return yield* new NotSynced({ height: fresh.height })
+      const all = yield* Stream.runCollect(light.scan(prefix))
+      const records = [...all].flatMap(({ proof, record }) => {
+        const fixed = fixedPart(record, params)
+        const shown = fixed === undefined ? undefined : recordAt(fixed, { ...fresh, proof }, params)
+        return shown === undefined || shown.expired ? [] : [shown]
+      })
+      return records.sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1)).slice(0, most)
+    })
+
+  const changes = ({ namespace = "" }: ChangeFilter = {}): Stream.Stream<NameChange, StorageFailure> =>
+    light.chain.events.pipe(
+      Stream.mapConcatEffect(({ from, height }) =>
+        Effect.gen(function*() {
+          const fresh = yield* asOf("work")
+          const found = yield* light.operationsFrom(from)
+          return found.filter((entry) => entry.height <= height).flatMap((entry) => {
+            const fixed = fixedPart(entry, params)
+            if (fixed === undefined || !fixed.name.startsWith(namespace)) return []
+            return [{ name: fixed.name, record: recordAt(fixed, fresh, params), height: entry.height }]
+          })
+        })
+      )
+    )
+
+  return { resolveName, listNames, changes, freshness: asOf("work") }
+})
+
+/** Wallet operations need coins, and so the whole chain. */
+const needsFull = Effect.flatMap(
+  LightNode.Light,
+  ({ progress }) => Effect.map(progress, ({ tip }) => new NotSynced({ height: tip.height }))
+)
+
+const make = Effect.gen(function*() {
+  const light = yield* LightNode.Light
+  const lifespan = new Lifespan()
+  yield* light.failure.pipe(
+    Effect.catchAll((failure) => Effect.sync(() => lifespan.end(failure))),
+    Effect.catchAllDefect((defect) => Effect.sync(() => lifespan.end(new InternalError({ reason: String(defect) })))),
+    Effect.forkScoped
+  )
+  const names = yield* makeNames
+  yield* endWithScope(lifespan)
+  const refused = Effect.flatMap(Effect.provideService(needsFull, LightNode.Light, light), Effect.fail)
+  return NameClient.of({
+    mode: "embedded",
+    resolveName: (name, options) => lifespan.guard(names.resolveName(name, options)),
+    listNames: (filter) => lifespan.during(names.listNames(filter)),
+    changes: (filter) => lifespan.stream(names.changes(filter)),
+    freshness: lifespan.guard(names.freshness),
+    registerName: () => lifespan.guard(refused),
+    updateName: () => lifespan.guard(refused),
+    failure: lifespan.failure
+  })
+})
+
+/** The light node in a data directory, with its network. */
+export const nodeLayer = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(DataDirectory, (directory) => {
+    const light = LightNode.layer({
+      filename: directory.file("names-window.db"),
+      pageSize: settings.pageSize,
+      params: paramsFor(settings),
+      status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
+    })
+    return Peers.lightLayer(settings, directory.file("light-peers.json")).pipe(
+      Layer.provideMerge(light),
+      Layer.provideMerge(Scheduler.layer),
+      Layer.provideMerge(DataHealth.layer)
+    )
+  }))
+
+export const layer = (settings: Settings) => Layer.scoped(NameClient, make).pipe(Layer.provide(nodeLayer(settings)))

@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Layer, Logger, Stream } from "effect"
+import { join } from "node:path"
+import { isExpired } from "../../src/consensus/expiry.ts"
+import { nameEffects } from "../../src/consensus/names.ts"
+import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import * as Light from "../../src/light/Light.ts"
+import { verifyLink } from "../../src/light/signatures.ts"
+import { WindowFile } from "../../src/light/WindowFile.ts"
+import * as SyncManager from "../../src/network/sync/SyncManager.ts"
+import { Services } from "../../src/network/wire/messages/version.ts"
+import { type Block, makeBlock } from "../../src/protocol/block.ts"
+import { toHex } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sync/fakePeers.ts"
+import { blocksOf, temporaryDirectory } from "../support/chain.ts"
+import { eventually } from "../support/eventually.ts"
+import { receive } from "../support/receive.ts"
+
+const BLOCKS = blocksOf("regtest-names/blocks.dat")
+
+/** The unexpired names at a height, with their values. */
+const namesAt = (tip: number): ReadonlyMap<string, string> => {
+  const found = new Map<string, { readonly value: string; readonly height: number }>()
+  for (const [height, block] of BLOCKS.slice(0, tip + 1).entries()) {
+    for (const { name, operation } of nameEffects(block, height, regtestParams)) {
+      found.set(toHex(name), { value: toHex(operation.value), height })
+    }
+  }
+  return new Map(
+    [...found].filter(([, entry]) => !isExpired(entry, tip, regtestParams)).map(([name, { value }]) => [name, value])
+  )
+}
+
+type LightService = typeof Light.Light.Service
+
+const lightLayer = (directory: string, params: ConsensusParams = regtestParams) =>
+  Light.layer({
+    filename: join(directory, "names-window.db"),
+    pageSize: 4096,
+    params,
+    status: { offline: false, expectsPeers: true }
+  }).pipe(Layer.provide(DataHealth.layer), Layer.provide(Logger.remove(Logger.defaultLogger)))
+
+/** Follows the chain of peers. Returns the function that connects one. */
+const following = (light: LightService) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const sync = yield* SyncManager.makeOver({
+      chain: light.chain,
+      sink: light.sink,
+      span: light.span,
+      status: { ...light.status, initialDownload: Effect.succeed(true) },
+      mempool: { entries: () => [] }
+    })
+    const connect = (served: ServedBlocks, options?: FakePeerOptions) =>
+      Effect.gen(function*() {
+        const peer = new FakePeer(served, options)
+        yield* Effect.forkIn(peer.live(sync), scope)
+        return peer
+      })
+    const announce = (peer: FakePeer, headers: ReadonlyArray<Block>) =>
+      receive(sync, peer, { type: "headers", headers })
+    return { connect, announce }
+  })
+
+const until = (light: LightService, height: number) =>
+  eventually(`names up to block ${height}`, () => {
+    const { phase, tip, unchecked } = Effect.runSync(light.progress)
+    return phase === "ready" && tip.height === height && unchecked === 0
+  })
+
+const names = (light: LightService) =>
+  Effect.gen(function*() {
+    const { tip } = yield* light.progress
+    const all = yield* Stream.runCollect(light.scan(new Uint8Array(0)))
+    return new Map(
+      Chunk.toReadonlyArray(all).filter(({ record }) => !isExpired(record, tip.height, light.params))
+        .map(({ record }) => [toHex(record.name), toHex(record.value)])
+    )
+  })
+
+const test = (
+  name: string,
+  use: (directory: string) => Effect.Effect<void, unknown, never>
+) => it.scopedLive(name, () => Effect.flatMap(temporaryDirectory, use), 60_000)
+
+const run = (
+  directory: string,
+  use: (light: LightService) => Effect.Effect<void, unknown, never>,
+  params = regtestParams
+) => Effect.flatMap(Light.Light, use).pipe(Effect.provide(lightLayer(directory, params)))
+
+describe("Light", () => {
+  test("answers from the last blocks of a chain, and follows it", (directory) =>
+    run(directory, (light) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { announce, connect } = yield* following(light)
+        const served = new ServedBlocks(BLOCKS.slice(0, 401))
+        const peer = yield* connect(served)
+        yield* until(light, 400)
+        assert.deepStrictEqual(yield* names(light), namesAt(400))
+        assert.isTrue(yield* light.complete)
+        // Only the window was requested.
+        assert.isAtMost(peer.askedBlocks.length, 131)
+        served.extend(BLOCKS.slice(401, 421))
+        yield* announce(peer, BLOCKS.slice(401, 421))
+        yield* until(light, 420)
+        assert.deepStrictEqual(yield* names(light), namesAt(420))
+      }))))
+
+  test("starts at an anchor", (directory) => {
+    const anchors = [{ height: 150, hash: BLOCKS[150]?.hash ?? new Uint8Array(32), chainwork: 302n }]
+    return run(directory, (light) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { connect } = yield* following(light)
+        yield* connect(new ServedBlocks(BLOCKS))
+        yield* until(light, 600)
+        assert.deepStrictEqual(yield* names(light), namesAt(600))
+      })), { ...regtestParams, anchors })
+  })
+
+  test("takes no block with other transactions than its header says", (directory) =>
+    run(directory, (light) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { connect } = yield* following(light)
+        const lessOf = (block: Block): Block => makeBlock(block, block.transactions.slice(0, -1))
+        const liar = yield* connect(new ServedBlocks(BLOCKS), {
+          serve: (block) => block.transactions.length > 1 ? lessOf(block) : block
+        })
+        yield* eventually("the liar is disconnected", () => liar.closed)
+        yield* connect(new ServedBlocks(BLOCKS))
+        yield* until(light, 600)
+        assert.deepStrictEqual(yield* names(light), namesAt(600))
+      }))))
+
+  test("goes on where it was after a restart, and needs no peer for what it has", (directory) =>
+    Effect.gen(function*() {
+      let served = 0
+      yield* run(directory, (light) =>
+        Effect.scoped(Effect.gen(function*() {
+          const { connect } = yield* following(light)
+          // The peer stops in the middle of the window.
+          yield* connect(new ServedBlocks(BLOCKS), { serve: (block, height) => height > 550 ? block : undefined })
+          yield* eventually("half of the window", () => Effect.runSync(light.progress).blocks >= 50)
+        })))
+      yield* run(directory, (light) =>
+        Effect.scoped(Effect.gen(function*() {
+          assert.isAtLeast((yield* light.progress).blocks, 50)
+          const { connect } = yield* following(light)
+          yield* connect(new ServedBlocks(BLOCKS), {
+            services: Services.network | Services.witness,
+            serve: (block) => {
+              served++
+              return block
+            }
+          })
+          yield* until(light, 600)
+          assert.deepStrictEqual(yield* names(light), namesAt(600))
+        })))
+      assert.isAtMost(served, 80)
+    }))
+
+  test("tells signed operations from others", (directory) =>
+    run(directory, (light) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { connect } = yield* following(light)
+        yield* connect(new ServedBlocks(BLOCKS))
+        yield* until(light, 600)
+        const all = Chunk.toReadonlyArray(yield* Stream.runCollect(light.scan(new Uint8Array(0))))
+        assert.isTrue(all.some(({ proof }) => proof === "signatures"))
+        assert.isTrue(all.some(({ record }) => record.op === "name_update"))
+      }))))
+
+  it("verifies the input that spends a name, and no other signature in its place", () =>
+    Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = new WindowFile(join(directory, "window.db"), 4096)
+      const { LightChain } = yield* Effect.promise(() => import("../../src/light/LightChain.ts"))
+      const { LightHeaders } = yield* Effect.promise(() => import("../../src/light/LightHeaders.ts"))
+      const { BlockIndex } = yield* Effect.promise(() => import("../../src/chain/index/BlockIndex.ts"))
+      const chain = new LightChain(file, new LightHeaders(new BlockIndex(), regtestParams, () => 1_900_000_000))
+      for (const block of BLOCKS.slice(1)) chain.headers.accept(block)
+      chain.begin()
+      for (const block of BLOCKS.slice(450).toReversed()) chain.take(block)
+      chain.settle()
+      const links = file.nextLinks(10_000)
+      assert.isAbove(links.length, 10)
+      for (const link of links) {
+        const isTaproot = link.script.at(-33) === 32 && link.script.at(-34) === 0x51
+        // A signature of taproot covers coins that the window lacks.
+        if (!isTaproot) assert.isTrue(verifyLink(link, regtestParams), toHex(link.script))
+        assert.isFalse(verifyLink({ ...link, amount: link.amount, script: Uint8Array.of(0x6a) }, regtestParams))
+      }
+      file.close()
+    }))))
+})

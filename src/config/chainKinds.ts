@@ -30,6 +30,22 @@ export const assumeValid: OptionKind<AssumeValid> = {
   )
 }
 
+/** A hash in display order. */
+export const displayedHash: OptionKind<Bytes> = {
+  placeholder: "HASH",
+  toml: "string",
+  schema: fromText<Bytes>(
+    Schema.Uint8ArrayFromSelf,
+    (given) => {
+      const found = parseDisplayHash(given.toLowerCase())
+      return found === undefined
+        ? Either.left(`${quoted(given)} is not a hash of 64 hexadecimal digits`)
+        : Either.right(found)
+    },
+    displayHash
+  )
+}
+
 /** Work of a chain as up to 64 hexadecimal digits. Upstream `-minimumchainwork`. */
 export const chainWork: OptionKind<bigint> = {
   placeholder: "HEX",
@@ -41,6 +57,31 @@ export const chainWork: OptionKind<bigint> = {
         ? Either.right(BigInt(`0x${given.replace(/^0x/, "")}`))
         : Either.left(`${quoted(given)} is not a number of up to 64 hexadecimal digits`),
     (value) => value.toString(16)
+  )
+}
+
+/** The least size in MiB of pruned block files (upstream `MIN_DISK_SPACE_FOR_BLOCK_FILES`). */
+const LEAST_PRUNED = 550
+
+const MOST_PRUNED = 1_000_000_000
+
+/** 0 to keep all blocks, 1 to prune on request, or MiB that block and undo files may have. Upstream `-prune`. */
+export const pruneKind: OptionKind<number> = {
+  placeholder: "N",
+  toml: "integer",
+  schema: fromText(
+    Schema.Int,
+    (given) => {
+      const value = parseInteger(given)
+      if (value === undefined || value > MOST_PRUNED) {
+        return Either.left(`${quoted(given)} is not 0, 1, or a whole number from ${LEAST_PRUNED} to ${MOST_PRUNED}`)
+      }
+      if (value < 0) return Either.left("Prune cannot be configured with a negative value.")
+      return value > 1 && value < LEAST_PRUNED
+        ? Either.left(`Prune configured below the minimum of ${LEAST_PRUNED} MiB.  Please use a higher number.`)
+        : Either.right(value)
+    },
+    (value) => `${value}`
   )
 }
 

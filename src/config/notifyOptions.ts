@@ -13,6 +13,13 @@ export const NOTIFY_OPTIONS = {
     "command to run for each new block; %s becomes its hash",
     { defaultNote: "no command" }
   ),
+  walletnotify: singleOption(
+    Kind.optionalKind(command),
+    "walletnotify",
+    "General",
+    "command to run when a transaction of a wallet is new or changes; %s txid, %w wallet, %b block hash, %h height",
+    { defaultNote: "no command" }
+  ),
   startupnotify: singleOption(
     Kind.optionalKind(command),
     "startupnotify",

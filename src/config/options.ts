@@ -8,6 +8,7 @@ import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
+import { ZMQ_OPTIONS } from "./zmqOptions.ts"
 
 /**
  * The table of all svcd options: names in each source, validation, default and help text. The readers of flags,
@@ -64,6 +65,7 @@ export const OPTIONS = {
   help: singleOption(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
 
   ...NOTIFY_OPTIONS,
+  ...ZMQ_OPTIONS,
 
   rpcaddr: singleOption(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"
@@ -126,6 +128,20 @@ export const OPTIONS = {
     "Chain",
     "block file, or blocks directory of Namecoin Core, to import at the start; may be repeated",
     { flagOnly: true }
+  ),
+  loadsnapshot: singleOption(
+    Kind.optionalKind(Kind.pathKind),
+    "loadsnapshot",
+    "Chain",
+    "snapshot of the coins, as dumptxoutset writes it, to begin with",
+    { flagOnly: true, defaultNote: "no snapshot" }
+  ),
+  snapshothash: singleOption(
+    Kind.optionalKind(ChainKind.displayedHash),
+    "snapshothash",
+    "Chain",
+    "txoutset_hash of the snapshot that may be loaded",
+    { defaultNote: "those of the network" }
   ),
   assumevalid: singleOption(
     ChainKind.assumeValid,
@@ -199,6 +215,13 @@ export const OPTIONS = {
     "Chain",
     "rebuild the chain state and names from the stored blocks, and keep the indexes",
     { default: "0", flagOnly: true }
+  ),
+  prune: singleOption(
+    ChainKind.pruneKind,
+    "prune",
+    "Chain",
+    "delete old blocks: 1 when pruneblockchain is called, 550 or more to keep blocks below this size in MiB",
+    { default: "0" }
   ),
   checkblocks: singleOption(
     Kind.integerKind({ min: 0, max: 2_147_483_647 }),
@@ -311,6 +334,13 @@ export const OPTIONS = {
     "vbparams",
     "Tests, on regtest alone",
     "taproot:-1:0 makes taproot always active, taproot:-2:0 never; may be repeated"
+  ),
+  fastprune: singleOption(
+    Kind.onOffKind,
+    "fastprune",
+    "Tests, on regtest alone",
+    "small block files, and pruning from block 100 on",
+    { default: "0" }
   ),
   mocktime: singleOption(
     // The range of `setmocktime` (reference/rpc.md 3, setmocktime).

@@ -1,5 +1,6 @@
 import * as Kind from "./kinds.ts"
 import { listOption, singleOption } from "./optionRow.ts"
+import { byteUnitsKind, networkKind, nodeKind, ownAddressKind } from "./peerKinds.ts"
 import { PERMISSIONS, whitebindKind, whitelistKind } from "./permissions.ts"
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
@@ -24,6 +25,77 @@ export const PEER_OPTIONS = {
     "Peers",
     "peer to connect to instead of peers from DNS; may be repeated",
     { defaultNote: "peers found by DNS" }
+  ),
+  seednode: listOption(
+    nodeKind,
+    "seednode",
+    "Peers",
+    "node to ask for addresses of peers once, while there are too few peers; may be repeated"
+  ),
+  dnsseed: singleOption(
+    Kind.optionalKind(Kind.onOffKind),
+    "dnsseed",
+    "Peers",
+    "ask the DNS seeds for addresses of peers while there are too few peers",
+    { defaultNote: "on, without -addpeer and with -onlynet=ipv4 or ipv6" }
+  ),
+  forcednsseed: singleOption(Kind.onOffKind, "forcednsseed", "Peers", "ask all DNS seeds at every start", {
+    default: "0"
+  }),
+  fixedseeds: singleOption(
+    Kind.onOffKind,
+    "fixedseeds",
+    "Peers",
+    "use built-in addresses of peers if no others are known",
+    { default: "1" }
+  ),
+  onlynet: listOption(
+    networkKind,
+    "onlynet",
+    "Peers",
+    "connect by itself only to peers in this network: ipv4, ipv6 or onion; may be repeated",
+    { defaultNote: "all that can be reached" }
+  ),
+  externalip: listOption(
+    ownAddressKind,
+    "externalip",
+    "Peers",
+    "public address of this node, announced to peers; may be repeated"
+  ),
+  discover: singleOption(
+    Kind.optionalKind(Kind.onOffKind),
+    "discover",
+    "Peers",
+    "announce the address at which peers see this node",
+    { defaultNote: "on, if it listens, without -externalip and -proxy" }
+  ),
+  timeout: singleOption(
+    Kind.integerKind({ min: 1, max: 3_600_000 }),
+    "timeout",
+    "Peers",
+    "milliseconds for the connection to a peer",
+    { default: "5000" }
+  ),
+  peertimeout: singleOption(
+    Kind.integerKind({ min: 1, max: 999_999_999 }),
+    "peertimeout",
+    "Peers",
+    "seconds for the handshake with a peer, and before it can count as silent",
+    { default: "60" }
+  ),
+  bantime: singleOption(
+    Kind.integerKind({ min: 1, max: 999_999_999 }),
+    "bantime",
+    "Peers",
+    "seconds of a ban by setban without a time of its own",
+    { default: "86400" }
+  ),
+  maxuploadtarget: singleOption(
+    byteUnitsKind,
+    "maxuploadtarget",
+    "Peers",
+    "bytes to send to peers in 24 hours, with a unit (M if none); 0 for no limit",
+    { default: "0M" }
   ),
   proxy: singleOption(
     Kind.optionalKind(Kind.addressKind("required")),
@@ -58,6 +130,20 @@ export const PEER_OPTIONS = {
     "whitelistforcerelay",
     "Peers",
     "give forcerelay to whitelisted peers without named permissions",
+    { default: "0" }
+  ),
+  blocksonly: singleOption(
+    Kind.onOffKind,
+    "blocksonly",
+    "Peers",
+    "take no transactions from peers, except those with the permission relay",
+    { default: "0" }
+  ),
+  peerbloomfilters: singleOption(
+    Kind.onOffKind,
+    "peerbloomfilters",
+    "Peers",
+    "let peers set bloom filters for transactions and blocks, and ask for the mempool",
     { default: "0" }
   ),
   peerblockfilters: singleOption(

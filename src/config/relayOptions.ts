@@ -83,7 +83,7 @@ export const RELAY_OPTIONS = {
     { default: "64" }
   ),
   limitclustersize: singleOption(
-    Kind.integerKind({ min: 1, max: 101 }),
+    Kind.integerKind({ min: 1, max: 1_000 }),
     "limitclustersize",
     "Mempool",
     "size of these transactions together, in 1000 virtual bytes",

@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
 import { shownPath } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
@@ -17,15 +18,17 @@ import type { HashedUser } from "./hashedUser.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
+import { type PeerSettings, peerSettingsOf } from "./peerSettings.ts"
 import type { WhitebindEntry, WhitelistEntry } from "./permissions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
+import { ZMQ_TOPICS, type ZmqTopic } from "./zmqOptions.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
-export interface Settings {
+export interface Settings extends PeerSettings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
@@ -34,6 +37,8 @@ export interface Settings {
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
   readonly notify: NotifySettings
+  /** What to publish by ZeroMQ, and where, in the order of `getzmqnotifications`. */
+  readonly zmq: ReadonlyArray<ZmqSettings>
   readonly permissions: PermissionSettings
   /** Addresses of the RPC listener besides `rpc`. */
   readonly rpcBinds: ReadonlyArray<Address>
@@ -79,9 +84,17 @@ export interface Settings {
   readonly persistMempool: boolean
   /** Block files or directories to import, in this order. */
   readonly loadBlocks: ReadonlyArray<string>
+  /** The file of a snapshot of the coins to begin with. */
+  readonly loadSnapshot: string | undefined
+  /** The hash of the coins of a snapshot that may be loaded, wire order. */
+  readonly snapshotHash: Bytes | undefined
   readonly assumeValid: AssumeValid
   /** What to rebuild from the stored blocks; `undefined` for nothing. */
   readonly reindex: "chainstate" | "all" | undefined
+  /** Prunes old blocks above this size in MiB, or only on request; `undefined` to keep them. */
+  readonly prune: number | "manual" | undefined
+  /** Small block files, for tests. */
+  readonly fastPrune: boolean
   /** `undefined`: the network's own. */
   readonly minimumChainWork: bigint | undefined
   /** Seconds. */
@@ -126,6 +139,13 @@ export interface Settings {
 
 /** The commands to run, with the names of the options. */
 export type NotifySettings = Pick<Values, keyof typeof NOTIFY_OPTIONS>
+
+export interface ZmqSettings {
+  readonly topic: ZmqTopic
+  readonly address: string
+  /** Messages that are kept for a slow subscriber. */
+  readonly hwm: number
+}
 
 export interface Credentials {
   readonly user: string
@@ -194,7 +214,7 @@ export const gather = (
   )
 }
 
-export const PATH_OPTIONS = ["datadir", "logfile", "loadblock"] as const
+export const PATH_OPTIONS = ["datadir", "logfile", "loadblock", "loadsnapshot"] as const
 
 /** An option that is a path, and one of its texts. */
 export interface PathOption {
@@ -233,6 +253,24 @@ const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered)
   return maxpeers === 0 || replaced ? undefined : listen
 }
 
+/** Megabytes of the mempool of a node that takes no transactions from peers, by default. */
+const BLOCKS_ONLY_MEMPOOL = 5
+
+/**
+ * With -blocksonly, other options have other defaults (upstream `init.cpp`, `InitParameterInteraction`;
+ * `wallet/init.cpp`).
+ */
+const withBlocksOnly = (values: Values, { source }: Gathered): Values => {
+  if (!values.blocksonly) return values
+  const isDefault = (name: keyof Values): boolean => source.get(name)?.from === "default"
+  return {
+    ...values,
+    ...(isDefault("whitelistrelay") ? { whitelistrelay: false } : {}),
+    ...(isDefault("maxmempool") ? { maxmempool: BLOCKS_ONLY_MEMPOOL } : {}),
+    ...(isDefault("walletbroadcast") ? { walletbroadcast: false } : {})
+  }
+}
+
 const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): Settings => {
   return {
     network: values.network,
@@ -243,6 +281,9 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
       ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
       : undefined,
     notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
+    zmq: ZMQ_TOPICS.flatMap((topic) =>
+      values[`zmqpub${topic}`].map((address) => ({ topic, address, hwm: values[`zmqpub${topic}hwm`] }))
+    ),
     permissions: {
       whitelists: values.rpcwhitelist,
       rights: values.rpcrights,
@@ -258,6 +299,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     metrics: values.metricsaddr,
     statusPage: values.statuspage,
     rest: values.rest,
+    ...peerSettingsOf(values, listenOf(values, gathered)),
     listen: listenOf(values, gathered),
     maxPeers: values.maxpeers,
     maxInbound: values.maxinbound,
@@ -274,10 +316,16 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     relay: Struct.pick(values, ...optionNamesOf(RELAY_OPTIONS)),
     persistMempool: values.persistmempool,
     loadBlocks: values.loadblock.map((path) => pathOf({ name: "loadblock", path }, gathered, input)),
+    loadSnapshot: values.loadsnapshot === undefined
+      ? undefined
+      : pathOf({ name: "loadsnapshot", path: values.loadsnapshot }, gathered, input),
+    snapshotHash: values.snapshothash,
     assumeValid: values.assumevalid,
     minimumChainWork: values.minimumchainwork,
     maxTipAge: values.maxtipage,
     reindex: values.reindex ? "all" : values["reindex-chainstate"] ? "chainstate" : undefined,
+    prune: values.prune === 0 ? undefined : values.prune === 1 ? "manual" : values.prune,
+    fastPrune: values.fastprune,
     checkBlocks: values.checkblocks,
     checkLevel: values.checklevel,
     backgroundCheck: values.backgroundcheck,
@@ -318,7 +366,7 @@ const MAX_DEFAULT_THREADS = 15
 /** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
   decodeValues(gathered.source).pipe(
-    Either.map((values) => toSettings(values, gathered, input)),
+    Either.map((values) => toSettings(withBlocksOnly(values, gathered), gathered, input)),
     Either.filterOrLeft(
       ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
       () => new UsageError({ problems: ["-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"] })

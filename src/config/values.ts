@@ -6,6 +6,7 @@ import { shortAmount } from "../protocol/amount.ts"
 import { wantsCookie } from "./cookie.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import { peerContradictions } from "./peerSettings.ts"
 import { withoutPort } from "./permissions.ts"
 import type { RELAY_OPTIONS } from "./relayOptions.ts"
 import { defaultOf, type OptionSource } from "./sources.ts"
@@ -95,6 +96,14 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
         "and peers would relay no transaction of a wallet"
     )
   }
+  if (values.prune !== 0) {
+    for (const name of ["txindex", "txospenderindex", "reindex-chainstate"] as const) {
+      if (!values[name]) continue
+      const remedy = name === "reindex-chainstate" ? ". Use full -reindex instead." : "."
+      complain("prune", `Prune mode is incompatible with -${name}${remedy}`)
+    }
+  }
+  for (const [name, message] of peerContradictions(values)) complain(name, message)
   for (const entry of values.whitebind) {
     if (listen === undefined) {
       complain("whitebind", "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen")
@@ -107,6 +116,7 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   if (network !== "regtest") {
     const onRegtestOnly = `is for regtest alone, and the network is ${network}`
     if (values.mocktime !== 0) complain("mocktime", onRegtestOnly)
+    if (values.fastprune) complain("fastprune", onRegtestOnly)
     if (values.testactivationheight.length > 0) complain("testactivationheight", onRegtestOnly)
     if (values.blockversion !== 0) complain("blockversion", onRegtestOnly)
     if (values.vbparams.length > 0) complain("vbparams", onRegtestOnly)

@@ -71,6 +71,20 @@ export const WALLET_OPTIONS = {
     "let wallets spend their own unconfirmed change",
     { default: "1" }
   ),
+  avoidpartialspends: singleOption(
+    Kind.onOffKind,
+    "avoidpartialspends",
+    GROUP,
+    "let payments spend all coins of an address together, for privacy",
+    { default: "0" }
+  ),
+  maxapsfee: singleOption(
+    Kind.amountKind,
+    "maxapsfee",
+    GROUP,
+    "what a payment may cost more if it then spends all coins of an address together, in NMC",
+    { default: "0" }
+  ),
   walletrejectlongchains: singleOption(
     Kind.onOffKind,
     "walletrejectlongchains",

@@ -101,7 +101,15 @@ describe("fromFile", () => {
 
   it("has a key for every option that is not a flag alone", () => {
     const flagsOnly = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].key === undefined)
-    assert.deepStrictEqual(flagsOnly, ["printconfig", "version", "help", "loadblock", "reindex", "reindex-chainstate"])
+    assert.deepStrictEqual(flagsOnly, [
+      "printconfig",
+      "version",
+      "help",
+      "loadblock",
+      "loadsnapshot",
+      "reindex",
+      "reindex-chainstate"
+    ])
   })
 })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
-import { decodeSettings, processInput } from "../../src/config/settings.ts"
+import { decodeSettings, processInput, type Settings } from "../../src/config/settings.ts"
 import { UsageError } from "../../src/config/UsageError.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
 
@@ -17,7 +17,8 @@ describe("decodeSettings", () => {
       rpcAllowed: [],
       rpcWorkQueue: 1024,
       rpcTimeout: 30,
-      notify: { blocknotify: undefined, startupnotify: undefined, shutdownnotify: [] },
+      notify: { blocknotify: undefined, walletnotify: undefined, startupnotify: undefined, shutdownnotify: [] },
+      zmq: [],
       permissions: { whitelists: [], rights: [], byDefault: undefined },
       allowInsecure: false,
       rateLimit: 0,
@@ -36,6 +37,19 @@ describe("decodeSettings", () => {
       whitelistRelay: true,
       whitelistForceRelay: false,
       userAgentComment: undefined,
+      connectTimeout: 5_000,
+      peerTimeout: 60,
+      banTime: 86_400,
+      maxUploadTarget: 0,
+      blocksOnly: false,
+      peerBloomFilters: false,
+      networks: ["ipv4", "ipv6"],
+      seedNodes: [],
+      dnsSeed: true,
+      forceDnsSeed: false,
+      fixedSeeds: true,
+      externalAddresses: [],
+      discover: true,
       maxMempool: 300,
       mempoolExpiry: 336,
       relay: {
@@ -58,8 +72,12 @@ describe("decodeSettings", () => {
       },
       persistMempool: true,
       loadBlocks: [],
+      loadSnapshot: undefined,
+      snapshotHash: undefined,
       assumeValid: "default",
       reindex: undefined,
+      prune: undefined,
+      fastPrune: false,
       minimumChainWork: undefined,
       maxTipAge: 86_400,
       verifyThreads: 3,
@@ -93,6 +111,8 @@ describe("decodeSettings", () => {
         walletrbf: true,
         keypool: 100,
         spendzeroconfchange: true,
+        avoidpartialspends: false,
+        maxapsfee: 0,
         walletrejectlongchains: true,
         walletbroadcast: true
       },
@@ -283,7 +303,41 @@ describe("decodeSettings", () => {
     [["-ratelimit=-5"], "-ratelimit: \"-5\" is not a whole number from -1 to 1000000000"],
     [["-maxrequestsize=lots"], "-maxrequestsize: \"lots\" is not a whole number from 0 to 1073741824"],
     [["-nameencoding=latin1"], "-nameencoding: \"latin1\" is not one of ascii, utf8, hex"],
+    [["-prune=549"], "-prune: Prune configured below the minimum of 550 MiB.  Please use a higher number."],
+    [["-prune=-1"], "-prune: Prune cannot be configured with a negative value."],
+    [["-prune=1", "-txindex"], "-prune: Prune mode is incompatible with -txindex."],
+    [["-prune=550", "-txospenderindex"], "-prune: Prune mode is incompatible with -txospenderindex."],
+    [
+      ["-prune=1", "-reindex-chainstate"],
+      "-prune: Prune mode is incompatible with -reindex-chainstate. Use full -reindex instead."
+    ],
+    [["-fastprune"], "-fastprune: is for regtest alone, and the network is mainnet"],
     [["-peerblockfilters"], "-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"],
+    [
+      ["-maxuploadtarget=5x"],
+      "-maxuploadtarget: \"5x\" is not a whole number with one of the units k, K, m, M, g, G, t, T, of less than 8192T in all"
+    ],
+    [["-peertimeout=0"], "-peertimeout: \"0\" is not a whole number from 1 to 999999999"],
+    [["-timeout=0"], "-timeout: \"0\" is not a whole number from 1 to 3600000"],
+    [["-onlynet=i2p"], "-onlynet: \"i2p\" is not one of ipv4, ipv6, onion"],
+    [["-onlynet=onion"], "-onlynet: allows Tor only, and there is no way to it; set proxy to Tor's SOCKS5 port"],
+    [["-seednode=a b"], "-seednode: \"a b\" is not a host or host:port"],
+    [
+      ["-externalip=node.example"],
+      "-externalip: \"node.example\" is not an IPv4, IPv6 or onion address, with or without a port"
+    ],
+    [
+      ["-forcednsseed", "-nodnsseed"],
+      "-forcednsseed: Cannot set -forcednsseed to true when setting -dnsseed to false; -addpeer and -onlynet=onion do that, too"
+    ],
+    [
+      ["-forcednsseed", "-addpeer=a:1"],
+      "-forcednsseed: Cannot set -forcednsseed to true when setting -dnsseed to false; -addpeer and -onlynet=onion do that, too"
+    ],
+    [
+      ["-dnsseed", "-onlynet=onion", "-proxy=127.0.0.1:9050"],
+      "-dnsseed: finds peers of IPv4 and IPv6, and onlynet forbids connections to them"
+    ],
     [["-blockfilterindex=all"], "-blockfilterindex: \"all\" is not one of 0, 1, basic"],
     [["-txindex=yes"], "-txindex: \"yes\" is not one of 0, 1, true, false"],
     [["-loadblock="], "-loadblock: must not be empty"],
@@ -308,6 +362,36 @@ describe("decodeSettings", () => {
     ]
   ])("refuses %j", (argv, problem) => {
     assert.deepStrictEqual(problemsOf(argv), [problem])
+  })
+
+  it.each<readonly [argv: ReadonlyArray<string>, expected: Partial<Settings>]>([
+    [["-addpeer=a:1", "-seednode=b"], { dnsSeed: false, seedNodes: [] }],
+    [["-addpeer=a:1", "-dnsseed"], { dnsSeed: true }],
+    [["-seednode=b", "-seednode=[::1]:5", "-seednode=::1"], { dnsSeed: true, seedNodes: ["b", "[::1]:5", "::1"] }],
+    [["-proxy=127.0.0.1:9050"], { networks: ["ipv4", "ipv6", "onion"], discover: false }],
+    [["-proxy=127.0.0.1:9050", "-onlynet=onion"], { networks: ["onion"], dnsSeed: false }],
+    [["-onlynet=ipv6"], { networks: ["ipv6"], dnsSeed: true }],
+    [["-externalip=192.0.2.1", "-externalip=[2001:db8::1]:5"], {
+      discover: false,
+      externalAddresses: [{ host: "192.0.2.1", port: 0 }, { host: "2001:db8::1", port: 5 }]
+    }],
+    [["-externalip=192.0.2.1", "-discover"], { discover: true }],
+    [["-listen="], { discover: false }],
+    [["-maxuploadtarget=500"], { maxUploadTarget: 500 * 1024 * 1024 }],
+    [["-maxuploadtarget=2g"], { maxUploadTarget: 2_000_000_000 }]
+  ])("derives the settings of peers from %j", (argv, expected) => {
+    assert.deepInclude(settingsOf(argv), expected)
+  })
+
+  it("has other defaults with -blocksonly, unless the operator sets them", () => {
+    const pick = (...argv: ReadonlyArray<string>) => {
+      const { blocksOnly, maxMempool, wallet, whitelistRelay } = settingsOf(argv)
+      return [blocksOnly, maxMempool, whitelistRelay, wallet.walletbroadcast]
+    }
+    assert.deepStrictEqual(pick(), [false, 300, true, true])
+    assert.deepStrictEqual(pick("-blocksonly"), [true, 5, false, false])
+    const given = ["-blocksonly", "-maxmempool=300", "-whitelistrelay", "-walletbroadcast"]
+    assert.deepStrictEqual(pick(...given), [true, 300, true, true])
   })
 
   it("accepts an RPC listener that other machines can reach, with credentials or by permission", () => {

@@ -11,4 +11,6 @@ export class NodeOptions extends Context.Tag("svcd/NodeOptions")<NodeOptions, {
   readonly nameHistory: boolean
   /** Whether callers may look up names by their hash. */
   readonly nameHashIndex: boolean
+  /** Seconds of a ban by `setban`, if the caller says nothing else; a day if undefined. */
+  readonly banTime?: number
 }>() {}

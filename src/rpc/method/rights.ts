@@ -11,15 +11,15 @@ const READ = words(`
   analyzepsbt combinepsbt combinerawtransaction converttopsbt createmultisig createpsbt createrawtransaction
   decodepsbt decoderawtransaction decodescript deriveaddresses echo echoipc echojson estimaterawfee estimatesmartfee
   finalizepsbt getaddednodeinfo getaddrmaninfo getbestblockhash getblock getblockchaininfo getblockcount
-  getblockfilter getblockhash getblockheader getblockstats getchaintips getchaintxstats getcheckinfo
+  getblockfilter getblockhash getblockheader getblockstats getchainstates getchaintips getchaintxstats getcheckinfo
   getconnectioncount getdeploymentinfo getdescriptoractivity getdescriptorinfo getdifficulty getindexinfo getinfo
   getmemoryinfo getmempoolancestors getmempoolcluster getmempooldescendants getmempoolentry getmempoolfeeratediagram
   getmempoolinfo getmininginfo getnettotals getnetworkhashps getnetworkinfo getnodeaddresses getorphantxs getpeerinfo
-  getprioritisedtransactions getrawmempool getrawtransaction getrpcinfo gettxout gettxoutproof gettxoutsetinfo
-  gettxspendingprevout help joinpsbts listbanned listqueuedtransactions name_checkdb name_history name_scan name_show
-  namepsbt namerawtransaction ping rpc.discover scanblocks scantxoutset syncwithvalidationinterfacequeue
-  testmempoolaccept uptime utxoupdatepsbt validateaddress verifychain verifymessage verifytxoutproof waitforblock
-  waitforblockheight waitfornewblock
+  getprioritisedtransactions getprivatebroadcastinfo getrawaddrman getrawmempool getrawtransaction getrpcinfo gettxout
+  gettxoutproof gettxoutsetinfo gettxspendingprevout getzmqnotifications help joinpsbts listbanned
+  listqueuedtransactions name_checkdb name_history name_scan name_show namepsbt namerawtransaction ping rpc.discover
+  scanblocks scantxoutset syncwithvalidationinterfacequeue testmempoolaccept uptime utxoupdatepsbt validateaddress
+  verifychain verifymessage verifytxoutproof waitforblock waitforblockheight waitfornewblock
 `)
 
 /** Own names, and what they need: to see the wallet, to receive, and to unlock it. */
@@ -35,16 +35,19 @@ const NAMES = words(`
 const SPEND = words(`
   abandontransaction bumpfee dequeuetransaction fundrawtransaction lockunspent psbtbumpfee queuerawtransaction send
   sendall sendmany sendrawtransaction sendtoaddress sendtoname signmessage signmessagewithprivkey
-  signrawtransactionwithkey signrawtransactionwithwallet walletcreatefundedpsbt walletprocesspsbt
+  descriptorprocesspsbt signrawtransactionwithkey signrawtransactionwithwallet submitpackage walletcreatefundedpsbt
+  walletprocesspsbt
 `)
 
 /** The node itself, its peers and blocks, its wallets as files and keys. */
 const ADMIN = words(`
-  addconnection addnode addpeeraddress backupwallet clearbanned createauxblock createwallet disconnectnode
-  encryptwallet generate generateblock generatetoaddress generatetodescriptor getauxblock getblocktemplate gethdkeys
-  importdescriptors invalidateblock listdescriptors listwalletdir loadwallet logging mockscheduler preciousblock
-  prioritisetransaction reconsiderblock rescanblockchain restorewallet savemempool sendmsgtopeer setban setmocktime
-  setnetworkactive stop submitauxblock submitblock submitheader unloadwallet walletpassphrasechange
+  abortprivatebroadcast abortrescan addconnection addnode addpeeraddress backupwallet clearbanned createauxblock
+  createwallet createwalletdescriptor disconnectnode dumptxoutset encryptwallet enumeratesigners generate
+  generateblock generatetoaddress generatetodescriptor getauxblock getblockfrompeer getblocktemplate gethdkeys
+  importdescriptors importmempool importprunedfunds invalidateblock listdescriptors listwalletdir loadtxoutset
+  loadwallet logging migratewallet mockscheduler preciousblock prioritisetransaction pruneblockchain reconsiderblock
+  removeprunedfunds rescanblockchain restorewallet savemempool sendmsgtopeer setban setmocktime setnetworkactive setwalletflag stop
+  submitauxblock submitblock submitheader unloadwallet walletdisplayaddress walletpassphrasechange
 `)
 
 /** The methods of each right. A method that is in none of them is for users without a list of methods alone. */

@@ -11,6 +11,7 @@ import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Miner } from "../../mempool/mining/Miner.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
+import type { Publishers } from "../../publish/Publishers.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
@@ -26,15 +27,20 @@ import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { filterMethods } from "./filterMethods.ts"
 import { infoMethods } from "./infoMethods.ts"
+import { mempoolFileMethods } from "./mempoolFileMethods.ts"
 import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
 import { networkMethods } from "./networkMethods.ts"
+import { packageMethods } from "./packageMethods.ts"
 import { proofMethods } from "./proofMethods.ts"
+import { pruneMethods } from "./pruneMethods.ts"
 import { psbtMethods } from "./psbtMethods.ts"
+import { psbtUpdateMethods } from "./psbtUpdateMethods.ts"
 import { rawTransactionMethods } from "./rawTransactionMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
 import { scanMethods } from "./scanMethods.ts"
+import { snapshotMethods } from "./snapshotMethods.ts"
 import { spenderMethods } from "./spenderMethods.ts"
 import { statsMethods } from "./statsMethods.ts"
 import { testMethods } from "./testMethods.ts"
@@ -44,6 +50,7 @@ import { waitMethods } from "./waitMethods.ts"
 import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
+import { zmqMethods } from "./zmqMethods.ts"
 
 const controlMethods = Effect.flatMap(
   Effect.serviceOption(LogControl),
@@ -71,6 +78,7 @@ export const allMethods: Effect.Effect<
   | PeerManager
   | Lifecycle
   | NodeOptions
+  | Publishers
   | Wallets
 > = Effect.map(
   Effect.all([
@@ -80,26 +88,32 @@ export const allMethods: Effect.Effect<
     checkMethods,
     blockMethods,
     proofMethods,
+    pruneMethods,
     statsMethods,
     waitMethods,
     scanMethods,
     filterMethods,
     activityMethods,
     coinMethods,
+    snapshotMethods,
     nameMethods,
     transactionMethods,
     mempoolMethods,
+    mempoolFileMethods,
     spenderMethods,
     relayMethods,
+    packageMethods,
     networkMethods,
     miningMethods,
     testMethods,
     rawTransactionMethods,
     psbtMethods,
+    psbtUpdateMethods,
     utilMethods,
     walletMethods,
     paymentMethods,
-    nameWalletMethods
+    nameWalletMethods,
+    zmqMethods
   ]),
   (groups) => groups.flat()
 )

@@ -44,7 +44,7 @@ const banOf = (text: string, bans: ReadonlyArray<Ban>): "free" | "already" | "in
   return held ? "already" : "free"
 }
 
-export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
+export const banMethods = (peers: Manager, banTime = DEFAULT_BAN_SECONDS): ReadonlyArray<Method> => {
   const invalid = nodeError(RPC_CODE.invalidIpOrSubnet, "Error: Invalid IP/Subnet")
   const already = nodeError(RPC_CODE.nodeAlreadyAdded, "Error: IP/Subnet already banned")
 
@@ -55,7 +55,10 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
     params: {
       subnet: string("An address, or a range as in 192.0.2.0/24."),
       command: string("add or remove."),
-      bantime: withDefault(int64("Seconds of the ban, or, with absolute, the time of its end; 0 for a day."), 0),
+      bantime: withDefault(
+        int64("Seconds of the ban, or, with absolute, the time of its end; 0 for that of -bantime, by default a day."),
+        0
+      ),
       absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
     },
     results: [{ schema: Result.nothing("") }],
@@ -83,7 +86,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
           if (standing === "free") return yield* RpcError.invalidParameter("Error: Absolute timestamp is in the past")
           return yield* standing === "invalid" ? invalid : already
         }
-        const until = absolute ? bantime : now + (bantime <= 0 ? DEFAULT_BAN_SECONDS : bantime)
+        const until = absolute ? bantime : now + (bantime <= 0 ? banTime : bantime)
         const banned = yield* peers.ban(subnet, until)
         if (banned === "banned") return null
         return yield* banned === "invalid" ? invalid : already

@@ -28,7 +28,9 @@ import { blockError } from "./errors.ts"
 
 /** The reference node's error for a block that cannot be read. */
 export const missingBlock = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError => {
-  if (failure._tag === "BlockUnavailable") return RpcError.misc("Block not available (not fully downloaded)")
+  if (failure._tag === "BlockUnavailable") {
+    return RpcError.misc(`Block not available (${failure.pruned ? "pruned data" : "not fully downloaded"})`)
+  }
   if (failure._tag === "StorageCorrupted") return RpcError.misc(`Block not found on disk: ${failure.message}`)
   return blockError(failure)
 }
@@ -81,6 +83,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
     errors: [
       "-5 Block not found",
       "-1 Block not available (not fully downloaded)",
+      "-1 Block not available (pruned data)",
       "-1 Block not found on disk",
       "-1 Can't read undo data from disk"
     ],
@@ -108,16 +111,21 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
       { when: "verbose is false", schema: Result.hex("The header, and the proof if the version has the flag") }
     ],
     examples: [[GENESIS], [GENESIS, false]],
-    errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)"],
+    errors: [
+      "-5 Block not found",
+      "-1 Block not available (not fully downloaded)",
+      "-1 Block not available (pruned data)"
+    ],
     handler: ({ blockhash, verbose }) =>
       Effect.gen(function*() {
         const info = yield* find(blockhash)
         // The tree stores no proofs; they are with the blocks.
         const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // An object omits a proof that the node has not received yet; a serialization without it would be invalid. A
+        // An object omits a proof that the node has not received yet or has pruned; a serialization without it would be invalid. A
         // proof that was lost is an error in both.
-        const { find: idOf, wasConnected } = chain.tree
-        const known = !verbose || wasConnected(idOf(blockhash))
+        const { find: idOf, isPruned, wasConnected } = chain.tree
+        const id = idOf(blockhash)
+        const known = !verbose || (wasConnected(id) && !isPruned(id))
           ? stored
           : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
         const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))

@@ -19,6 +19,7 @@ import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { CHAIN_INFO } from "../shapes/block.ts"
 import { blockError, storageError } from "./errors.ts"
+import { pruneFacts } from "./pruneMethods.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
 /** Methods for the chain as a whole, and methods that change it (reference/rpc.md 3.2, 3.5, 3.10). */
@@ -108,7 +109,7 @@ const readers = ({ chain, control, status }: Services): ReadonlyArray<Method> =>
           initialblockdownload: yield* status.initialDownload,
           chainwork: wide(tip.chainwork),
           size_on_disk: yield* control.sizeOnDisk,
-          pruned: false,
+          ...pruneFacts(control.pruning.options, yield* control.pruning.prunedTo),
           warnings: []
         }
       })
@@ -256,10 +257,11 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
   })
 
   const change = (
-    { act, name, summary }: {
+    { act, errors = [], name, summary }: {
       readonly name: string
       readonly summary: string
-      readonly act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure>
+      readonly act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure | RpcError>
+      readonly errors?: ReadonlyArray<string>
     }
   ): Method =>
     method({
@@ -269,10 +271,10 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
       params: { blockhash: hash("The block.") },
       results: [{ schema: Result.nothing("") }],
       examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
-      errors: ["-5 Block not found"],
+      errors: ["-5 Block not found", ...errors],
       handler: ({ blockhash }) =>
         act(blockhash).pipe(
-          Effect.mapError(blockError),
+          Effect.mapError((failure) => failure._tag === "RpcError" ? failure : blockError(failure)),
           Effect.as(null)
         )
     })
@@ -283,7 +285,9 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
     change({
       name: "invalidateblock",
       summary: "Marks a block and all its descendants as invalid.",
-      act: control.invalidate
+      act: (hash) =>
+        Effect.catchTag(control.invalidate(hash), "BeyondPruned", ({ message }) => RpcError.database(message)),
+      errors: ["-20 the chain cannot go back below a pruned block"]
     }),
     change({ name: "reconsiderblock", summary: "Clears the invalid mark of a block.", act: control.reconsider })
   ]

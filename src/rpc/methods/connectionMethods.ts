@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { UPLOAD_CYCLE } from "../../network/peer/UploadTarget.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
@@ -58,11 +59,11 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
         timemillis: Result.integer("Current time in milliseconds since 1970"),
         uploadtarget: Schema.Struct({
           timeframe: Result.integer("Seconds of a cycle"),
-          target: Result.integer("Bytes per cycle; 0, because svcd has no such limit"),
-          target_reached: Result.boolean("Never"),
-          serve_historical_blocks: Result.boolean("Always"),
-          bytes_left_in_cycle: Result.integer("0"),
-          time_left_in_cycle: Result.integer("0")
+          target: Result.integer("Bytes per cycle (-maxuploadtarget); 0: no limit"),
+          target_reached: Result.boolean("Whether the target is reached"),
+          serve_historical_blocks: Result.boolean("Whether peers get blocks older than a week"),
+          bytes_left_in_cycle: Result.integer("Bytes left in this cycle; 0 without a limit"),
+          time_left_in_cycle: Result.integer("Seconds left in this cycle; 0 without a limit")
         })
       })
     }],
@@ -70,17 +71,18 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     handler: () =>
       Effect.gen(function*() {
         const { received, sent } = yield* peers.totals
+        const upload = yield* peers.upload
         return {
           totalbytesrecv: received,
           totalbytessent: sent,
           timemillis: yield* Clock.currentTimeMillis,
           uploadtarget: {
-            timeframe: 86_400,
-            target: 0,
-            target_reached: false,
-            serve_historical_blocks: true,
-            bytes_left_in_cycle: 0,
-            time_left_in_cycle: 0
+            timeframe: UPLOAD_CYCLE,
+            target: upload.target,
+            target_reached: upload.isReached,
+            serve_historical_blocks: upload.servesOldBlocks,
+            bytes_left_in_cycle: upload.bytesLeft,
+            time_left_in_cycle: upload.secondsLeft
           }
         }
       })

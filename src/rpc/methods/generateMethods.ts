@@ -5,9 +5,9 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { DEFAULT_MAX_TRIES, Miner } from "../../mempool/mining/Miner.ts"
 import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, fromHex, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
-import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
 import { txidKey } from "../../protocol/keys.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { descriptorScript } from "../../wallet/keys/expandDescriptor.ts"
 import { methodHelp } from "../method/help.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
@@ -15,7 +15,7 @@ import type { Method } from "../method/methodTable.ts"
 import { array, boolean, hexText, int32, int64, refined, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
-import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { miningError } from "./miningErrors.ts"
 
 /**
@@ -67,7 +67,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
       params: {
         num_blocks: int32("Number of blocks."),
-        descriptor: string("Descriptor that the blocks pay; the checksum is optional. Its keys must be explicit."),
+        descriptor: string("Descriptor that the blocks pay; the checksum is optional."),
         maxtries: withDefault(
           refined(int64(TRIES), (tries) => {
             return tries < 0 ? RpcError.integerOutOfRange() : tries
@@ -109,7 +109,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
           : Effect.succeed(entry.transaction)
       }
       const bytes = fromHex(text)
-      const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+      const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
       return transaction === undefined
         ? RpcError.deserialization(`Transaction decode failed for ${text}. Make sure the tx has at least one input.`)
         : Effect.succeed(transaction)

@@ -114,6 +114,11 @@ const within = (
 const toRpcError = (error: StorageFailure | NamesIncomplete | RpcError): RpcError =>
   error._tag === "RpcError" ? error : absentError(error)
 
+/** The error for histories, while names.db has only the records at the base block of a snapshot. */
+const incompleteHistory = (base: number | string): string =>
+  `The history of names before block ${base} is not known: the node started from a snapshot of that block. ` +
+  "name_show has the current record"
+
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -259,6 +264,7 @@ export const nameMethods: Effect.Effect<
     examples: [["d/example"]],
     errors: [
       "-1 -namehistory is not enabled",
+      `-1 ${incompleteHistory("<n>")}`,
       "-10 Namecoin is downloading blocks...",
       "-4 name not found: 'd/example'",
       ...HASH_ERRORS,
@@ -269,6 +275,8 @@ export const nameMethods: Effect.Effect<
         if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
+        const beginning = yield* Effect.mapError(names.beginning, storageError)
+        if (beginning !== undefined) return yield* RpcError.misc(incompleteHistory(beginning))
         const records = yield* found(names.history(meant))
         if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
         const now = yield* clock

@@ -9,10 +9,12 @@ import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import * as Result from "../method/results.ts"
-import { FEE, hex64, PEER_NETWORKS, serviceNames } from "../shapes/peer.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { FEE, hex64, PEER_NETWORKS, serviceNames, wireNetwork } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { versionNumber } from "./infoMethods.ts"
+import { peerBlockMethods } from "./peerBlockMethods.ts"
 import { peerTestMethods } from "./peerTestMethods.ts"
 
 /** Methods for the network (reference/rpc.md 3.7). */
@@ -32,7 +34,7 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
         protocolversion: Result.integer("Version of the network protocol"),
         localservices: Result.hex("Services of this node, 16 digits"),
         localservicesnames: Schema.Array(Result.string("Name of a service")),
-        localrelay: Result.boolean("Whether transactions are relayed"),
+        localrelay: Result.boolean("Whether peers may send transactions"),
         timeoffset: Result.integer("Always 0: svcd does not correct the clock"),
         connections: Result.integer("Connected peers"),
         connections_in: Result.integer("Inbound peers"),
@@ -61,8 +63,10 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
         const { inbound, outbound } = yield* peers.count
         const { incrementalFeeRate, minRelayFeeRate } = mempool.info()
         const proxy = peers.proxy ?? ""
-        const reachable = (name: string): boolean =>
-          name === "ipv4" || name === "ipv6" || (name === "onion" && proxy !== "")
+        const reachable = (name: string): boolean => {
+          const network = wireNetwork(name)
+          return network !== undefined && peers.networks.has(network)
+        }
         const locals = yield* peers.localAddresses
         return {
           version: versionNumber(version),
@@ -70,7 +74,7 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
           protocolversion: PROTOCOL_VERSION,
           localservices: hex64(peers.services),
           localservicesnames: serviceNames(peers.services),
-          localrelay: true,
+          localrelay: peers.relaysTransactions,
           timeoffset: 0,
           connections: inbound + outbound,
           connections_in: inbound,
@@ -94,18 +98,24 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
   return [getnetworkinfo]
 }
 
-export const networkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | PeerManager | Mempool> = Effect.gen(
+export const networkMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | NodeOptions | PeerManager | Mempool
+> = Effect.gen(
   function*() {
     const chain = yield* Chain
     const peers = yield* PeerManager
     const mempool = yield* Mempool
+    const { banTime } = yield* NodeOptions
     return [
       ...connectionMethods(peers),
       ...addedMethods(peers, chain.params.network.name === "regtest"),
-      ...banMethods(peers),
+      ...banMethods(peers, banTime),
       ...knownAddressMethods(peers),
       ...summaryMethods(peers, mempool),
-      ...peerTestMethods(peers)
+      ...peerTestMethods(peers),
+      ...peerBlockMethods(peers, chain)
     ]
   }
 )

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { BookPlace } from "../../network/addresses/BookTables.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
-import { parseNetAddress } from "../../network/wire/addressText.ts"
+import { formatNetAddress, parseNetAddress } from "../../network/wire/addressText.ts"
 import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
 import { integerWithin, type Json, JsonNumber } from "../json/json.ts"
 import { method } from "../method/method.ts"
@@ -10,6 +11,7 @@ import { boolean, hexText, int64, json, optional, refined, string, withDefault }
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import type { Refusable } from "../method/schema.ts"
+import { rpcNetwork } from "../shapes/peer.ts"
 import { nodeError } from "./peerErrors.ts"
 
 /** Methods for tests of the network (reference/rpc.md 3.10). Source: upstream `rpc/net.cpp`, `rpc/mempool.cpp`. */
@@ -24,6 +26,33 @@ const ORPHAN = {
   weight: Result.integer("Weight units"),
   from: Schema.Array(Result.integer("Id of a peer that announced it"))
 }
+
+const PLACE = Schema.Struct({
+  address: Result.string("The address"),
+  port: Result.integer("Its port"),
+  services: Result.integer("Services that the node offers"),
+  time: Result.time("When it was last seen"),
+  network: Result.string("ipv4, ipv6, onion, i2p or cjdns"),
+  source: Result.string("Its source: the network group of a peer, or seed and its name"),
+  source_network: Result.string("Network of that peer; internal for a seed, not_publicly_routable for a local peer")
+})
+
+/** The network of a source, by its group (`networkGroup`). */
+const sourceNetwork = (source: string): string => {
+  const [kind = ""] = source.split(":")
+  if (kind === "seed") return "internal"
+  return kind === "unroutable" ? "not_publicly_routable" : kind === "torv3" ? "onion" : kind
+}
+
+const placeJson = ({ address: { address, port, services, source, time } }: BookPlace) => ({
+  address: formatNetAddress(address),
+  port,
+  services: Number(services),
+  time,
+  network: rpcNetwork(address.network),
+  source,
+  source_network: sourceNetwork(source)
+})
 
 const MAX_PORT = 65_535
 
@@ -76,6 +105,29 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
           from,
           ...(verbosity === 2 ? { hex: toHex(transaction.bytes) } : {})
         }))
+      })
+  })
+
+  const getrawaddrman = method({
+    name: "getrawaddrman",
+    group: "Hidden",
+    summary: "Lists all places in the book of addresses.",
+    params: {},
+    results: [{
+      schema: Schema.Struct({
+        new: Result.map("bucket/position", PLACE, "Addresses that have not answered yet"),
+        tried: Result.map("bucket/position", PLACE, "Addresses that have answered")
+      })
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.map(peers.bookPlaces, (places) => {
+        const tableOf = (name: "new" | "tried") =>
+          Object.fromEntries(
+            places.filter(({ table }) => table === name)
+              .map((place) => [`${place.bucket}/${place.position}`, placeJson(place)])
+          )
+        return { new: tableOf("new"), tried: tableOf("tried") }
       })
   })
 
@@ -135,5 +187,5 @@ export const peerTestMethods = (peers: Manager): ReadonlyArray<Method> => {
       })
   })
 
-  return [getorphantxs, addpeeraddress, sendmsgtopeer]
+  return [getorphantxs, getrawaddrman, addpeeraddress, sendmsgtopeer]
 }

@@ -27,10 +27,10 @@ import { blockError, storageError } from "./errors.ts"
 const NOT_IN_BLOCK = "Transaction not yet in block"
 const NOT_FOUND = "Not all transactions found in specified or retrieved block"
 const NOT_IN_CHAIN = "Block not found in chain"
-const TRUNCATED = "SpanReader::read(): end of data: iostream error"
+export const TRUNCATED = "SpanReader::read(): end of data: iostream error"
 
 /** For the examples: the proof of the only transaction of the main network's first block. */
-const GENESIS_PROOF =
+export const GENESIS_PROOF =
   "0100000000000000000000000000000000000000000000000000000000000000000000000dcbd3e6f061215bf3b3383c" +
   "8ce2ec201bc65acde32595449ac86890bd2dc641c133aa4dff7f001c92a11ea201000000010dcbd3e6f061215bf3b3383c8ce2ec201bc65acd" +
   "e32595449ac86890bd2dc6410101"
@@ -44,7 +44,8 @@ const repeated = (txids: ReadonlyArray<Bytes>): Bytes | undefined => {
   })
 }
 
-const decode = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> =>
+/** Decodes a proof of `gettxoutproof`. */
+export const decodeProof = (proof: Bytes): Effect.Effect<MerkleProof, RpcError> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(readMerkleProof(new Reader(proof)))
@@ -140,7 +141,7 @@ export const proofMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | C
       errors: [`-5 ${NOT_IN_CHAIN}`, `-1 ${TRUNCATED}`],
       handler: ({ proof }) =>
         Effect.gen(function*() {
-          const { head, tree } = yield* decode(proof)
+          const { head, tree } = yield* decodeProof(proof)
           const proven = provenBy(tree)
           if (proven === undefined || !equal(proven.root, head.header.merkleRoot)) return []
           const info = yield* Effect.mapError(chain.header(head.header.hash), () =>

@@ -2,52 +2,40 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { secureRandom, shuffled } from "../../base/random.ts"
 import { Chain } from "../../chain/Chain.ts"
-import { ChainCoins } from "../../chain/ChainCoins.ts"
-import { TxIndex } from "../../chain/TxIndex.ts"
-import type { Coin } from "../../consensus/view.ts"
-import { Mempool } from "../../mempool/Mempool.ts"
-import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
-import { type OutpointKey, txidKey } from "../../protocol/keys.ts"
-import { addressScript } from "../../protocol/nameOperation.ts"
+import { fromHex, toHex } from "../../protocol/bytes.ts"
 import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"
-import { isFinalInput, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
-import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
-import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import { type Psbt, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
 import { analyzePsbtSteps, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
 import { parsePsbtSteps, psbtTextSteps } from "../../wallet/signing/psbtText.ts"
-import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
-import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../wallet/signing/signPsbt.ts"
+import { extractTransaction, finalizePsbtSteps } from "../../wallet/signing/signPsbt.ts"
 import { Amount, itemsOf } from "../json/encodeJson.ts"
 import { eachInTurns, inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, boolean, hexText, int32, json, optional, string, withDefault } from "../method/params.ts"
+import { array, boolean, hexText, int32, optional, string, withDefault } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { DECODED_PSBT, psbtJson } from "../shapes/psbt.ts"
 import type { CallTurns } from "../SlowLane.ts"
-import { descriptorProviderSteps } from "./descriptorProvider.ts"
-import { storageError } from "./errors.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
-import { findSpentOutputs } from "./spentOutputs.ts"
 import { constructTransactionSteps, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
 /** Methods for partially signed transactions (PSBT) that need no wallet (reference/rpc.md 3.4). */
 
-const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
+export const PSBT_EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
-const PSBT = string("The PSBT in base64.")
+export const PSBT = string("The PSBT in base64.")
 
 /** Maximum characters of a PSBT: twice a whole block, in base64. A PSBT for signing is far shorter. */
 const MAX_PSBT = 10_700_000
 
-const DECODE_FAILED = "-22 TX decode failed <why>"
+export const DECODE_FAILED = "-22 TX decode failed <why>"
 
 export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<Psbt, RpcError> => {
   if (text.length > MAX_PSBT) {
@@ -98,24 +86,13 @@ const missingJson = ({ missing }: InputAnalysis): Result.ValueOf<typeof MISSING>
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
 
-/** Whether an output is spent by a witness, as far as its script and the known redeem script show. */
-const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
-  const address = addressScript(script)
-  if (witnessVersion(address) >= 0) return true
-  const redeem = isPayToScriptHash(address) ? provider.redeemScript(address.subarray(2, 22)) : undefined
-  return redeem !== undefined && witnessVersion(redeem) >= 0
-}
-
 export const psbtMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | Mempool | TxIndex | NodeOptions
+  Chain | NodeOptions
 > = Effect
   .gen(function*() {
     const chain = yield* Chain
-    const chainCoins = yield* ChainCoins
-    const pool = yield* Mempool
-    const index = yield* TxIndex
     const options = yield* NodeOptions
     const { network } = chain.params
     const context = { network, ...options }
@@ -153,6 +130,10 @@ export const psbtMethods: Effect.Effect<
           const bytes = fromHex(hexstring)
           const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
           if (transaction === undefined) return RpcError.deserialization("TX decode failed")
+          // Larger amounts are not exact in this program, and the PSBT would have another one.
+          if (!transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) {
+            return RpcError.deserialization("TX decode failed")
+          }
           const isSigned = transaction.inputs.some(({ scriptSig, witness }) =>
             scriptSig.length > 0 || witness.length > 0
           )
@@ -170,7 +151,7 @@ export const psbtMethods: Effect.Effect<
       summary: "Decodes a PSBT.",
       params: { psbt: PSBT },
       results: [{ schema: DECODED_PSBT }],
-      examples: [[EXAMPLE]],
+      examples: [[PSBT_EXAMPLE]],
       errors: [DECODE_FAILED],
       handler: ({ psbt }, { turns }) =>
         Effect.map(decodePsbtParam(psbt, turns), (decoded) => psbtJson(context, decoded))
@@ -183,7 +164,7 @@ export const psbtMethods: Effect.Effect<
       summary: "Combines several PSBTs of one transaction.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[[EXAMPLE, EXAMPLE]]],
+      examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
       errors: [
         "-8 Parameter 'txs' cannot be empty",
         DECODE_FAILED,
@@ -206,7 +187,7 @@ export const psbtMethods: Effect.Effect<
       summary: "Joins several PSBTs into one with the inputs and outputs of all, in random order, unsigned.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[[EXAMPLE, EXAMPLE]]],
+      examples: [[[PSBT_EXAMPLE, PSBT_EXAMPLE]]],
       errors: [
         "-8 At least two PSBTs are required to join PSBTs.",
         DECODE_FAILED,
@@ -241,7 +222,7 @@ export const psbtMethods: Effect.Effect<
           complete: Result.boolean("Whether every input is signed")
         })
       }],
-      examples: [[EXAMPLE]],
+      examples: [[PSBT_EXAMPLE]],
       errors: [DECODE_FAILED],
       handler: ({ extract, psbt }, { turns }) =>
         Effect.gen(function*() {
@@ -260,7 +241,7 @@ export const psbtMethods: Effect.Effect<
       summary: "Returns the state of a PSBT, its missing data, and the role that acts next.",
       params: { psbt: PSBT },
       results: [{ schema: ANALYZED_PSBT }],
-      examples: [[EXAMPLE]],
+      examples: [[PSBT_EXAMPLE]],
       errors: [DECODE_FAILED],
       handler: ({ psbt }, { turns }) =>
         Effect.gen(function*() {
@@ -283,78 +264,6 @@ export const psbtMethods: Effect.Effect<
         })
     })
 
-    /** A transaction from the mempool or, with an index, from the chain. */
-    const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
-      Effect.gen(function*() {
-        const waiting = pool.get(txidKey(txid))
-        if (waiting !== undefined) return waiting.transaction
-        const height = yield* index.heightOf(txid)
-        const info = height === undefined ? undefined : yield* chain.headerAt(height)
-        if (info === undefined) return undefined
-        const block = yield* Effect.catchTags(chain.block(info.hash), {
-          BlockNotFound: () => Effect.succeed(undefined),
-          BlockUnavailable: () => Effect.succeed(undefined)
-        })
-        return block?.transactions.find((transaction) => equal(transaction.txid, txid))
-      }).pipe(Effect.mapError(storageError))
-
-    const withUtxo = (
-      input: PsbtInput,
-      prevout: Bytes,
-      { coins, provider }: { readonly coins: ReadonlyMap<OutpointKey, Coin>; readonly provider: SigningProvider }
-    ): Effect.Effect<PsbtInput, RpcError> =>
-      Effect.gen(function*() {
-        if (input.nonWitnessUtxo !== undefined) return input
-        const nonWitnessUtxo = yield* findTransaction(prevoutTxid(prevout))
-        if (nonWitnessUtxo !== undefined) return { ...input, nonWitnessUtxo }
-        const coin = coins.get(outpointKey(prevout))
-        if (coin === undefined || !isSegwit(coin.script, provider)) return input
-        return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
-      })
-
-    /** The PSBT with the outputs that it spends, from the mempool and the chain. */
-    const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
-      Effect.gen(function*() {
-        const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)
-        const inputs: Array<PsbtInput> = []
-        for (const [n, input] of psbt.inputs.entries()) {
-          const prevout = psbt.transaction.inputs[n]?.prevout
-          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, { coins, provider }))
-          if (turns.isOver()) yield* turns.next
-        }
-        return { ...psbt, inputs }
-      })
-
-    const utxoupdatepsbt = method({
-      name: "utxoupdatepsbt",
-      group: "Raw transactions",
-      heavy: true,
-      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
-      params: {
-        psbt: PSBT,
-        descriptors: optional(
-          array(json("A descriptor, or an object with desc and, for a ranged descriptor, range."), "Descriptors.")
-        )
-      },
-      results: [{ schema: Result.string("The PSBT in base64") }],
-      examples: [[EXAMPLE]],
-      errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"],
-      handler: ({ descriptors, psbt }, { turns }) =>
-        Effect.gen(function*() {
-          const provider = descriptors === undefined
-            ? NO_PROVIDER
-            : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
-          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
-          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
-          const mismatched = signed.statuses.some((status, n) => {
-            const input = updated.inputs[n]
-            return status === "mismatch" && input !== undefined && !isFinalInput(input)
-          })
-          if (!mismatched) return yield* encodedPsbt(signed.psbt, turns)
-          return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
-        })
-    })
-
     const namepsbt = method({
       name: "namepsbt",
       group: "Raw transactions",
@@ -366,7 +275,7 @@ export const psbtMethods: Effect.Effect<
           psbt: Result.string("The PSBT in base64")
         })
       }],
-      examples: [[EXAMPLE, 0, { op: "name_update", name: "d/example", value: "{}" }]],
+      examples: [[PSBT_EXAMPLE, 0, { op: "name_update", name: "d/example", value: "{}" }]],
       errors: [DECODE_FAILED, "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"],
       handler: ({ nameop, psbt, vout }, { turns }) =>
         Effect.gen(function*() {
@@ -384,7 +293,6 @@ export const psbtMethods: Effect.Effect<
       joinpsbts,
       finalizepsbt,
       analyzepsbt,
-      utxoupdatepsbt,
       namepsbt
     ]
   })

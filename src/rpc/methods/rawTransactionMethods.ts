@@ -21,7 +21,7 @@ import { array, hexText, int32, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { decodeAnyTransaction, decodeWithInputs } from "../shapes/decodeTransaction.ts"
 import { keyMethods, readKey } from "./keyMethods.ts"
 import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
 import { PREVTXS_PARAM, readPrevouts } from "./prevouts.ts"
@@ -33,7 +33,8 @@ import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PAR
  * 3.8).
  */
 
-const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
@@ -59,7 +60,7 @@ export const SIGNED_TRANSACTION = Schema.Struct({
 export const decodeTransactionParam = (text: string): Effect.Effect<Transaction, RpcError> =>
   Effect.suspend(() => {
     const bytes = fromHex(text)
-    const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+    const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
     return transaction === undefined
       ? RpcError.deserialization(`TX decode failed. ${MAKE_SURE}`)
       : Effect.succeed(transaction)
@@ -207,7 +208,7 @@ export const rawTransactionMethods: Effect.Effect<
         Effect.gen(function*() {
           const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
             const bytes = fromHex(text)
-            const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+            const transaction = bytes === undefined ? undefined : decodeWithInputs(bytes)
             return transaction === undefined
               ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
               : Effect.succeed(transaction)

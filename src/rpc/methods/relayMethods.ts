@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
@@ -9,23 +8,17 @@ import type { HorizonName } from "../../mempool/fees/FeeHorizon.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { dustOutputs } from "../../mempool/policy/dust.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
-import { MAX_PACKAGE_COUNT } from "../../mempool/policy/limits.ts"
-import { COIN, MAX_MONEY } from "../../protocol/amount.ts"
-import { displayHash, fromBinaryString, fromHex } from "../../protocol/bytes.ts"
+import { MAX_MONEY } from "../../protocol/amount.ts"
+import { displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import { nameKey, txidKey } from "../../protocol/keys.ts"
-import { isUnspendable } from "../../protocol/script.ts"
-import { hasValidOperations } from "../../protocol/scriptOperations.ts"
-import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import {
-  amount,
   array,
-  custom,
-  decodedValue,
   double,
   hash,
   hexText,
@@ -42,44 +35,28 @@ import {
 import * as Result from "../method/results.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS, nameOutputJson } from "../shapes/name.ts"
 import { RAW_ESTIMATE, rawEstimateJson, TRIAL, trialJson } from "../shapes/relay.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
+import {
+  BURN_EXCEEDED,
+  checkBurns,
+  checkPackageCount,
+  decodeOffered,
+  FEE_RATE_TOO_HIGH,
+  maxBurnAmount,
+  maxFeeRateLater,
+  NO_INPUTS,
+  PACKAGE_COUNT,
+  RAW_TRANSACTION,
+  readOffered
+} from "./offeredTransactions.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods for unconfirmed transactions: sending, fees, pending names (reference/rpc.md 3.4, 3.8, 3.10, 5.5). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
-
-const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
-  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-/** Default maximum fee for 1000 virtual bytes: 0.10 NMC. */
-const DEFAULT_MAX_FEE_RATE = COIN / 10
-
-/** A limit on fees. A rate of 1 NMC or more is refused as a likely mistake. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
-const maxFeeRate = withDefault(
-  refined(amount("The maximum fee rate, in NMC per 1000 virtual bytes; 0 for no limit."), (rate) => {
-    if (rate < COIN) return rate
-    return RpcError.invalidParameter("Fee rates larger than or equal to 1BTC/kvB are not accepted")
-  }),
-  DEFAULT_MAX_FEE_RATE,
-  "0.10"
-)
-
-/** The same, decoded later: errors of the transactions have precedence. */
-const maxFeeRateLater = withDefault(
-  custom({
-    kind: maxFeeRate.kind,
-    words: maxFeeRate.words,
-    description: maxFeeRate.description,
-    read: (value, label) => decodedValue(maxFeeRate, value, label)
-  }),
-  Either.right(DEFAULT_MAX_FEE_RATE),
-  "0.10"
-)
 
 const confirmTarget = refined(int32(`Target in blocks, 1 to ${HIGHEST_TARGET}.`), (target) => {
   if (target >= 1 && target <= HIGHEST_TARGET) return target
@@ -101,19 +78,8 @@ const estimateMode = withDefault(
   "economical"
 )
 
-const decode = (hexstring: string): Transaction | undefined => {
-  const bytes = fromHex(hexstring)
-  return bytes === undefined ? undefined : decodeAnyTransaction(bytes)
-}
-
-/** Whether an output's amount is lost, as far as its script shows. */
-const burns = ({ script }: TransactionOutput): boolean => isUnspendable(script) || !hasValidOperations(script)
-
 const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
-const BURN_EXCEEDED = "Unspendable output exceeds maximum configured by user (maxburnamount)"
 const ALREADY_MINED = "Transaction outputs already in utxo set"
-const NO_INPUTS = "Make sure the tx has at least one input."
-const PACKAGE_COUNT = `Array must contain between 1 and ${MAX_PACKAGE_COUNT} transactions.`
 const OLD_PRIORITY = "Priority is no longer supported, dummy argument to prioritisetransaction must be 0."
 const PRIORITY_RANGE = "The deltas of a transaction may not come to more than all money"
 const DUSTY_PRIORITY = "Priority is not supported for transactions with dust outputs."
@@ -137,16 +103,15 @@ export const relayMethods: Effect.Effect<
       if ((yield* Effect.mapError(chainCoins.coinOf(transaction.txid), storageError)) !== undefined) {
         return yield* new RpcError({ code: RPC_CODE.verifyAlreadyInUtxoSet, message: ALREADY_MINED })
       }
-      if (pool.get(transaction.txidKey) === undefined) {
-        if (maxFee > 0) {
-          const [trial] = yield* Effect.mapError(pool.test([transaction]), storageError)
-          if (trial?.type === "rejected") return yield* refusal(trial.rejected)
-          if (trial?.type === "accepted" && trial.entry.fee > maxFee) return yield* RpcError.verifyError(FEE_EXCEEDED)
-        }
-        yield* pool.accept(transaction).pipe(
-          Effect.mapError((error) => error._tag === "TransactionRejected" ? refusal(error) : storageError(error))
-        )
+      if (pool.get(transaction.txidKey) !== undefined) return yield* pool.announceAgain(transaction.txidKey)
+      if (maxFee > 0) {
+        const [trial] = yield* Effect.mapError(pool.test([transaction]), storageError)
+        if (trial?.type === "rejected") return yield* refusal(trial.rejected)
+        if (trial?.type === "accepted" && trial.entry.fee > maxFee) return yield* RpcError.verifyError(FEE_EXCEEDED)
       }
+      yield* pool.accept(transaction).pipe(
+        Effect.mapError((error) => error._tag === "TransactionRejected" ? refusal(error) : storageError(error))
+      )
       pool.broadcastLater(transaction.txidKey)
     })
 
@@ -158,17 +123,13 @@ export const relayMethods: Effect.Effect<
     params: {
       hexstring: hexText("The transaction."),
       maxfeerate: maxFeeRateLater,
-      maxburnamount: withDefault(
-        amount("Maximum amount in NMC of an unspendable output."),
-        0,
-        "0.00"
-      )
+      maxburnamount: maxBurnAmount
     },
     results: [{ schema: Result.hex("Its txid") }],
-    examples: [[TRANSACTION], [TRANSACTION, 0]],
+    examples: [[RAW_TRANSACTION], [RAW_TRANSACTION, 0]],
     errors: [
       `-22 TX decode failed. ${NO_INPUTS}`,
-      "-8 Fee rates larger than or equal to 1BTC/kvB are not accepted",
+      `-8 ${FEE_RATE_TOO_HIGH}`,
       `-25 ${BURN_EXCEEDED}`,
       `-25 ${FEE_EXCEEDED}`,
       "-25 bad-txns-inputs-missingorspent",
@@ -177,11 +138,9 @@ export const relayMethods: Effect.Effect<
     ],
     handler: ({ hexstring, maxburnamount, maxfeerate }) =>
       Effect.gen(function*() {
-        const transaction = decode(hexstring)
+        const transaction = readOffered(hexstring)
         if (transaction === undefined) return yield* RpcError.deserialization(`TX decode failed. ${NO_INPUTS}`)
-        if (transaction.outputs.some((output) => burns(output) && output.value > maxburnamount)) {
-          return yield* RpcError.verifyError(BURN_EXCEEDED)
-        }
+        yield* checkBurns(transaction, maxburnamount)
         const rate = yield* maxfeerate
         yield* broadcast(transaction, feeOf(rate, transaction.virtualSize))
         return displayHash(transaction.txid)
@@ -199,24 +158,17 @@ export const relayMethods: Effect.Effect<
       maxfeerate: maxFeeRateLater
     },
     results: [{ schema: Schema.Array(TRIAL) }],
-    examples: [[[TRANSACTION]]],
+    examples: [[[RAW_TRANSACTION]]],
     errors: [
       `-8 ${PACKAGE_COUNT}`,
-      "-8 Fee rates larger than or equal to 1BTC/kvB are not accepted",
+      `-8 ${FEE_RATE_TOO_HIGH}`,
       `-22 TX decode failed: <hex> ${NO_INPUTS}`
     ],
     handler: ({ maxfeerate, rawtxs }, { turns }) =>
       Effect.gen(function*() {
-        if (rawtxs.length < 1 || rawtxs.length > MAX_PACKAGE_COUNT) {
-          return yield* RpcError.invalidParameter(PACKAGE_COUNT)
-        }
+        yield* checkPackageCount(rawtxs)
         const rate = yield* maxfeerate
-        const transactions = yield* eachInTurns(turns, rawtxs, (hexstring) => {
-          const transaction = decode(hexstring)
-          return transaction === undefined
-            ? RpcError.deserialization(`TX decode failed: ${hexstring} ${NO_INPUTS}`)
-            : Effect.succeed(transaction)
-        })
+        const transactions = yield* eachInTurns(turns, rawtxs, decodeOffered)
         const trials = yield* Effect.mapError(pool.test(transactions), storageError)
         return trialJson(transactions, trials, rate)
       })

@@ -66,7 +66,10 @@ export const statsMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain> = 
         const info = yield* findBlock(chain, hash_or_height)
         const block = yield* Effect.mapError(chain.block(info.hash), missingBlock)
         const undone = info.height === 0 ? [] : yield* spentBy(chain, block, info.height)
-        const spent = undone ?? (yield* RpcError.misc("Undo data not available"))
+        const lacking = chain.tree.height(chain.tree.find(info.hash)) <= chain.tree.losses.prunedTo
+          ? " (pruned data)"
+          : ""
+        const spent = undone ?? (yield* RpcError.misc(`Undo data not available${lacking}`))
         const all = blockStatsJson({ block, info, spent, subsidy: blockSubsidy(info.height, params) })
         if (stats.length === 0) return all
         const chosen: Record<string, unknown> = {}

@@ -7,43 +7,42 @@ import { TxIndex } from "../../chain/TxIndex.ts"
 import { decodeAddress, type Destination, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
 import {
   type Descriptor,
   descriptorText,
-  faultless,
   isRangedDescriptor,
-  LONGEST_DESCRIPTOR,
-  parseDescriptor,
   privatePositions,
-  publicDescriptor,
-  withChecksum
+  shownDescriptor
 } from "../../wallet/keys/descriptors.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { optional, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
-import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { storageError } from "./errors.ts"
+import { readDescriptors } from "./scanObjects.ts"
 
 /** Methods for addresses, descriptors and indexes (reference/rpc.md 3.8). */
 
 const DESTINATION_MEMBERS = {
-  isscript: Result.boolean("Whether it is the address of a script"),
+  isscript: Schema.optional(
+    Result.boolean("Whether it is the address of a script; not for a witness version without meaning yet")
+  ),
   iswitness: Result.boolean("Whether it is a segwit address"),
-  witness_version: Schema.optional(Result.integer("Version of the witness program")),
+  witness_version: Schema.optional(Result.integer("Version of the witness program; not for pay-to-anchor")),
   witness_program: Schema.optional(Result.hex("The witness program"))
 }
 
-const destinationMembers = (destination: Destination): Result.MembersOf<typeof DESTINATION_MEMBERS> =>
-  destination.kind === "witness"
-    ? {
-      isscript: destination.version === 1 || (destination.version === 0 && destination.program.length === 32),
-      iswitness: true,
-      witness_version: destination.version,
-      witness_program: toHex(destination.program)
-    }
-    : { isscript: destination.kind === "scripthash", iswitness: false }
+/** Source: upstream `rpc/util.cpp`, `DescribeAddressVisitor`. */
+const destinationMembers = (destination: Destination): Result.MembersOf<typeof DESTINATION_MEMBERS> => {
+  if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
+  const { program, version } = destination
+  if (scriptTemplate(scriptOf(destination)).type === "anchor") return { isscript: true, iswitness: true }
+  const parts = { iswitness: true, witness_version: version, witness_program: toHex(program) }
+  if (version === 0) return { isscript: program.length === 32, ...parts }
+  return version === 1 && program.length === 32 ? { isscript: true, ...parts } : parts
+}
 
 /** Whether the holder of a descriptor's keys can spend its scripts: not if the descriptor only names a script. */
 const isSolvable = ({ name }: Descriptor): boolean => name !== "addr" && name !== "raw"
@@ -105,6 +104,11 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
         results: [{
           schema: Schema.Struct({
             descriptor: Result.string("The descriptor without private keys"),
+            multipath_expansion: Schema.optional(
+              Schema.Array(Result.string("A descriptor")).annotations({
+                description: "The descriptors of each path, if it has alternative paths"
+              })
+            ),
             checksum: Result.string("Checksum of the given descriptor"),
             isrange: Result.boolean("Whether it is ranged"),
             issolvable: Result.boolean("Whether it contains the data for spending"),
@@ -114,19 +118,18 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
         examples: [["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]],
         errors: ["-5 <reason why it is invalid>"],
         handler: ({ descriptor }) => {
-          const bare = descriptor.split("#")[0] ?? ""
-          // A descriptor that is refused for its length needs no checksum, which takes a second for the longest body.
-          const isWhole = descriptor.length > LONGEST_DESCRIPTOR || descriptor.includes("#")
-          const parsed = parseDescriptor(network, isWhole ? descriptor : withChecksum(descriptor))
-          if (Either.isLeft(parsed)) return RpcError.invalidAddressOrKey(parsed.left.reason)
-          const shown = faultless(() => descriptorText(network, publicDescriptor(parsed.right)))
-          if (Either.isLeft(shown)) return RpcError.invalidAddressOrKey(shown.left.reason)
-          return Effect.succeed({
-            descriptor: shown.right,
-            checksum: descriptorChecksum(bare) ?? "",
-            isrange: isRangedDescriptor(parsed.right),
-            issolvable: isSolvable(parsed.right),
-            hasprivatekeys: privatePositions(parsed.right).length > 0
+          const [bare = ""] = descriptor.split("#")
+          return Either.map(readDescriptors(network, descriptor, "optional"), (descriptors) => {
+            const shown = descriptors.map((each) => descriptorText(network, shownDescriptor(each)))
+            const [first] = descriptors
+            return {
+              descriptor: shown[0] ?? "",
+              multipath_expansion: shown.length > 1 ? shown : undefined,
+              checksum: descriptorChecksum(bare) ?? "",
+              isrange: first !== undefined && isRangedDescriptor(first),
+              issolvable: first !== undefined && isSolvable(first),
+              hasprivatekeys: descriptors.some((each) => privatePositions(each).length > 0)
+            }
           })
         }
       })

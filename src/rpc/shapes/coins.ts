@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
-import type { AmountTotal, CoinTotals, StoredCoinStats } from "../../chain/indexes/CoinStatsIndex.ts"
+import type { AmountTotal, StoredCoinStats } from "../../chain/indexes/CoinStatsIndex.ts"
+import type { CoinTotals } from "../../chain/indexes/coinTotals.ts"
 import type { CoinStatistics } from "../../chain/state/coinStats.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"

@@ -38,3 +38,12 @@ export const decodeAnyTransaction = (bytes: Bytes, witness?: boolean): Transacti
   const legacy = witness === true ? undefined : attempt(bytes, false)
   return legacy !== undefined && (extended === undefined || isSane(legacy)) ? legacy : extended
 }
+
+/**
+ * Reads a transaction that has inputs; `undefined` if the bytes are not one. For methods that do not build transactions:
+ * upstream reads the format with witnesses alone there, in which bytes without inputs are something else.
+ */
+export const decodeWithInputs = (bytes: Bytes): Transaction | undefined => {
+  const transaction = decodeAnyTransaction(bytes, true)
+  return transaction === undefined || transaction.inputs.length === 0 ? undefined : transaction
+}

@@ -15,14 +15,12 @@ import type {
   Records,
   UnknownRecord
 } from "../../protocol/psbt/Psbt.ts"
-import { scriptText } from "../../protocol/scriptText.ts"
-import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { spentOutput } from "../../wallet/signing/psbtData.ts"
 import { Amount, itemsOf } from "../json/encodeJson.ts"
 import * as Result from "../method/results.ts"
 import { hashTypeText } from "../methods/transactionParams.ts"
 import type { ShapeContext } from "./context.ts"
-import { SCRIPT, SCRIPT_SIG, scriptJson, scriptSigJson } from "./script.ts"
+import { SCRIPT, SCRIPT_SIG, scriptJson, scriptPartsJson, scriptSigJson } from "./script.ts"
 import { TRANSACTION, transactionJson } from "./transaction.ts"
 
 /** PSBTs in answers (reference/rpc.md 3.4). Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt`. */
@@ -42,6 +40,7 @@ const PROPRIETARY = Schema.Array(
 const UNKNOWN = Result.map("key", Result.hex("The value"), "Unknown records")
 
 const INNER_SCRIPT = Schema.optional(Schema.Struct({
+  nameOp: SCRIPT.fields.nameOp,
   asm: Result.string("The operations as text"),
   hex: Result.hex("The script"),
   type: Result.string("Script type")
@@ -181,10 +180,11 @@ const proprietaryJson = ({ identifier, key, subtype, value }: ProprietaryRecord)
 
 const unknownEntry = ({ key, value }: UnknownRecord): readonly [string, string] => [toHex(key), toHex(value)]
 
-const innerScriptJson = (script: Bytes | undefined) =>
-  script === undefined
-    ? undefined
-    : { asm: scriptText(script), hex: toHex(script), type: scriptTemplate(script).type }
+const innerScriptJson = (context: ShapeContext, script: Bytes | undefined) => {
+  if (script === undefined) return undefined
+  const { asm, nameOp, type } = scriptPartsJson(context, script, "")
+  return { nameOp, asm, hex: toHex(script), type }
+}
 
 const originsJson = ({ origins }: PsbtMap) =>
   listOf(origins, ({ origin, pubkey }) => ({ pubkey: toHex(pubkey), ...originJson(origin) }))
@@ -254,8 +254,8 @@ const inputJson = (context: ShapeContext, input: PsbtInput): Result.ValueOf<type
       ({ pubkey, signature }) => [toHex(pubkey), toHex(signature)]
     ),
     sighash: sighashType === undefined ? undefined : hashTypeText(sighashType & 0xff),
-    redeem_script: innerScriptJson(input.redeemScript),
-    witness_script: innerScriptJson(input.witnessScript),
+    redeem_script: innerScriptJson(context, input.redeemScript),
+    witness_script: innerScriptJson(context, input.witnessScript),
     bip32_derivs: originsJson(input),
     final_scriptSig: finalScriptSig === undefined ? undefined : scriptSigJson(finalScriptSig),
     final_scriptwitness: finalScriptWitness?.map(toHex),
@@ -269,9 +269,9 @@ const inputJson = (context: ShapeContext, input: PsbtInput): Result.ValueOf<type
   }
 }
 
-const outputJson = (output: PsbtOutput): Result.ValueOf<typeof OUTPUT> => ({
-  redeem_script: innerScriptJson(output.redeemScript),
-  witness_script: innerScriptJson(output.witnessScript),
+const outputJson = (context: ShapeContext, output: PsbtOutput): Result.ValueOf<typeof OUTPUT> => ({
+  redeem_script: innerScriptJson(context, output.redeemScript),
+  witness_script: innerScriptJson(context, output.witnessScript),
   bip32_derivs: originsJson(output),
   taproot_internal_key: optionalHex(output.taprootInternalKey),
   taproot_tree: output.taprootTree.length === 0
@@ -313,7 +313,7 @@ export const psbtJson = (context: ShapeContext, psbt: Psbt): Result.ValueOf<type
     proprietary: sorted(psbt.proprietary).map(proprietaryJson),
     unknown: new Map(sorted(psbt.unknown).map(unknownEntry)),
     inputs: itemsOf(psbt.inputs, (input) => inputJson(context, input)),
-    outputs: itemsOf(psbt.outputs, outputJson),
+    outputs: itemsOf(psbt.outputs, (output) => outputJson(context, output)),
     fee: fee === undefined ? undefined : new Amount(fee)
   }
 }

@@ -4,9 +4,10 @@ import { MockTime } from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainCoins } from "../../../src/chain/ChainCoins.ts"
-import { ChainControl } from "../../../src/chain/ChainControl.ts"
+import { ChainControl, type PruneControl } from "../../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../../src/chain/ChainSink.ts"
 import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
+import { Snapshots } from "../../../src/chain/Snapshots.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
@@ -18,6 +19,7 @@ import { BLOCK_LIMITS } from "../../../src/mempool/mining/selectChunks.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { networks } from "../../../src/protocol/networks.ts"
+import * as Publishers from "../../../src/publish/Publishers.ts"
 import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
 import { JsonObject } from "../../../src/rpc/json/json.ts"
 import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
@@ -88,10 +90,18 @@ const NO_FOLLOWER: Follower = {
   rewind: () => Effect.void
 }
 
+const NO_PRUNING: PruneControl = {
+  options: undefined,
+  prunedTo: Effect.succeed(0),
+  begin: Effect.void,
+  upTo: () => Effect.void
+}
+
 const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), tree: noTree }).pipe(
   Layer.merge(Layer.mock(ChainCoins, {})),
   Layer.merge(Layer.mock(ChainSink, {})),
-  Layer.merge(Layer.mock(ChainControl, { repairs: [] }))
+  Layer.merge(Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING })),
+  Layer.merge(Layer.mock(Snapshots, { cacheBytes: 0, pathOf: (given) => given }))
 )
 
 describe("the table of the command line", () => {
@@ -122,6 +132,7 @@ describe("the table of the command line", () => {
       Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Indexes.layerNone,
+      Publishers.layerSilent,
       Layer.mock(SyncStatus, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),

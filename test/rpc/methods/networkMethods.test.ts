@@ -11,6 +11,7 @@ import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { networkMethods } from "../../../src/rpc/methods/networkMethods.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { serviceNames } from "../../../src/rpc/shapes/peer.ts"
 import { ampleAccount } from "../../support/memory.ts"
 import { callsOf } from "../../support/methodNode.ts"
@@ -57,7 +58,7 @@ const pool = Layer.mock(Mempool, {
 })
 
 /** The methods on a network that a test describes. */
-const network = (said: Partial<typeof PeerManager.Service>) =>
+const network = (said: Partial<typeof PeerManager.Service>, banTime?: number) =>
   Effect.zipRight(
     TestClock.setTime(1000 * NOW),
     networkMethods.pipe(
@@ -65,7 +66,15 @@ const network = (said: Partial<typeof PeerManager.Service>) =>
       Effect.provide(Layer.mergeAll(
         Layer.succeed(PeerManager, peerManager(said)),
         pool,
-        Layer.mock(Chain, { params: regtestParams, tree: noTree })
+        Layer.mock(Chain, { params: regtestParams, tree: noTree }),
+        Layer.succeed(NodeOptions, {
+          nameEncoding: "ascii",
+          valueEncoding: "ascii",
+          allowExpired: false,
+          nameHistory: true,
+          nameHashIndex: true,
+          ...(banTime === undefined ? {} : { banTime })
+        })
       ))
     )
   )
@@ -94,7 +103,7 @@ const peer: PeerInfo = {
       addrV2: true,
       ourAddress: endpoint("198.51.100.7:8334")
     },
-    features: { sendHeaders: true, compactBlocks: "low-bandwidth", feeFilter: 100_000 },
+    features: { sendHeaders: true, compactBlocks: "low-bandwidth", feeFilter: 100_000, relay: true, bloom: undefined },
     traffic: {
       bytesSent: 2_095,
       bytesReceived: 25_136,
@@ -273,6 +282,16 @@ describe("bans", () => {
       assert.match((yield* refusal("setban", "q", "maybe")).message, /^setban "subnet"/)
     }))
 
+  it.effect("last for the time of -bantime", () =>
+    Effect.gen(function*() {
+      const bans: Array<number> = []
+      const ban = (_: string, until: number) => Effect.sync(() => (bans.push(until), "banned" as const))
+      const { call } = yield* network({ ban }, 1_234)
+      yield* call("setban", "a", "add")
+      yield* call("setban", "b", "add", 60)
+      assert.deepStrictEqual(bans, [NOW + 1_234, NOW + 60])
+    }))
+
   it.effect("that ended before they began are refused, after all other errors", () =>
     Effect.gen(function*() {
       const { refusal } = yield* network({
@@ -346,16 +365,27 @@ describe("the rest", () => {
       const { call } = yield* network({
         count: Effect.succeed({ inbound: 2, outbound: 1 }),
         totals: Effect.succeed({ sent: 5, received: 6 }),
-        proxy: "127.0.0.1:9050"
+        proxy: "127.0.0.1:9050",
+        networks: new Set(["ipv4", "torv3"]),
+        relaysTransactions: false,
+        upload: Effect.succeed({
+          target: 9,
+          isReached: true,
+          servesOldBlocks: false,
+          bytesLeft: 1,
+          secondsLeft: 2
+        })
       })
       assert.strictEqual((yield* call("getconnectioncount")).text, "3")
       assert.match(
         (yield* call("getnettotals")).text,
-        /^\{"totalbytesrecv":6,"totalbytessent":5,"timemillis":1700000000000,/
+        /^\{"totalbytesrecv":6,"totalbytessent":5,"timemillis":1700000000000,"uploadtarget":\{"timeframe":86400,"target":9,"target_reached":true,"serve_historical_blocks":false,"bytes_left_in_cycle":1,"time_left_in_cycle":2\}/
       )
       const info = (yield* call("getnetworkinfo")).text
       assert.match(info, /"subversion":"\/svcd:0.0.0\/","protocolversion":110016,"localservices":"0000000000000409"/)
       assert.match(info, /"connections":3,"connections_in":2,"connections_out":1,"networkactive":true/)
+      assert.match(info, /"localrelay":false,/)
+      assert.match(info, /\{"name":"ipv6","limited":true,"reachable":false,"proxy":""/)
       assert.match(info, /\{"name":"onion","limited":false,"reachable":true,"proxy":"127.0.0.1:9050"/)
       assert.match(info, /"relayfee":0.00100000,"incrementalfee":0.00000100/)
       assert.strictEqual((yield* call("ping")).text, "null")

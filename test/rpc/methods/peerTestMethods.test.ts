@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { AddressBook } from "../../../src/network/addresses/AddressBook.ts"
+import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
@@ -35,6 +37,32 @@ describe("methods for tests of the network", () => {
         code: -3,
         message: "Verbosity was boolean but only integer allowed"
       })
+    }))
+
+  it.effect("getrawaddrman lists the places of both tables", () =>
+    Effect.gen(function*() {
+      const book = new AddressBook({ random: Math.random })
+      const at = (text: string) => parseEndpoint(text, 1) ?? assert.fail(text)
+      const now = 1_700_000_000
+      book.add([{ ...at("1.2.3.4:8334"), services: 9n, time: now }], at("5.6.7.8").address, { now })
+      book.add([{ ...at("9.9.9.9:8334"), services: 1n, time: now }], { seed: "x" }, { now })
+      book.good(at("9.9.9.9").address, 8334, now)
+      const { call } = callsWith({ bookPlaces: Effect.sync(() => [...book.places()]) })
+      const { value } = yield* call("getrawaddrman")
+      const rows = (table: unknown) => Object.values(typeof table === "object" && table !== null ? table : {})
+      const { new: fresh, tried } = Object.assign({ new: {}, tried: {} }, value)
+      const row = (address: string, services: number, source: string, network: string) => ({
+        address,
+        port: 8334,
+        services,
+        time: now,
+        network: "ipv4",
+        source,
+        source_network: network
+      })
+      assert.deepStrictEqual(rows(fresh), [row("1.2.3.4", 9, "ipv4:0506", "ipv4")])
+      assert.deepStrictEqual(rows(tried), [row("9.9.9.9", 1, "seed:x", "internal")])
+      for (const key of [...Object.keys(fresh), ...Object.keys(tried)]) assert.match(key, /^\d+\/\d+$/)
     }))
 
   it.effect("addpeeraddress reports the table that did not take the address", () =>

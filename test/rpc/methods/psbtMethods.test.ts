@@ -1,22 +1,32 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { layerOff } from "../../../src/chain/TxIndex.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { scriptOf } from "../../../src/protocol/address.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { hash160 } from "../../../src/protocol/hash.ts"
+import { nameScript } from "../../../src/protocol/nameOperation.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
 import { combinePsbts } from "../../../src/protocol/psbt/combine.ts"
 import { EMPTY_INPUT, type Psbt, type PsbtInput } from "../../../src/protocol/psbt/Psbt.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
+import { encodeWif } from "../../../src/protocol/wif.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { psbtMethods } from "../../../src/rpc/methods/psbtMethods.ts"
+import { psbtUpdateMethods } from "../../../src/rpc/methods/psbtUpdateMethods.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { expandDescriptor } from "../../../src/wallet/keys/expandDescriptor.ts"
+import { parseDescriptors } from "../../../src/wallet/keys/parseDescriptor.ts"
 import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
 import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/signing/SigningProvider.ts"
 import { signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { fixtureJson, hasShared } from "../../support/fixtures.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
+
+/** A PSBT followed by a byte. */
+const toBase64 = (text: string, more: number): string =>
+  Buffer.concat([Buffer.from(text, "base64"), Uint8Array.of(more)]).toString("base64")
 
 const OPTIONS = NodeOptions.of({
   nameEncoding: "ascii",
@@ -29,7 +39,7 @@ const OPTIONS = NodeOptions.of({
 /** The methods on the chain of `regtest-names`. */
 const calls = Effect.gen(function*() {
   const { chain, pool } = yield* MethodNode
-  const methods = yield* psbtMethods.pipe(
+  const methods = yield* Effect.map(Effect.all([psbtMethods, psbtUpdateMethods]), (lists) => lists.flat()).pipe(
     Effect.provide(servicesOf(chain)),
     Effect.provideService(Mempool, pool),
     Effect.provideService(NodeOptions, OPTIONS),
@@ -79,7 +89,10 @@ layer(methodNode())("PSBTs", (it) => {
   it.effect("refuses a text that is not a PSBT", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
-      const cases = [["%", "invalid base64"], ["AAAA", "magic bytes at byte 0: needs 5 bytes, 3 are left"]] as const
+      const cases = [["%", "invalid base64"], ["AAAA", "SpanReader::read(): end of data: iostream error"], [
+        "AAAAAAA=",
+        "Invalid PSBT magic bytes: iostream error"
+      ], [toBase64(EXAMPLE, 0), "extra data after PSBT"]] as const
       for (const method of ["decodepsbt", "finalizepsbt", "analyzepsbt", "utxoupdatepsbt"]) {
         for (const [text, why] of cases) {
           assert.deepStrictEqual(yield* refusal(method, text), { code: -22, message: `TX decode failed ${why}` })
@@ -116,6 +129,107 @@ layer(methodNode())("PSBTs", (it) => {
       const psbt = parsed(String((yield* call("converttopsbt", hex, true)).value))
       assert.strictEqual(psbt.transaction.inputs[0]?.scriptSig.length, 0)
       assert.strictEqual(psbt.inputs.length, 1)
+    }))
+
+  it.effect("are not made of a transaction with an amount that would be rounded", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* calls
+      const { inputs, lockTime, version } = funding()
+      const made = (value: number): string => {
+        const unsigned = inputs.map((input) => ({ ...input, scriptSig: new Uint8Array() }))
+        return toHex(
+          makeTransaction({ version, inputs: unsigned, outputs: [{ value, script: pkh(first) }], lockTime }).bytes
+        )
+      }
+      const exact = yield* call("converttopsbt", made(2 ** 53 - 1))
+      assert.strictEqual(parsed(String(exact.value)).transaction.outputs[0]?.value, 2 ** 53 - 1)
+      assert.deepStrictEqual(yield* refusal("converttopsbt", made(2 ** 60)), { code: -22, message: "TX decode failed" })
+    }))
+
+  it.effect("are signed with the keys of descriptors", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* calls
+      const paid = funding(wpkh(first), wpkh(second))
+      const empty = (yield* call("createpsbt", inputsOf(paid), { [ADDRESS]: 1.9999 })).value
+      const filled = withInputs(empty, (input, n) => ({ ...input, witnessUtxo: paid.outputs[n] }))
+      const descriptors = keys.map((key) => `wpkh(${encodeWif(regtest, key)})`)
+      const half = (yield* call("descriptorprocesspsbt", filled, descriptors.slice(0, 1))).value
+      assert.deepInclude(half, { complete: false })
+      assert.notProperty(half, "hex")
+      const whole = (yield* call("descriptorprocesspsbt", filled, descriptors)).value
+      assert.deepInclude(whole, { complete: true })
+      assert.property(whole, "hex")
+      const open = (yield* call("descriptorprocesspsbt", filled, descriptors, "ALL", false, false)).value
+      assert.deepInclude(open, { complete: false })
+      const [input] = parsed(String((open as { psbt: string }).psbt)).inputs
+      assert.deepStrictEqual([input?.partialSignatures.size, input?.origins.size], [1, 0])
+      assert.deepStrictEqual(yield* refusal("descriptorprocesspsbt", filled, descriptors, "all"), {
+        code: -8,
+        message: "'all' is not a valid sighash parameter."
+      })
+      const other = withInputs(filled, (input) => ({ ...input, sighashType: 2 }))
+      assert.deepStrictEqual(yield* refusal("descriptorprocesspsbt", other, descriptors, "ALL"), {
+        code: -22,
+        message: "Specified sighash value does not match value stored in PSBT"
+      })
+    }))
+
+  it.effect("are signed with derived keys, in a range, and in a script tree", () =>
+    Effect.gen(function*() {
+      const { call } = yield* calls
+      const key =
+        "tprv8ZgxMBicQKsPd7Uf69XL1XwhmjHopUGep8GuEiJDZmbQz6o58LninorQAfcKZWARbtRtfnLcJ5MQ2AtHcQJCCRUcMRvmDUjyEmNUWwx8UbK"
+      const x = "50929b74c1a04954b78b4b6035e97a5e078a5a0f28ec96d547bfee9ace803ac0"
+      const descriptors = [
+        `wpkh(${key}/1h/*h)`,
+        `wsh(and_v(v:pkh(${key}/2/*),older(1)))`,
+        `tr(${x},{pk(${key}/3/*),and_v(v:pk(${toHex(publicKeyOf(first)).slice(2)}),pkh(${key}/4/*))})`
+      ]
+      for (const desc of descriptors) {
+        const [descriptor] = Either.getOrThrow(parseDescriptors(regtest, desc, "optional"))
+        const [found] = expandDescriptor(descriptor ?? assert.fail())(3)
+        const paid = funding(found?.script ?? assert.fail())
+        const empty =
+          (yield* call("createpsbt", [{ ...inputsOf(paid)[0], sequence: 1 }], { [ADDRESS]: 0.9 }, 0, true, 2)).value
+        const filled = withInputs(empty, (input) => ({ ...input, witnessUtxo: paid.outputs[0] }))
+        assert.deepInclude((yield* call("descriptorprocesspsbt", filled, [{ desc, range: 2 }])).value, {
+          complete: false
+        })
+        const whole = (yield* call("descriptorprocesspsbt", filled, [{ desc, range: [3, 3] }])).value
+        assert.deepInclude(whole, { complete: true }, desc)
+      }
+    }))
+
+  it.effect("are not complete with final scripts that do not spend their outputs", () =>
+    Effect.gen(function*() {
+      const { call } = yield* calls
+      const paid = funding(wpkh(first), pkh(second))
+      const empty = (yield* call("createpsbt", inputsOf(paid), { [ADDRESS]: 1.9999 })).value
+      const rubbish = [
+        (input: PsbtInput) => ({ ...input, witnessUtxo: paid.outputs[0], finalScriptWitness: [Uint8Array.of(1)] }),
+        (input: PsbtInput) => ({ ...input, nonWitnessUtxo: paid, finalScriptSig: Uint8Array.of(0x51) })
+      ]
+      const text = withInputs(empty, (input, n) => rubbish[n]?.(input) ?? input)
+      assert.deepInclude((yield* call("finalizepsbt", text)).value, { complete: false })
+      const { inputs } = (yield* call("analyzepsbt", text)).value as { inputs: ReadonlyArray<object> }
+      assert.deepStrictEqual(inputs, [
+        { has_utxo: true, is_final: false, next: "updater" },
+        { has_utxo: true, is_final: false, next: "updater" }
+      ])
+    }))
+
+  it.effect("show the name operation of an inner script", () =>
+    Effect.gen(function*() {
+      const { call } = yield* calls
+      const text8 = (text: string) => new TextEncoder().encode(text)
+      const named = nameScript({ op: "name_update", name: text8("d/a"), value: text8("{}") }, pkh(first))
+      const empty = (yield* call("createpsbt", inputsOf(funding(pkh(first))), { [ADDRESS]: 0.5 })).value
+      const text = withInputs(empty, (input) => ({ ...input, redeemScript: named, witnessScript: named }))
+      const { inputs: [input] } = (yield* call("decodepsbt", text)).value as {
+        inputs: ReadonlyArray<Record<"redeem_script" | "witness_script", { nameOp: object }>>
+      }
+      assert.deepInclude(input?.redeem_script.nameOp, { op: "name_update", name: "d/a" })
+      assert.deepInclude(input?.witness_script.nameOp, { op: "name_update", name: "d/a" })
     }))
 
   it.effect("are completed, signed, finalized and extracted, and each step is reported", () =>

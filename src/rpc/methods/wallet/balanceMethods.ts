@@ -35,6 +35,7 @@ import { type Read, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { NAME_OP, nameOpJson } from "../../shapes/name.ts"
 import { isSolvable } from "./addressMethods.ts"
+import { AVOID_REUSE, avoidReuse, NO_AVOID_REUSE } from "./avoidReuse.ts"
 import { walletMethod } from "./walletContext.ts"
 import { isImmatureAt, LAST_BLOCK, lastBlockJson } from "./walletTransactions.ts"
 
@@ -46,17 +47,16 @@ const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 const DUMMY = "dummy first argument must be excluded or set to \"*\"."
 
-const NO_AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
-
 const confirmationsOf = (wallet: Wallet, { height }: WalletCoin): number =>
   height === undefined ? 0 : wallet.ledger.lastBlock().height - height + 1
 
 /** The part of the trusted balance with at least that many confirmations. Upstream `GetBalance`. */
-const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
+const confirmedBalance = (wallet: Wallet, minConfirmations: number, clean: boolean): number => {
   let sum = 0
   for (const coin of wallet.ledger.coins()) {
     const depth = confirmationsOf(wallet, coin)
     if (coin.name !== undefined || !coin.trusted || isImmatureAt(coin.coinbase, depth)) continue
+    if (clean && wallet.ledger.isReused(coin)) continue
     if (depth >= minConfirmations) sum += coin.output.value
   }
   return sum
@@ -82,7 +82,10 @@ const COIN = Schema.Struct({
   parent_descs: Schema.Array(Result.string("A descriptor")).annotations({
     description: "The descriptors from which the script is derived"
   }),
-  safe: Result.boolean("Whether it is trusted: confirmed, or the wallet's own change")
+  safe: Result.boolean("Whether it is trusted: confirmed, or the wallet's own change"),
+  reused: Schema.optional(
+    Result.boolean("Only with avoid_reuse: whether the wallet has spent from the address before")
+  )
 })
 
 const OUTPOINTS = array(
@@ -183,7 +186,7 @@ export const balanceMethods: Effect.Effect<
       dummy: withDefault(string("Must be omitted or *."), "*"),
       minconf: withDefault(int32("Minimum confirmations."), 0),
       include_watchonly: withDefault(boolean("Ignored."), false),
-      avoid_reuse: optional(boolean("Must be false: svcd does not avoid reuse."))
+      avoid_reuse: AVOID_REUSE
     },
     results: [{ schema: Result.amount("The sum") }],
     examples: [[], ["*", 6]],
@@ -191,8 +194,9 @@ export const balanceMethods: Effect.Effect<
     handler: ({ avoid_reuse, dummy, minconf }, wallet) =>
       Effect.gen(function*() {
         if (dummy !== "*") return yield* new RpcError({ code: RPC_CODE.methodDeprecated, message: DUMMY })
-        if (avoid_reuse === true) return yield* RpcError.wallet(NO_AVOID_REUSE)
-        return new Amount(minconf > 0 ? confirmedBalance(wallet, minconf) : (yield* wallet.ledger.balances).trusted)
+        const clean = yield* avoidReuse(wallet, avoid_reuse)
+        if (minconf > 0) return new Amount(confirmedBalance(wallet, minconf, clean))
+        return new Amount((yield* clean ? wallet.ledger.cleanBalances : wallet.ledger.balances).trusted)
       })
   })
 
@@ -207,21 +211,32 @@ export const balanceMethods: Effect.Effect<
         mine: Schema.Struct({
           trusted: Result.amount("The spendable balance"),
           untrusted_pending: Result.amount("Unconfirmed payments from others"),
-          immature: Result.amount("Immature coinbases")
+          immature: Result.amount("Immature coinbases"),
+          used: Schema.optional(
+            Result.amount("Only with avoid_reuse: coins of addresses that the wallet has spent from")
+          )
         }),
         lastprocessedblock: LAST_BLOCK
       })
     }],
     examples: [[]],
     handler: (_, wallet) =>
-      Effect.map(wallet.ledger.balances, ({ immature, trusted, untrustedPending }) => ({
-        mine: {
-          trusted: new Amount(trusted),
-          untrusted_pending: new Amount(untrustedPending),
-          immature: new Amount(immature)
-        },
-        lastprocessedblock: lastBlockJson(wallet)
-      }))
+      Effect.gen(function*() {
+        const all = yield* wallet.ledger.balances
+        const clean = wallet.avoidsReuse() ? yield* wallet.ledger.cleanBalances : undefined
+        const { immature, trusted, untrustedPending } = clean ?? all
+        return {
+          mine: {
+            trusted: new Amount(trusted),
+            untrusted_pending: new Amount(untrustedPending),
+            immature: new Amount(immature),
+            used: clean === undefined
+              ? undefined
+              : new Amount(all.trusted + all.untrustedPending - trusted - untrustedPending)
+          },
+          lastprocessedblock: lastBlockJson(wallet)
+        }
+      })
   })
 
   const ancestryJson = ({ txid }: WalletCoin) => {
@@ -256,7 +271,8 @@ export const balanceMethods: Effect.Effect<
       solvable,
       desc: solvable ? own.descriptor : undefined,
       parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
-      safe: coin.trusted
+      safe: coin.trusted,
+      reused: wallet.avoidsReuse() ? wallet.ledger.isReused(coin) : undefined
     }
   }
 

@@ -45,8 +45,9 @@ const textOf = (value: Json): Read<string> =>
     ? Either.right(value)
     : Either.left(RpcError.wrongType({ actual: typeOf(value), expected: "string" }))
 
-const labelOf = (value: Json | undefined): Read<string> => {
-  if (value === undefined || value === null) return Either.right("")
+const labelOf = (value: Json | undefined): Read<string | undefined> => {
+  if (value === undefined) return Either.right(undefined)
+  if (value === null) return Either.right("")
   return Either.flatMap(textOf(value), (text) =>
     text === "*"
       ? Either.left(new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" }))
@@ -59,9 +60,13 @@ const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(val
 const rangeOf = (value: Json): Read<readonly [number, number]> => {
   if (value instanceof JsonNumber) return Either.map(integerOf(value), (last) => [0, last])
   const [first, last] = isArray(value) && value.length === 2 ? value : []
-  return first instanceof JsonNumber && last instanceof JsonNumber
-    ? Either.all([integerOf(first), integerOf(last)])
-    : Either.left(RpcError.invalidParameter("Range must be specified as end or as [begin,end]"))
+  if (!(first instanceof JsonNumber) || !(last instanceof JsonNumber)) {
+    return Either.left(RpcError.invalidParameter("Range must be specified as end or as [begin,end]"))
+  }
+  return Either.flatMap(Either.all([integerOf(first), integerOf(last)]), (range) =>
+    range[0] > range[1]
+      ? Either.left(RpcError.invalidParameter("Range specified as [begin,end] must not have begin after end"))
+      : Either.right(range))
 }
 
 /** Seconds since 1970, at least 1; `undefined` for now. Upstream `GetImportTimestamp`. */
@@ -86,7 +91,7 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): Read<Imp
       descriptor: yield* readOf(bounded(yield* textOf(descriptor), MAX_TEXT, "descriptor")),
       timestamp,
       active: (yield* booleanOf(request.get("active"))) ?? false,
-      internal: (yield* booleanOf(request.get("internal"))) ?? false,
+      internal: yield* booleanOf(request.get("internal")),
       label: yield* labelOf(request.get("label")),
       range: range === undefined ? undefined : yield* rangeOf(range),
       nextIndex: nextIndex === undefined ? undefined : yield* integerOf(nextIndex)
@@ -122,7 +127,10 @@ const importOne = (
         case "RpcError":
           return Effect.succeed(failed(failure))
         case "InvalidWalletRequest":
-          return Effect.succeed(failed(new RpcError({ code: requestCode(failure), message: failure.reason })))
+          return Effect.succeed({
+            ...failed(new RpcError({ code: requestCode(failure), message: failure.reason })),
+            warnings: failure.warnings
+          })
         case "KeysLocked":
           return Effect.fail(walletError(failure))
         default:
@@ -142,7 +150,8 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       requests: array(
         json(
           "Object with desc, the descriptor with its checksum; timestamp, the earliest time of its use in seconds " +
-            "since 1970, or \"now\"; and optionally active, range, next_index, internal and label.",
+            "since 1970, or \"now\"; and optionally active, range, next_index, internal and label. Of a descriptor with two " +
+            "alternative paths, the second is for change.",
           { words: "json object" }
         ),
         "The requests."

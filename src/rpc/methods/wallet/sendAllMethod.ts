@@ -50,6 +50,7 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const NO_RECIPIENT = "Must provide at least one address without a specified amount"
 const MAX_WITH_INPUTS = "Cannot combine send_max with specific inputs."
 const DEPTH_WITH_INPUTS = "Cannot combine minconf or maxconf with specific inputs."
+const TOO_LARGE = "Transaction too large."
 const TOO_MUCH = "Assigned more value to outputs than available funds."
 const NOTHING_FOR_FEES = "Insufficient funds for fees after creating specified outputs."
 const DUST_LEFT = "Dynamically assigned remainder results in dust output."
@@ -164,6 +165,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       }
       return yield* Effect.mapError(wallet.payments.fund(request), (failure): WalletFailure | RpcError => {
         if (failure._tag !== "InvalidWalletRequest") return failure
+        if (failure.code === "too-large" && failure.reason === "Transaction too large") {
+          return RpcError.wallet(TOO_LARGE)
+        }
         return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
       })
     })
@@ -207,6 +211,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       `-6 ${TOO_MUCH}`,
       `-6 ${NOTHING_FOR_FEES}`,
       `-6 ${DUST_LEFT}`,
+      `-4 ${TOO_LARGE}`,
       ...FEE_ERRORS
     ],
     handler: ({ options, recipients, ...beside }, wallet, { turns }) =>

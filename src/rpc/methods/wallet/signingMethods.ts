@@ -11,7 +11,7 @@ import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "
 import { signMessage } from "../../../wallet/signing/message.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
 import { joined, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
-import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
+import { extractTransaction, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
 import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
@@ -32,7 +32,8 @@ import { publicKnowledge } from "./walletPsbt.ts"
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
-const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 const PSBT = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 
@@ -146,7 +147,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         results: [{
           schema: Schema.Struct({
             psbt: Result.string("The PSBT in base64"),
-            complete: Result.boolean("Whether every input is completely signed"),
+            complete: Result.boolean("Whether every input is final"),
             hex: Schema.optional(Result.hex("The transaction, if complete"))
           })
         }],
@@ -174,11 +175,12 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             if (mismatched) {
               return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
             }
-            const { complete } = signed
+            // An input with all signatures that is not final is not complete, as in the reference node.
+            const complete = signed.complete && signed.psbt.inputs.every(isFinalInput)
             const text = yield* encodedPsbt(signed.psbt, turns)
-            if (!complete) return { psbt: text, complete }
-            const { psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(signed.psbt))
-            return { psbt: text, complete, hex: toHex(extractTransaction(finished).bytes) }
+            return complete
+              ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
+              : { psbt: text, complete }
           })
       })
 

@@ -11,6 +11,7 @@ import { amount, boolean, int32, jsonObject, optional, refined, string, withDefa
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { readOutputsSteps } from "../transactionParams.ts"
+import { AVOID_REUSE, avoidReuse, NO_AVOID_REUSE } from "./avoidReuse.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { addressScriptOf, feePayers, outputNames, readFeePayers } from "./payees.ts"
 import { ensureKeys, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
@@ -44,8 +45,6 @@ const PAYMENT_RESULTS = [
   { when: "verbose is false", schema: TXID },
   { when: "verbose is true", schema: PAID }
 ]
-
-const AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
 
 const DUMMY = "Dummy value must be set to \"\""
 
@@ -99,23 +98,24 @@ export const makeSimplePayments = (
       replaceable: REPLACEABLE,
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
-      avoid_reuse: optional(boolean("Must be false: wallets do not track used addresses."), "false"),
+      avoid_reuse: AVOID_REUSE,
       fee_rate: FEE_RATE,
       verbose: VERBOSE
     },
     results: PAYMENT_RESULTS,
     examples: [[ADDRESS, 0.1], [ADDRESS, 0.1, "rent", "landlord", true]],
-    errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${AVOID_REUSE}`, TOO_LONG_COMMENT],
+    errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${NO_AVOID_REUSE}`, TOO_LONG_COMMENT],
     handler: (given, wallet) =>
       Effect.gen(function*() {
         const { address, amount: value, avoid_reuse, comment, comment_to, replaceable, verbose } = given
-        if (avoid_reuse === true) return yield* RpcError.wallet(AVOID_REUSE)
+        const clean = yield* avoidReuse(wallet, avoid_reuse)
         const fee = yield* readFeeChoice(given)
         yield* ensureUnlocked(wallet)
         const script = yield* addressScriptOf(network, address)
         const request: PaymentRequest = {
           outputs: [{ value, script }],
           subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
+          ...(clean ? { avoidReuse: true, avoidPartialSpends: true } : {}),
           ...paymentOptions({ fee, replaceable }),
           ...paymentNotes({ comment, commentTo: comment_to })
         }

@@ -13,8 +13,8 @@ import { integerWithin, type Json, JsonNumber, JsonObject } from "../../json/jso
 import { readSteps } from "../../method/inTurns.ts"
 import { adapted, array, hexText, json, object, optional, type Param, string } from "../../method/params.ts"
 import { type Read, readOf, RpcError } from "../../method/RpcError.ts"
-import { descriptorProviderSteps } from "../descriptorProvider.ts"
 import { readPubkey } from "../keyMethods.ts"
+import { descriptorProviderSteps } from "../scanObjects.ts"
 import { readTransactionInput } from "../transactionParams.ts"
 
 /** What the caller knows of inputs that spend coins of others (reference/rpc.md 3.4). Upstream `wallet/rpc/spend.cpp`. */

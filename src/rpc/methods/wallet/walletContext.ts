@@ -135,10 +135,13 @@ const REQUEST_ERRORS: Readonly<
   "no-fee-estimate": { code: RPC_CODE.insufficientFunds },
   unsolvable: { code: RPC_CODE.wallet },
   scanning: { code: RPC_CODE.wallet, message: SCANNING },
+  aborted: { code: RPC_CODE.misc },
   range: { code: RPC_CODE.invalidParameter },
   exists: { code: RPC_CODE.wallet },
   missing: { code: RPC_CODE.walletNotFound },
-  "not-final": { code: RPC_CODE.wallet }
+  "not-final": { code: RPC_CODE.wallet },
+  pruned: { code: RPC_CODE.misc },
+  "behind-pruned": { code: RPC_CODE.wallet }
 }
 
 /** The code of an invalid request, for a caller with its own message. */

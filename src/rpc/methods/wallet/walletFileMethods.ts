@@ -7,7 +7,7 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { method } from "../../method/method.ts"
 import type { CallContext, Method } from "../../method/methodTable.ts"
-import { boolean, int32, optional, string, withDefault } from "../../method/params.ts"
+import { boolean, optional, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
@@ -43,7 +43,6 @@ const LEGACY = "descriptors argument must be set to \"true\"; it is no longer po
 const NOTHING_TO_SEAL = "Passphrase provided but private keys are disabled. A passphrase is only used to encrypt " +
   "private keys, so cannot be used for wallets with private keys disabled."
 const NO_SIGNER = "Compiled without external signing support (required for external signing)"
-const NO_REUSE_CHECK = "avoid_reuse is not supported"
 const NOT_ENCRYPTED = "Empty string given as passphrase, wallet will not be encrypted."
 
 const alreadyLoaded = (name: string): RpcError =>
@@ -120,11 +119,19 @@ const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.E
     : RpcError.invalidParameter("The RPC endpoint wallet and the wallet name parameter specify different wallets")
 }
 
+/** The earliest time of the keys of a wallet and of its transactions; `undefined` if it is unknown. */
+const birthtimeOf = ({ keys, ledger }: Wallet): number | undefined => {
+  const oldest = keys.birthtime()
+  if (oldest === undefined || oldest === 0) return undefined
+  return ledger.transactions().reduce((least, { time }) => Math.min(least, time), oldest)
+}
+
 const flagsOf = (wallet: Wallet): ReadonlyArray<string> => [
   "last_hardened_xpub_cached",
   ...(wallet.keys.hasPrivateKeys ? [] : ["disable_private_keys"]),
   ...(wallet.keys.isBlank() ? ["blank"] : []),
-  "descriptor_wallet"
+  "descriptor_wallet",
+  ...(wallet.avoidsReuse() ? ["avoid_reuse"] : [])
 ]
 
 export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
@@ -171,7 +178,10 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       disable_private_keys: withDefault(boolean("Whether the wallet is watch-only and never has private keys."), false),
       blank: withDefault(boolean("Whether the wallet starts without keys."), false),
       passphrase: optional(string("A passphrase that encrypts the secrets of the wallet.")),
-      avoid_reuse: withDefault(boolean("Only false is supported."), false),
+      avoid_reuse: withDefault(
+        boolean("Whether payments leave out coins of addresses that the wallet has spent from."),
+        false
+      ),
       descriptors: withDefault(boolean("Must be true."), true),
       load_on_startup: LOAD_ON_STARTUP,
       external_signer: withDefault(boolean("Only false is supported."), false)
@@ -183,7 +193,6 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
       `-8 ${NO_NAME}`,
       `-4 ${LEGACY}`,
       `-4 ${NOTHING_TO_SEAL}`,
-      `-4 ${NO_REUSE_CHECK}`,
       `-4 ${NO_SIGNER}`
     ],
     handler: (given) =>
@@ -191,7 +200,6 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         const { blank, disable_private_keys, load_on_startup, passphrase = "", wallet_name: name } = given
         if (!given.descriptors) return yield* RpcError.wallet(LEGACY)
         if (given.external_signer) return yield* RpcError.wallet(NO_SIGNER)
-        if (given.avoid_reuse) return yield* RpcError.wallet(NO_REUSE_CHECK)
         if (name === "") return yield* RpcError.invalidParameter(NO_NAME)
         if (passphrase !== "" && disable_private_keys) return yield* RpcError.wallet(NOTHING_TO_SEAL)
         const wallet = yield* Effect.mapError(
@@ -199,6 +207,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
             name,
             privateKeys: !disable_private_keys,
             blank,
+            avoidReuse: given.avoid_reuse,
             passphrase: passphrase === "" ? undefined : Redacted.make(passphrase),
             loadOnStart: load_on_startup
           }),
@@ -310,7 +319,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           Result.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
         ),
         private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
-        avoid_reuse: Result.boolean("false"),
+        avoid_reuse: Result.boolean("Whether payments leave out coins of addresses that the wallet has spent from"),
         scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
         descriptors: Result.boolean("true"),
         external_signer: Result.boolean("false"),
@@ -333,50 +342,15 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           keypoolsize_hd_internal: change,
           unlocked_until: wallet.vault.encryption() === "none" ? undefined : wallet.vault.unlockedUntil(),
           private_keys_enabled: wallet.keys.hasPrivateKeys,
-          avoid_reuse: false,
+          avoid_reuse: wallet.avoidsReuse(),
           scanning: scanningJson(wallet),
           descriptors: true,
           external_signer: false,
           blank: wallet.keys.isBlank(),
-          birthtime: wallet.keys.birthday === 0 ? undefined : wallet.keys.birthday,
+          birthtime: birthtimeOf(wallet),
           flags: flagsOf(wallet),
           lastprocessedblock: lastBlockJson(wallet)
         }
-      })
-  })
-
-  const rescanblockchain = make({
-    name: "rescanblockchain",
-    summary: "Scans blocks again for transactions of the wallet.",
-    params: {
-      start_height: withDefault(int32("The first block."), 0),
-      stop_height: optional(int32("The last block."), "the tip")
-    },
-    results: [{
-      schema: Schema.Struct({
-        start_height: Result.integer("The first block"),
-        stop_height: Result.integer("The last scanned block")
-      })
-    }],
-    examples: [[], [100_000, 120_000]],
-    errors: [
-      `-4 ${SCANNING}`,
-      "-8 Invalid start_height",
-      "-8 Invalid stop_height",
-      "-8 stop_height must be greater than start_height"
-    ],
-    handler: ({ start_height, stop_height }, wallet) =>
-      Effect.gen(function*() {
-        if (wallet.ledger.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
-        const { height } = wallet.ledger.lastBlock()
-        if (start_height < 0 || start_height > height) return yield* RpcError.invalidParameter("Invalid start_height")
-        if (stop_height !== undefined) {
-          if (stop_height < 0 || stop_height > height) return yield* RpcError.invalidParameter("Invalid stop_height")
-          if (stop_height < start_height) {
-            return yield* RpcError.invalidParameter("stop_height must be greater than start_height")
-          }
-        }
-        return { start_height, stop_height: yield* wallet.ledger.rescan(start_height, stop_height) }
       })
   })
 
@@ -388,8 +362,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     unloadwallet,
     restorewallet,
     backupwallet,
-    getwalletinfo,
-    rescanblockchain
+    getwalletinfo
   ]
 })
 

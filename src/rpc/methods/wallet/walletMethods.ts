@@ -12,11 +12,14 @@ import { addressMethods } from "./addressMethods.ts"
 import { auxWalletMethod } from "./auxWalletMethod.ts"
 import { balanceMethods } from "./balanceMethods.ts"
 import { descriptorMethods } from "./descriptorMethods.ts"
-import { hdKeyMethod } from "./hdKeyMethod.ts"
+import { hdKeyMethods } from "./hdKeyMethods.ts"
 import { passphraseMethods } from "./passphraseMethods.ts"
+import { prunedFundsMethods } from "./prunedFundsMethods.ts"
 import { receivedMethods } from "./receivedMethods.ts"
+import { rescanMethods } from "./rescanMethods.ts"
 import { signingMethods } from "./signingMethods.ts"
 import { walletFileMethods } from "./walletFileMethods.ts"
+import { walletFlagMethods } from "./walletFlagMethods.ts"
 import { walletTransactionMethods } from "./walletTransactionMethods.ts"
 
 /**
@@ -36,9 +39,12 @@ export const walletMethods: Effect.Effect<
     receivedMethods,
     walletTransactionMethods,
     walletFileMethods,
+    rescanMethods,
+    walletFlagMethods,
+    prunedFundsMethods,
     passphraseMethods,
     descriptorMethods,
-    Effect.map(hdKeyMethod, (method) => [method]),
+    hdKeyMethods,
     signingMethods,
     Effect.map(auxWalletMethod, (method) => [method])
   ])

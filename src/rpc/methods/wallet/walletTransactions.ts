@@ -240,7 +240,8 @@ const rowsWith = <S extends object>(
   for (const [vout, { script, value }] of transaction.outputs.entries()) {
     const own = wallet.keys.own(script)
     const name = parseNameScript(script)
-    if (debit > 0 ? own?.change === true && listing.change !== true && name === undefined : own === undefined) continue
+    const isChange = name === undefined && isChangeScript(wallet, script)
+    if (debit > 0 ? isChange && listing.change !== true : own === undefined) continue
     const address = addressOf(network, name?.address ?? script)
     const label = address === undefined ? undefined : labels.get(address)?.label
     const amount = name === undefined ? value : 0

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { encodeAddress, scriptOf } from "../../../../src/protocol/address.ts"
 import { toHex } from "../../../../src/protocol/bytes.ts"
 import { hash160, sha256 } from "../../../../src/protocol/hash.ts"
+import { multiScript } from "../../../../src/protocol/miniscript/script.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
 import { makeTransaction } from "../../../../src/protocol/transaction.ts"
-import { multisigScript } from "../../../../src/rpc/methods/descriptorProvider.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import type { OwnScript } from "../../../../src/wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
@@ -133,6 +133,26 @@ describe("getaddressinfo", () => {
       })
     }))
 
+  it.effect("says that an own address without a label is change", () =>
+    Effect.gen(function*() {
+      const [given, change] = [ownScript(1), ownScript(2)]
+      const foreign = ownScript(3)
+      const labels = new Map([[given.address ?? "", { label: "", purpose: "receive" as const }]])
+      const { wallet } = fakeWallet({}, { scripts: [given, change], labels })
+      yield* run(({ on }) =>
+        Effect.gen(function*() {
+          const isChange = ({ address }: OwnScript) =>
+            Effect.map(on().call("getaddressinfo", address), ({ value }) => (value as { ischange: boolean }).ischange)
+          assert.deepStrictEqual(
+            [yield* isChange(given), yield* isChange(change), yield* isChange(foreign)],
+            [false, true, false]
+          )
+          // A label makes it an address that the owner gave out.
+          yield* on().call("setlabel", change.address, "rent")
+          assert.isFalse(yield* isChange(change))
+        }), wallet)
+    }))
+
   it.effect("describes an address of a script hash", () =>
     Effect.gen(function*() {
       const publicKey = pubkeyOf(secretOf(1))
@@ -195,7 +215,7 @@ describe("getaddressinfo", () => {
   it.effect("describes keys that share an address", () =>
     Effect.gen(function*() {
       const pubkeys = [1, 2].map((number) => pubkeyOf(secretOf(number)))
-      const witnessScript = multisigScript(2, pubkeys)
+      const witnessScript = multiScript(2, pubkeys)
       const program = { kind: "witness", version: 0, program: sha256(witnessScript) } as const
       const own = ownScript(1, {
         script: scriptOf(program),

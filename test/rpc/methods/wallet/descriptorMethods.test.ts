@@ -1,9 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { toHex } from "../../../../src/protocol/bytes.ts"
+import { descriptorChecksum } from "../../../../src/protocol/descriptor/descriptor.ts"
 import { encodeExtendedKey } from "../../../../src/protocol/extendedKey.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
+import type { JsonValue } from "../../../../src/rpc/json/encodeJson.ts"
 import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
-import { derivePath, HARDENED, masterKey, neutered } from "../../../../src/wallet/keys/hd.ts"
+import {
+  derivePath,
+  fingerprintOf,
+  HARDENED,
+  masterKey,
+  neutered,
+  publicKeyOfExtended
+} from "../../../../src/wallet/keys/hd.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import { fakeWallet, fakeWallets, type WalletMembers } from "../../../support/fakeWallet.ts"
 import { walletNode } from "../../../support/walletNode.ts"
@@ -25,7 +35,7 @@ describe("importdescriptors", () => {
           { desc: "d", timestamp: 5, range: [2, 9] }
         ])
         assert.deepStrictEqual(answer.value, Array.from({ length: 4 }, () => ({ success: true })))
-        const plain = { label: "", active: false, internal: false, range: undefined, nextIndex: undefined }
+        const plain = { label: undefined, active: false, internal: undefined, range: undefined, nextIndex: undefined }
         assert.deepStrictEqual(fake.calls, [
           ["importDescriptor", { ...plain, descriptor: "a", timestamp: undefined }],
           ["importDescriptor", { ...plain, descriptor: "b", timestamp: 1, label: "rent" }],
@@ -119,7 +129,8 @@ describe("descriptors and their keys", () => {
   const path = [HARDENED + 44, HARDENED + 1, HARDENED]
   const account = derivePath(master, path)
   const xpub = encodeExtendedKey(regtest, neutered(account))
-  const xprv = encodeExtendedKey(regtest, account)
+  const segwit = encodeExtendedKey(regtest, neutered(derivePath(master, [HARDENED + 84, ...path.slice(1)])))
+  const topPublic = encodeExtendedKey(regtest, neutered(master))
   const top = encodeExtendedKey(regtest, master)
 
   const listed = (secret: boolean) => {
@@ -158,16 +169,18 @@ describe("descriptors and their keys", () => {
         assert.include((yield* on().call("listdescriptors", true)).text, top)
       })))
 
-  it.effect("show the private key that belongs to a public one", () =>
+  it.effect("show the keys at the top, with their private keys", () =>
     run(wallet(), ({ on }) =>
       Effect.gen(function*() {
         const descriptors = [1, 0].map((change) => ({
           desc: `pkh([e58120f7/44h/1h/0h]${xpub}/${change}/*)#${"xy"[change]}`,
           active: true
         }))
-        assert.deepStrictEqual((yield* on().call("gethdkeys")).value, [{ xpub, has_private: true, descriptors }])
+        assert.deepStrictEqual((yield* on().call("gethdkeys")).value, [
+          { xpub: topPublic, has_private: true, descriptors }
+        ])
         assert.deepStrictEqual((yield* on().call("gethdkeys", { private: true, active_only: true })).value, [
-          { xpub, has_private: true, xprv, descriptors }
+          { xpub: topPublic, has_private: true, xprv: top, descriptors }
         ])
       })))
 
@@ -196,5 +209,43 @@ describe("descriptors and their keys", () => {
           assert.include(text, `"has_private":false`)
           assert.notInclude(text, "xprv")
         }))
+    }))
+
+  it.effect("are added for an address type, from the only active key or a given one", () =>
+    Effect.gen(function*() {
+      const made = wallet()
+      yield* run(made, ({ on }) =>
+        Effect.gen(function*() {
+          const { value } = yield* on().call("createwalletdescriptor", "bech32")
+          const mark = toHex(fingerprintOf(publicKeyOfExtended(master)))
+          const descs = [0, 1].map((change) => `wpkh([${mark}/84h/1h/0h]${segwit}/${change}/*)`)
+          assert.deepStrictEqual(value, { descs: descs.map((text) => `${text}#${descriptorChecksum(text) ?? ""}`) })
+          assert.deepStrictEqual((yield* on().call("createwalletdescriptor", "bech32", { internal: true })).value, {
+            descs: descs.slice(1).map((text) => `${text}#${descriptorChecksum(text) ?? ""}`)
+          })
+          const refused = (...given: ReadonlyArray<JsonValue>) => on().refusal("createwalletdescriptor", ...given)
+          assert.deepStrictEqual(yield* refused("bech32", { hdkey: top }), {
+            code: -5,
+            message: "Unable to parse HD key. Please provide a valid xpub"
+          })
+          assert.deepStrictEqual(yield* refused("bech32", { hdkey: xpub }), {
+            code: -5,
+            message: `Private key for ${xpub} is not known`
+          })
+          assert.deepStrictEqual(yield* refused("bech33"), { code: -5, message: "Unknown address type 'bech33'" })
+        }))
+      yield* run(wallet({ descriptors: () => Effect.succeed([]) }), ({ on }) =>
+        Effect.map(on().refusal("createwalletdescriptor", "bech32"), ({ code, message }) => {
+          assert.deepStrictEqual([code, message.slice(0, 37)], [-5, "Unable to determine which HD key to u"])
+        }))
+      yield* run(
+        wallet({
+          encryption: () =>
+            "locked"
+        }),
+        ({ on }) =>
+          Effect.map(on().refusal("createwalletdescriptor", "bech32"), ({ code }) =>
+            assert.strictEqual(code, -13))
+      )
     }))
 })

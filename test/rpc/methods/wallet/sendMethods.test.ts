@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { virtualSize } from "../../../../src/mempool/policy/feeRate.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, fromHex } from "../../../../src/protocol/bytes.ts"
@@ -10,7 +10,7 @@ import {
   outpointKey,
   type Transaction
 } from "../../../../src/protocol/transaction.ts"
-import { WalletWatchOnly } from "../../../../src/wallet/errors.ts"
+import { InvalidWalletRequest, WalletWatchOnly } from "../../../../src/wallet/errors.ts"
 import { estimateInputWeight } from "../../../../src/wallet/signing/estimate.ts"
 import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
 import { makeProvider } from "../../../../src/wallet/signing/SigningProvider.ts"
@@ -234,6 +234,27 @@ describe("sendall", () => {
       yield* call("sendall", [ADDRESS], null, null, null, { send_max: true })
       yield* call("sendall", [ADDRESS], null, null, 100)
       assert.deepStrictEqual(inputs(), [2, 2, 3])
+    }))
+
+  it.effect("judges the fee rate first", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* paymentsOf(payingWallet([COIN]))
+      const tooLow = {
+        code: "too-small",
+        reason: "Fee rate (1.000 sat/vB) is lower than the minimum fee rate"
+      } as const
+      const { refusal: strict } = yield* paymentsOf(
+        payingWallet([COIN], { feeRate: () => Either.left(new InvalidWalletRequest(tooLow)) })
+      )
+      // Without the fee rate, the inputs are what is wrong.
+      assert.deepStrictEqual(
+        yield* refusal("sendall", [ADDRESS], null, null, null, { inputs: [], send_max: true }),
+        invalid(-8, "Cannot combine send_max with specific inputs.")
+      )
+      assert.deepStrictEqual(
+        yield* strict("sendall", [ADDRESS], null, null, 1, { inputs: [], send_max: true }),
+        invalid(-8, tooLow.reason)
+      )
     }))
 
   it.effect("refuses amounts that cannot be shared", () =>

@@ -113,6 +113,8 @@ describe("sendtoaddress", () => {
         yield* withFees(null, "fast", null),
         invalid(-8, "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\"")
       )
+      // The mode is judged first.
+      assert.deepStrictEqual(yield* withFees(0, "fast", null), yield* withFees(null, "fast", null))
       assert.deepStrictEqual(
         yield* withFees(6, null, 1),
         invalid(
@@ -132,6 +134,16 @@ describe("sendtoaddress", () => {
         invalid(-4, "wallet does not have the \"avoid reuse\" feature enabled")
       )
       assert.deepStrictEqual(fake.requests, [])
+    }))
+
+  it.effect("leaves out coins of addresses that the wallet has spent from, if the wallet does so", () =>
+    Effect.gen(function*() {
+      const fake = payingWallet([10 * COIN], { avoidsReuse: () => true })
+      const { call } = yield* paymentsOf(fake)
+      yield* call("sendtoaddress", ADDRESS, 1)
+      yield* call("sendtoaddress", ADDRESS, 1, null, null, null, null, null, null, false)
+      assert.deepInclude(fake.requests[0], { avoidReuse: true, avoidPartialSpends: true })
+      assert.notProperty(fake.requests[1], "avoidReuse")
     }))
 
   it.effect("reports insufficient funds, a locked wallet, and missing keys", () =>
@@ -183,6 +195,8 @@ describe("sendmany", () => {
         subtractFeeFrom: [1],
         comment: "both"
       }])
+      yield* call("sendmany", "", { [ADDRESS]: 1, [OTHER]: "0.5" }, 1, "", [1, 0])
+      assert.deepStrictEqual(fake.requests[1]?.subtractFeeFrom, [1, 0])
     }))
 
   it.effect("refuses a dummy, repeated addresses, and fee payers that are not paid", () =>
@@ -196,7 +210,7 @@ describe("sendmany", () => {
         yield* refusalOfText("sendmany", `["", {"${ADDRESS}": 1, "${ADDRESS}": 2}]`),
         invalid(-8, `Invalid parameter, duplicated address: ${ADDRESS}`)
       )
-      const withPayers = (payers: ReadonlyArray<string>) =>
+      const withPayers = (payers: ReadonlyArray<string | number | boolean>) =>
         refusal("sendmany", "", { [ADDRESS]: 1 }, null, null, payers)
       const text = "Invalid parameter 'subtract fee from output'"
       assert.deepStrictEqual(
@@ -207,6 +221,10 @@ describe("sendmany", () => {
         yield* withPayers([ADDRESS, ADDRESS]),
         invalid(-8, `${text}, duplicated position: 0`)
       )
+      assert.deepStrictEqual(yield* withPayers([ADDRESS, 0]), invalid(-8, `${text}, duplicated position: 0`))
+      assert.deepStrictEqual(yield* withPayers([1]), invalid(-8, `${text}, position too large: 1`))
+      assert.deepStrictEqual(yield* withPayers([-1]), invalid(-8, `${text}, negative position: -1`))
+      assert.deepStrictEqual(yield* withPayers([true]), invalid(-8, `${text}, invalid value type: bool`))
       assert.include(
         (yield* refusal("sendmany", "", 5)).message,
         "JSON value of type number is not of expected type object"

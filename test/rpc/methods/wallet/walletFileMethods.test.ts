@@ -44,15 +44,22 @@ describe("wallets as a whole", () => {
       Effect.gen(function*() {
         const { call } = on()
         yield* call("createwallet", "a", true, true, null, false, true, true)
-        yield* call("createwallet", "b", false, false, "secret", false, true, false)
+        yield* call("createwallet", "b", false, false, "secret", true, true, false)
         assert.strictEqual(
           (yield* call("createwallet", "c", false, false, "")).text,
           `{"name":"c","warnings":["Empty string given as passphrase, wallet will not be encrypted."]}`
         )
         assert.deepStrictEqual(made, [
-          { name: "a", privateKeys: false, blank: true, passphrase: undefined, loadOnStart: true },
-          { name: "b", privateKeys: true, blank: false, passphrase: "secret", loadOnStart: false },
-          { name: "c", privateKeys: true, blank: false, passphrase: undefined, loadOnStart: undefined }
+          { name: "a", privateKeys: false, blank: true, avoidReuse: false, passphrase: undefined, loadOnStart: true },
+          { name: "b", privateKeys: true, blank: false, avoidReuse: true, passphrase: "secret", loadOnStart: false },
+          {
+            name: "c",
+            privateKeys: true,
+            blank: false,
+            avoidReuse: false,
+            passphrase: undefined,
+            loadOnStart: undefined
+          }
         ])
       }))
   })
@@ -150,12 +157,66 @@ describe("one wallet", () => {
   })
 
   it.effect("reports that it does not scan, and omits missing members", () =>
-    run(fakeWallets([fakeWallet({ birthday: 0 }).wallet]), ({ on }) =>
+    run(fakeWallets([fakeWallet({ birthtime: () => 0 }).wallet]), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("getwalletinfo")
         assert.deepInclude(value, { scanning: false, flags: ["last_hardened_xpub_cached", "descriptor_wallet"] })
         assert.notProperty(value, "unlocked_until")
         assert.notProperty(value, "birthtime")
+      })))
+
+  it.effect("has flags, of which avoid_reuse can change", () => {
+    let avoids = false
+    const { wallet } = fakeWallet({
+      avoidsReuse: () => avoids,
+      setAvoidReuse: (on) => Effect.sync(() => void (avoids = on)),
+      isBlank: () => true,
+      hasPrivateKeys: false
+    })
+    return run(fakeWallets([wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { call, refusal } = on()
+        assert.deepStrictEqual((yield* call("setwalletflag", "avoid_reuse")).value, {
+          flag_name: "avoid_reuse",
+          flag_state: true
+        })
+        assert.deepInclude((yield* call("getwalletinfo")).value, {
+          avoid_reuse: true,
+          blank: true,
+          flags: ["last_hardened_xpub_cached", "disable_private_keys", "blank", "descriptor_wallet", "avoid_reuse"]
+        })
+        const refused = (...given: ReadonlyArray<string | boolean>) =>
+          Effect.map(refusal("setwalletflag", ...given), ({ code, message }) => [code, message])
+        assert.deepStrictEqual(yield* refused("avoid_reuse"), [
+          -8,
+          "Wallet flag is already set to true: avoid_reuse"
+        ])
+        assert.deepStrictEqual(yield* refused("blank", false), [-8, "Wallet flag is immutable: blank"])
+        assert.deepStrictEqual(yield* refused("abc"), [-8, "Unknown wallet flag: abc"])
+        yield* call("setwalletflag", "avoid_reuse", false)
+        assert.isFalse(avoids)
+      }))
+  })
+
+  it.effect("of the old kind and of external signers do not exist", () =>
+    run(fakeWallets([fakeWallet().wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { refusal } = on()
+        const refused = (name: string, ...given: ReadonlyArray<string>) =>
+          Effect.map(refusal(name, ...given), ({ code, message }) => [code, message])
+        assert.deepStrictEqual(yield* refused("migratewallet", "old"), [
+          -4,
+          "Error: This wallet is already a descriptor wallet"
+        ])
+        assert.deepStrictEqual(yield* refused("enumeratesigners"), [
+          -1,
+          "Compiled without external signing support (required for external signing)"
+        ])
+        assert.deepStrictEqual(yield* refused("walletdisplayaddress", "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"), [
+          -1,
+          "There is no ScriptPubKeyManager for this address"
+        ])
+        assert.deepStrictEqual(yield* refused("walletdisplayaddress", "x"), [-5, "Invalid address"])
       })))
 
   it.effect("is copied, and reports only the failure of a copy", () => {

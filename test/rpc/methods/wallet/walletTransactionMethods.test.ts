@@ -263,6 +263,15 @@ describe("listtransactions", () => {
       })
     ))
 
+  it.effect("lists change as received once its address has a label", () => {
+    const labels = new Map([...LABELS, [address(3) ?? "", { label: "kept", purpose: "receive" as const }]])
+    return run(({ on }) =>
+      Effect.gen(function*() {
+        const { value } = yield* on().call("listtransactions", "kept")
+        assert.deepStrictEqual(categories(value), [["receive", idOf(NEW)], ["receive", idOf(SEND)]])
+      }), fakeWallet(wallet().wallet.ledger, { ...wallet(), labels }).wallet)
+  })
+
   it.effect("refuses an invalid number of payments and an invalid label", () =>
     run(({ on }) =>
       Effect.gen(function*() {

@@ -1,0 +1,178 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Chain } from "../../chain/Chain.ts"
+import { ChainCoins } from "../../chain/ChainCoins.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
+import type { Coin } from "../../consensus/view.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { type Bytes, equal, toHex } from "../../protocol/bytes.ts"
+import { type OutpointKey, txidKey } from "../../protocol/keys.ts"
+import { addressScript } from "../../protocol/nameOperation.ts"
+import { isFinalInput, type Psbt, type PsbtInput } from "../../protocol/psbt/Psbt.ts"
+import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
+import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
+import { extractTransaction, type SignedPsbt, signPsbtSteps } from "../../wallet/signing/signPsbt.ts"
+import { inTurns, readInTurns } from "../method/inTurns.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
+import { array, boolean, json, optional, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
+import { RpcError } from "../method/RpcError.ts"
+import type { CallTurns } from "../SlowLane.ts"
+import { storageError } from "./errors.ts"
+import { DECODE_FAILED, decodePsbtParam, encodedPsbt, PSBT, PSBT_EXAMPLE } from "./psbtMethods.ts"
+import { descriptorProviderSteps } from "./scanObjects.ts"
+import { findSpentOutputs } from "./spentOutputs.ts"
+import { readHashType, SIGHASH_PARAM } from "./transactionParams.ts"
+
+/** Methods that complete PSBTs from the chain and from descriptors (reference/rpc.md 3.4). */
+
+const DESCRIPTORS = array(
+  json("A descriptor, or an object with desc and, for a ranged descriptor, range."),
+  "Descriptors."
+)
+
+const OPTIONAL_DESCRIPTORS = optional(DESCRIPTORS)
+
+const MISMATCH = "Specified sighash value does not match value stored in PSBT"
+
+/** Whether an output is spent by a witness, as far as its script and the known redeem script show. */
+const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
+  const address = addressScript(script)
+  if (witnessVersion(address) >= 0) return true
+  const redeem = isPayToScriptHash(address) ? provider.redeemScript(address.subarray(2, 22)) : undefined
+  return redeem !== undefined && witnessVersion(redeem) >= 0
+}
+
+/** Fails if an input that is not final has another hash type than the requested one. */
+const refuseMismatch = (psbt: Psbt, { statuses }: SignedPsbt): Effect.Effect<void, RpcError> => {
+  const mismatched = statuses.some((status, n) => {
+    const input = psbt.inputs[n]
+    return status === "mismatch" && input !== undefined && !isFinalInput(input)
+  })
+  return mismatched ? RpcError.deserialization(MISMATCH) : Effect.void
+}
+
+export const psbtUpdateMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainCoins | Mempool | TxIndex
+> = Effect
+  .gen(function*() {
+    const chain = yield* Chain
+    const chainCoins = yield* ChainCoins
+    const pool = yield* Mempool
+    const index = yield* TxIndex
+    const { network } = chain.params
+
+    /** A transaction from the mempool or, with an index, from the chain. */
+    const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
+      Effect.gen(function*() {
+        const waiting = pool.get(txidKey(txid))
+        if (waiting !== undefined) return waiting.transaction
+        const height = yield* index.heightOf(txid)
+        const info = height === undefined ? undefined : yield* chain.headerAt(height)
+        if (info === undefined) return undefined
+        const block = yield* Effect.catchTags(chain.block(info.hash), {
+          BlockNotFound: () => Effect.succeed(undefined),
+          BlockUnavailable: () => Effect.succeed(undefined)
+        })
+        return block?.transactions.find((transaction) => equal(transaction.txid, txid))
+      }).pipe(Effect.mapError(storageError))
+
+    const withUtxo = (
+      input: PsbtInput,
+      prevout: Bytes,
+      { coins, provider }: { readonly coins: ReadonlyMap<OutpointKey, Coin>; readonly provider: SigningProvider }
+    ): Effect.Effect<PsbtInput, RpcError> =>
+      Effect.gen(function*() {
+        if (input.nonWitnessUtxo !== undefined) return input
+        const nonWitnessUtxo = yield* findTransaction(prevoutTxid(prevout))
+        if (nonWitnessUtxo !== undefined) return { ...input, nonWitnessUtxo }
+        const coin = coins.get(outpointKey(prevout))
+        if (coin === undefined || !isSegwit(coin.script, provider)) return input
+        return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
+      })
+
+    /** The PSBT with the outputs that it spends, from the mempool and the chain. */
+    const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
+      Effect.gen(function*() {
+        const coins = yield* findSpentOutputs({ chainCoins, pool }, psbt.transaction, turns)
+        const inputs: Array<PsbtInput> = []
+        for (const [n, input] of psbt.inputs.entries()) {
+          const prevout = psbt.transaction.inputs[n]?.prevout
+          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, { coins, provider }))
+          if (turns.isOver()) yield* turns.next
+        }
+        return { ...psbt, inputs }
+      })
+
+    const utxoupdatepsbt = method({
+      name: "utxoupdatepsbt",
+      group: "Raw transactions",
+      heavy: true,
+      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and data from descriptors.",
+      params: {
+        psbt: PSBT,
+        descriptors: OPTIONAL_DESCRIPTORS
+      },
+      results: [{ schema: Result.string("The PSBT in base64") }],
+      examples: [[PSBT_EXAMPLE]],
+      errors: [DECODE_FAILED, "-5 <reason why the descriptor is invalid>"],
+      handler: ({ descriptors, psbt }, { turns }) =>
+        Effect.gen(function*() {
+          const provider = descriptors === undefined
+            ? NO_PROVIDER
+            : withoutKeys(yield* readInTurns(turns, descriptorProviderSteps(network, descriptors)))
+          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
+          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
+          yield* refuseMismatch(updated, signed)
+          return yield* encodedPsbt(signed.psbt, turns)
+        })
+    })
+
+    const descriptorprocesspsbt = method({
+      name: "descriptorprocesspsbt",
+      group: "Raw transactions",
+      heavy: true,
+      summary: "Adds to a PSBT the outputs that it spends and data from descriptors, and signs with their keys.",
+      params: {
+        psbt: PSBT,
+        descriptors: DESCRIPTORS,
+        sighashtype: SIGHASH_PARAM,
+        bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
+        finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
+      },
+      results: [{
+        schema: Schema.Struct({
+          psbt: Result.string("The PSBT in base64"),
+          complete: Result.boolean("Whether every input is final"),
+          hex: Schema.optional(Result.hex("The transaction, if complete"))
+        })
+      }],
+      examples: [[PSBT_EXAMPLE, ["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]]],
+      errors: [
+        DECODE_FAILED,
+        "-5 <reason why the descriptor is invalid>",
+        "-8 '<x>' is not a valid sighash parameter.",
+        `-22 ${MISMATCH}`
+      ],
+      handler: ({ bip32derivs, descriptors, finalize, psbt, sighashtype }, { turns }) =>
+        Effect.gen(function*() {
+          const known = yield* readInTurns(turns, descriptorProviderSteps(network, descriptors))
+          const hashType = yield* readHashType(sighashtype)
+          const provider = bip32derivs ? known : { ...known, origin: () => undefined }
+          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
+          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { hashType, finalize }))
+          yield* refuseMismatch(updated, signed)
+          const complete = signed.psbt.inputs.every(isFinalInput)
+          const text = yield* encodedPsbt(signed.psbt, turns)
+          return complete
+            ? { psbt: text, complete, hex: toHex(extractTransaction(signed.psbt).bytes) }
+            : { psbt: text, complete }
+        })
+    })
+
+    return [utxoupdatepsbt, descriptorprocesspsbt]
+  })

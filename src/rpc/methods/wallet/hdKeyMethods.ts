@@ -1,0 +1,203 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { Chain } from "../../../chain/Chain.ts"
+import { encodeExtendedKey, parseExtendedKey } from "../../../protocol/extendedKey.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import { descriptorText, publicDescriptor, withChecksum } from "../../../wallet/keys/descriptors.ts"
+import { accountPath, neutered, pathText, PURPOSE_OF } from "../../../wallet/keys/hd.ts"
+import { parseDescriptor } from "../../../wallet/keys/parseDescriptor.ts"
+import type { AddressType } from "../../../wallet/keys/WalletKeys.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method/methodTable.ts"
+import { boolean, namedOptions, optional, orEmpty, string, withDefault } from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+import { addressType } from "./addressMethods.ts"
+import { ensureUnlocked, SCANNING, walletMethod } from "./walletContext.ts"
+
+/** The extended keys of a wallet (reference/rpc.md 3.9). */
+
+/** Extended keys in the text of a descriptor. */
+const EXTENDED_KEY = /[xt]p(?:ub|rv)[1-9A-HJ-NP-Za-km-z]+/g
+
+interface HdKey {
+  readonly xpub: string
+  /** If the text has it. */
+  readonly xprv: string | undefined
+}
+
+/** The extended keys in a descriptor, each with its public form. */
+const keysIn = (network: Network, descriptor: string): ReadonlyArray<HdKey> =>
+  [...descriptor.matchAll(EXTENDED_KEY)].flatMap(([text]): ReadonlyArray<HdKey> => {
+    const parsed = parseExtendedKey(network, text)
+    if ("error" in parsed) return []
+    const { extendedKey } = parsed
+    if (extendedKey.kind === "public") return [{ xpub: text, xprv: undefined }]
+    return [{ xpub: encodeExtendedKey(network, neutered(extendedKey)), xprv: text }]
+  })
+
+interface Found {
+  readonly descriptors: Array<{ readonly desc: string; readonly active: boolean }>
+  xprv: string | undefined
+}
+
+type Listed = ReadonlyArray<{ readonly descriptor: string; readonly active: boolean }>
+
+/**
+ * The extended keys of descriptors. `open` are the same descriptors with private keys, from which the keys are those at
+ * the top of their paths; while the wallet is locked they are those of its accounts.
+ */
+const extendedKeys = (network: Network, shown: Listed, open: Listed): ReadonlyMap<string, Found> => {
+  const keys = new Map<string, Found>()
+  for (const [at, { active, descriptor }] of shown.entries()) {
+    for (const { xprv, xpub } of keysIn(network, open[at]?.descriptor ?? descriptor)) {
+      const found = keys.get(xpub) ?? { descriptors: [], xprv: undefined }
+      found.xprv ??= xprv
+      found.descriptors.push({ desc: descriptor, active })
+      keys.set(xpub, found)
+    }
+  }
+  return keys
+}
+
+/** The descriptor of a type under a master key, without its checksum. Upstream `GenerateWalletDescriptor`. */
+const descriptorOf = (
+  network: Network,
+  { internal, type, xprv }: { readonly type: AddressType; readonly xprv: string; readonly internal: boolean }
+): string => {
+  const key = `${xprv}${pathText(accountPath(network, PURPOSE_OF[type]))}/${internal ? 1 : 0}/*`
+  switch (type) {
+    case "legacy":
+      return `pkh(${key})`
+    case "p2sh-segwit":
+      return `sh(wpkh(${key}))`
+    case "bech32":
+      return `wpkh(${key})`
+    case "bech32m":
+      return `tr(${key})`
+  }
+}
+
+/** The text of a descriptor without its private keys, with a checksum. */
+const publicTextOf = (network: Network, text: string): Either.Either<string, InvalidWalletRequest> =>
+  Either.map(
+    parseDescriptor(network, withChecksum(text)),
+    (descriptor) => descriptorText(network, publicDescriptor(descriptor))
+  )
+
+const AMBIGUOUS = "Unable to determine which HD key to use from active descriptors. Please specify with 'hdkey'"
+const NO_XPUB = "Unable to parse HD key. Please provide a valid xpub"
+const EXISTS = "Descriptor already exists"
+
+export const hdKeyMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+  const { params: { network } } = yield* Chain
+  const make = walletMethod(yield* Wallets)
+
+  const gethdkeys = make({
+    name: "gethdkeys",
+    summary: "Lists the extended keys of the wallet, each with the descriptors that contain it.",
+    params: {
+      options: orEmpty(namedOptions({
+        active_only: withDefault(boolean("Only keys of active descriptors."), false),
+        private: withDefault(boolean("Whether to include private keys."), false)
+      }, "Options."))
+    },
+    results: [{
+      schema: Schema.Array(Schema.Struct({
+        xpub: Result.string("The extended public key"),
+        has_private: Result.boolean("Whether the wallet has its private key"),
+        xprv: Schema.optional(Result.string("The extended private key, if requested")),
+        descriptors: Schema.Array(
+          Schema.Struct({
+            desc: Result.string("The descriptor"),
+            active: Result.boolean("Whether the wallet derives new addresses from it")
+          })
+        ).annotations({ description: "The descriptors" })
+      }))
+    }],
+    examples: [[]],
+    handler: ({ options: { active_only, private: secret } }, wallet) =>
+      Effect.gen(function*() {
+        if (secret) yield* ensureUnlocked(wallet)
+        const open = wallet.keys.hasPrivateKeys && wallet.vault.encryption() !== "locked"
+        const wanted = (listed: Listed): Listed => listed.filter(({ active }) => active || !active_only)
+        const shown = wanted(yield* wallet.keys.descriptors(false))
+        const keys = extendedKeys(network, shown, open ? wanted(yield* wallet.keys.descriptors(true)) : [])
+        return [...keys].map(([xpub, { descriptors, xprv }]) => ({
+          xpub,
+          // While the wallet is locked, its private keys are unreadable. A wallet with private keys is assumed to have
+          // them all.
+          has_private: open ? xprv !== undefined : wallet.keys.hasPrivateKeys,
+          xprv: secret ? xprv : undefined,
+          descriptors
+        }))
+      })
+  })
+
+  const createwalletdescriptor = make({
+    name: "createwalletdescriptor",
+    summary: "Adds the descriptors of an address type to the wallet, for new addresses, from one of its keys.",
+    params: {
+      type: addressType("The type of the addresses"),
+      options: orEmpty(namedOptions({
+        internal: optional(boolean("Whether to add that of change alone, or that of receiving alone."), "both"),
+        hdkey: optional(string("The extended public key, one of gethdkeys."), "that of all active descriptors")
+      }, "Options."))
+    },
+    results: [{
+      schema: Schema.Struct({
+        descs: Schema.Array(Result.string("A descriptor")).annotations({ description: "The new descriptors" })
+      })
+    }],
+    examples: [["bech32m"]],
+    errors: [
+      "-5 Unknown address type '<x>'",
+      `-5 ${AMBIGUOUS}`,
+      `-5 ${NO_XPUB}`,
+      "-5 Private key for <xpub> is not known",
+      `-4 ${EXISTS}`,
+      `-4 ${SCANNING}`
+    ],
+    handler: ({ options: { hdkey, internal }, type }, wallet) =>
+      Effect.gen(function*() {
+        yield* ensureUnlocked(wallet)
+        const given = hdkey === undefined ? undefined : parseExtendedKey(network, hdkey)
+        if (given !== undefined && ("error" in given || given.extendedKey.kind === "private")) {
+          return yield* RpcError.invalidAddressOrKey(NO_XPUB)
+        }
+        const listed = wallet.keys.hasPrivateKeys ? yield* wallet.keys.descriptors(true) : []
+        const keys = listed.flatMap(({ active, descriptor }) =>
+          keysIn(network, descriptor).map((key) => ({ ...key, active }))
+        )
+        const [only, ...others] = new Set(keys.flatMap(({ active, xpub }) => active ? xpub : []))
+        if (hdkey === undefined && (only === undefined || others.length > 0)) {
+          return yield* RpcError.invalidAddressOrKey(AMBIGUOUS)
+        }
+        const wanted = hdkey ?? only ?? ""
+        const xprv = keys.find((key) => key.xpub === wanted && key.xprv !== undefined)?.xprv
+        if (xprv === undefined) return yield* RpcError.invalidAddressOrKey(`Private key for ${wanted} is not known`)
+        const descs: Array<string> = []
+        for (const each of internal === undefined ? [false, true] : [internal]) {
+          const before = new Set((yield* wallet.keys.descriptors(false)).map(({ descriptor }) => descriptor))
+          const text = descriptorOf(network, { type, xprv, internal: each })
+          const shown = yield* publicTextOf(network, text)
+          if (before.has(shown)) continue
+          yield* wallet.keys.importDescriptor({
+            descriptor: withChecksum(text),
+            label: "",
+            timestamp: undefined,
+            active: true,
+            internal: each,
+            range: undefined,
+            nextIndex: undefined
+          })
+          descs.push(shown)
+        }
+        return descs.length === 0 ? yield* RpcError.wallet(EXISTS) : { descs }
+      })
+  })
+
+  return [gethdkeys, createwalletdescriptor]
+})

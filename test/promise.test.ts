@@ -76,7 +76,7 @@ describe("svcd/promise", () => {
         assert.strictEqual(missing._tag, "NameNotFound")
         assert.include(missing.message, "d/none")
         assert.instanceOf(await rejection(client.updateName("d/x", "", null)), Library.WalletDisabled)
-        assert.deepStrictEqual(await client.freshness(), { height: 700, synced: true })
+        assert.deepStrictEqual(await client.freshness(), { height: 700, synced: true, proof: "full" })
         await client.close()
       })
       const wrong = yield* Effect.promise(() => rejection(newClient({ ...config, maxPeers: -1 })))

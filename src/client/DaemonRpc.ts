@@ -129,8 +129,25 @@ interface Identity {
   readonly refresh: (refused: Credentials | undefined) => boolean
 }
 
+/** No credentials, until the daemon asks for some and a cookie file has them. */
+const spareIdentity = (cookieFile: string): Identity => {
+  let cookie: Credentials | undefined
+  return {
+    current: () => cookie,
+    refresh: (refused) => {
+      const read = readCookie(cookieFile)
+      if (Either.isLeft(read)) return false
+      cookie = read.right
+      return refused === undefined || Redacted.value(cookie.password) !== Redacted.value(refused.password)
+    }
+  }
+}
+
 const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig> => {
-  const { cookieFile, credentials } = config
+  const { cookieFile, credentials, spareCookieFile } = config
+  if (cookieFile === undefined && credentials === undefined && spareCookieFile !== undefined) {
+    return Either.right(spareIdentity(spareCookieFile))
+  }
   if (cookieFile === undefined) return Either.right({ current: () => credentials, refresh: () => false })
   return Either.map(readCookie(cookieFile), (first) => {
     let cookie = first

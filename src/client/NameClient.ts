@@ -78,13 +78,24 @@ export interface Freshness {
   readonly height: number
   /** Whether that block is the tip of the network, as far as the node knows. */
   readonly synced: boolean
+  /** What the answer rests on; of a daemon, what it rests on if the daemon is to be believed. */
+  readonly proof: ProofLevel
 }
+
+/**
+ * What an answer about a name rests on (docs/light.md). `work`: the operation is in the chain with the most work since
+ * the anchor. `signatures`: besides, each owner in the window was signed for by the one before. `full`: all rules since
+ * genesis.
+ */
+export type ProofLevel = "work" | "signatures" | "full"
 
 export interface ResolveOptions {
   /** Fails with `NotSynced` unless the node is synced. */
   readonly requireSynced?: boolean | undefined
   /** Fails with `NotSynced` unless names are known up to this height. */
   readonly minHeight?: number | undefined
+  /** Fails with `NotSynced` unless the answer rests on this much; `work` by default. */
+  readonly requireProof?: ProofLevel | undefined
 }
 
 /** The transaction of a name operation. */
@@ -184,6 +195,11 @@ export interface ClientConfig {
   readonly timeout?: number | undefined
   /** Embedded: the client only resolves names. */
   readonly disableWallet?: boolean | undefined
+  /**
+   * Embedded: `light` answers from headers and the last blocks of the chain alone, within a minute, without a wallet;
+   * `full`, the default, checks the whole chain first.
+   */
+  readonly sync?: "light" | "full" | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
   readonly walletPassphrase?: string | undefined
 }

@@ -24,6 +24,11 @@ export interface DaemonAddress extends Address {
 export interface DaemonConfig extends DaemonAddress {
   readonly credentials: Credentials | undefined
   readonly cookieFile: string | undefined
+  /**
+   * A cookie file that need not exist. The client reads it once the daemon asks for credentials, if it has no others: the
+   * secret is not sent to a daemon that needs none.
+   */
+  readonly spareCookieFile?: string | undefined
   readonly wallet: string | undefined
   /** Milliseconds for one call. */
   readonly timeout: number
@@ -36,6 +41,7 @@ export interface EmbeddedConfig {
   readonly maxPeers: number
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly disableWallet: boolean
+  readonly sync: "light" | "full"
   readonly wallet: string | undefined
   readonly walletPassphrase: Redacted.Redacted<string> | undefined
 }
@@ -125,6 +131,11 @@ const Config = Schema.Struct({
   wallet: Schema.UndefinedOr(text),
   timeout: Schema.UndefinedOr(integer(1, MAX_TIMEOUT)),
   disableWallet: Schema.UndefinedOr(Schema.Boolean),
+  sync: Schema.UndefinedOr(
+    Schema.Literal("light", "full").annotations({
+      message: () => ({ message: oneOf("light", "full"), override: true })
+    })
+  ),
   walletPassphrase: Schema.UndefinedOr(text)
 })
 
@@ -168,6 +179,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["timeout", `has to be an integer from 1 to ${MAX_TIMEOUT}`],
   ["bootstrapPeers", "has to be a list of addresses of the form host:port"],
   ["disableWallet", "has to be true or false"],
+  ["sync", oneOf("light", "full")],
   ["config", "has to be an object"]
 ])
 
@@ -228,6 +240,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         maxPeers: fields.maxPeers ?? DEFAULT_PEERS,
         bootstrapPeers: peers,
         disableWallet: fields.disableWallet ?? false,
+        sync: fields.sync ?? "full",
         wallet,
         walletPassphrase: walletPassphrase === undefined ? undefined : Redacted.make(walletPassphrase)
       }

@@ -5,7 +5,7 @@ import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { NotSynced } from "./errors.ts"
-import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
+import type { Freshness, NameRecord, ProofLevel, ResolveOptions } from "./NameClient.ts"
 
 /** Name records as applications see them. */
 
@@ -51,7 +51,14 @@ export const recordAt = (fixed: FixedPart, asOf: Freshness, params: ConsensusPar
 }
 
 /** The failure if the node is not as recent as the caller requires; otherwise `undefined`. */
-export const tooOld = (asOf: Freshness, { minHeight, requireSynced }: ResolveOptions): NotSynced | undefined =>
-  requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight
+export const tooOld = (
+  asOf: Freshness,
+  { minHeight, requireProof = "work", requireSynced }: ResolveOptions
+): NotSynced | undefined =>
+  requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
+    PROOFS.indexOf(asOf.proof) < PROOFS.indexOf(requireProof)
     ? new NotSynced({ height: asOf.height })
     : undefined
+
+/** From the weakest to the strongest. */
+const PROOFS: ReadonlyArray<ProofLevel> = ["work", "signatures", "full"]

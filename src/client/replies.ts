@@ -87,7 +87,7 @@ export const chainInfo = (reply: Json): ChainInfo | undefined => {
   if (info === undefined) return undefined
   const { bestblockhash: best, blocks, chain, headers = blocks, initialblockdownload } = info
   const synced = initialblockdownload !== true && headers <= blocks
-  return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced } }
+  return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced, proof: "full" } }
 }
 
 /** A record in the form of `name_show` and `name_scan`, with names and values in hexadecimal digits. */

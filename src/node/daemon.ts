@@ -11,6 +11,7 @@ import * as NodeClock from "../base/NodeClock.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import { rebuildRequested } from "../chain/repair/rebuild.ts"
+import { snapshotDirectory } from "../chain/snapshot/snapshotState.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
@@ -24,6 +25,8 @@ import { sampleProcess } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
+import * as Publishers from "../publish/Publishers.ts"
+import type { ZeroMqMissing } from "../publish/zeroMq.ts"
 import { callerLimit } from "../rpc/CallerMemory.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
@@ -34,11 +37,12 @@ import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.t
 import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
+import { Wallets } from "../wallet/Wallets.ts"
 import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
-import { notifyOfNode, notifyOfShutdown } from "./notifications.ts"
+import { notifyOfNode, notifyOfShutdown, notifyOfWallets } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
 import { rpcCookie } from "./rpcCookie.ts"
 
@@ -62,10 +66,14 @@ export class Restarts {
     this.chainstateDirectory = chainstateDirectory
   }
 
+  private isRequested(): boolean {
+    return [this.chainstateDirectory, snapshotDirectory(this.chainstateDirectory)].some(rebuildRequested)
+  }
+
   readonly mayMend = (failure: { readonly _tag: string; readonly message: string }): Effect.Effect<boolean> =>
     Effect.gen(this, function*() {
       const reason = failure.message
-      if (failure._tag !== "StorageCorrupted" || !rebuildRequested(this.chainstateDirectory)) {
+      if (failure._tag !== "StorageCorrupted" || !this.isRequested()) {
         yield* Effect.logError("node stops", { reason })
         return false
       }
@@ -83,8 +91,8 @@ export class Restarts {
 
 /** The settings that change answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
-  const { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
-  return { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
+  const { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
+  return { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
 }
 
 /** The report until the node is built. */
@@ -164,7 +172,13 @@ const sampleNode = (sampling: Sampling) =>
   })
 
 /** Why a daemon ends without a request to stop. */
-export type DaemonEnded = BindFailed | ImportFailed | InvalidWalletRequest | StorageFailure | WalletDamaged
+export type DaemonEnded =
+  | BindFailed
+  | ImportFailed
+  | InvalidWalletRequest
+  | StorageFailure
+  | WalletDamaged
+  | ZeroMqMissing
 
 /** Starts the node behind the listener, and lets it answer as soon as possible. Returns what ends the daemon. */
 const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
@@ -177,6 +191,8 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const server = yield* RpcServer.RpcServer
     const pages = yield* Pages
     const data = yield* DataHealth
+    const { changes } = yield* Wallets
+    yield* notifyOfWallets(settings.notify, changes)
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
     yield* Effect.addFinalizer(() => notifyOfShutdown(settings.notify))
@@ -249,6 +265,7 @@ export const run = (settings: Settings) => {
   const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
   const daemon = Dispatch.installed(allMethods).pipe(
     Layer.provideMerge(parts),
+    Layer.provideMerge(Publishers.layer(settings.zmq)),
     Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),
     Layer.provideMerge(logControl(settings, switches)),
     Layer.provideMerge(Layer.merge(listener, metricsEndpoint(settings, sampling))),

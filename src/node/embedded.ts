@@ -2,11 +2,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import { existsSync } from "node:fs"
 import { availableParallelism, homedir } from "node:os"
+import { join } from "node:path"
 import { formatHostPort } from "../base/addresses.ts"
 import { spannedLayer } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
-import type { ImportFailed } from "../chain/errors.ts"
+import type { BlocksPruned, ImportFailed } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
 import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
@@ -15,10 +17,12 @@ import { NameClient } from "../client/NameClient.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
 import { completeNames } from "../names/completeNames.ts"
+import * as Publishers from "../publish/Publishers.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
 import * as EmbeddedOperations from "./embeddedOperations.ts"
+import * as LightClient from "./lightClient.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 
@@ -153,11 +157,13 @@ const make = (config: DecodedConfig, settings: Settings) =>
   })
 
 const openFailure = (
-  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | OpenFailure
+  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | BlocksPruned | OpenFailure
 ): OpenFailure => {
   switch (failure._tag) {
     case "InvalidWalletRequest":
       return new InvalidConfig({ field: "wallet", reason: failure.message })
+    case "BlocksPruned":
+      return new InvalidConfig({ field: "dataDir", reason: failure.message })
     case "BindFailed":
       return new InvalidConfig({ field: "maxPeers", reason: failure.message })
     default:
@@ -169,6 +175,7 @@ const openFailure = (
 export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
   Layer.scoped(NameClient, make(config, settings)).pipe(
     Layer.provideMerge(Node.layer(settings, tell)),
+    Layer.provide(Publishers.layerSilent),
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
     Layer.provide(Memory.layer),
     Layer.mapError(openFailure),
@@ -183,5 +190,16 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
 export const layer = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
   Layer.unwrapEffect(Effect.map(
     embeddedSettings(config),
-    (settings) => Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))
+    (settings) =>
+      config.embedded.sync === "light" && !existsSync(join(settings.dataDir, "chainstate", "chainstate.db"))
+        ? lightClient(settings)
+        : Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))
   ))
+
+/** A light client: names from headers and the last blocks of the chain. For directories without a whole chain. */
+const lightClient = (settings: Settings): Layer.Layer<NameClient, OpenFailure> =>
+  LightClient.layer(settings).pipe(
+    Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.provide(Memory.layer),
+    Layer.mapError(openFailure)
+  )

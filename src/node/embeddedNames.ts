@@ -38,11 +38,11 @@ export const make = ({ ask, complete }: CompleteNames) =>
     const { params } = chain
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
-    let said: Freshness = { height: 0, synced: false }
+    let said: Freshness = { height: 0, synced: false, proof: "full" }
 
     /** The freshness at a height; one object as long as nothing changes. */
     const asOfHeight = (height: Height, synced: boolean): Freshness => {
-      if (said.height !== height || said.synced !== synced) said = { height, synced }
+      if (said.height !== height || said.synced !== synced) said = { height, synced, proof: "full" }
       return said
     }
 

@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
@@ -9,10 +10,11 @@ import { attempt } from "../chain/attempt.ts"
 import * as Chain from "../chain/Chain.ts"
 import { ChainControl } from "../chain/ChainControl.ts"
 import { ChainSink } from "../chain/ChainSink.ts"
-import type { ImportFailed } from "../chain/errors.ts"
+import { ImportFailed } from "../chain/errors.ts"
 import * as Indexes from "../chain/indexes/Indexes.ts"
 import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
 import * as BlockHealth from "../chain/repair/BlockHealth.ts"
+import { Snapshots } from "../chain/Snapshots.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
@@ -28,9 +30,11 @@ import * as ErrorCount from "../metrics/countErrors.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
+import { publishing } from "../publish/publish.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { version } from "../version.ts"
+import { InvalidWalletRequest } from "../wallet/errors.ts"
 import type { WalletRules } from "../wallet/WalletRules.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
@@ -47,7 +51,7 @@ import { reindex } from "./reindex.ts"
 export type Tell = (step: string) => Effect.Effect<void>
 
 /** The rules of the configured network, with changes for tests. */
-const paramsFor = (settings: Settings): ConsensusParams => {
+export const paramsFor = (settings: Settings): ConsensusParams => {
   const params = withOverrides(paramsOf(networks[settings.network]), {
     activation: settings.activation,
     ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
@@ -68,6 +72,8 @@ const rulesOf = (wallet: WalletValues): WalletRules => ({
   replaceable: wallet.walletrbf,
   keypool: wallet.keypool,
   spendUnconfirmedChange: wallet.spendzeroconfchange,
+  avoidPartialSpends: wallet.avoidpartialspends,
+  maxGroupingFee: wallet.maxapsfee,
   rejectLongChains: wallet.walletrejectlongchains,
   broadcast: wallet.walletbroadcast
 })
@@ -94,6 +100,22 @@ const MIB = 1024 * 1024
 
 const MEGABYTE = 1_000_000
 
+/** Bytes of a block file with `-fastprune` (upstream `node/blockstorage.cpp`, `FindNextBlockPos`). */
+const SMALL_FILE = 0x10000
+
+/** The height from which on blocks are pruned (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
+const pruneAfter = ({ fastPrune, network }: Settings): number =>
+  network === "mainnet" ? 100_000 : fastPrune ? 100 : 1_000
+
+const pruningOf = (settings: Settings) => {
+  const { fastPrune, prune } = settings
+  const target = prune === "manual" || prune === undefined ? undefined : prune * MIB
+  return {
+    ...prune === undefined ? {} : { prune: { target, after: pruneAfter(settings) } },
+    ...fastPrune ? { maxFileSize: SMALL_FILE } : {}
+  }
+}
+
 /** Whether there are peers to connect to: until one has answered, the node cannot know what is missing. */
 const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
   maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
@@ -113,7 +135,9 @@ const stores = (settings: Settings, tell: Tell) =>
       pageSize: settings.pageSize,
       coinCacheBytes: settings.dbCache * MIB,
       verifyThreads: settings.verifyThreads,
-      check: { blocks: settings.checkBlocks, level: settings.checkLevel }
+      check: { blocks: settings.checkBlocks, level: settings.checkLevel },
+      snapshotHash: settings.snapshotHash,
+      ...pruningOf(settings)
     }).pipe(Layer.annotateLogs("subsystem", "chain"))
     const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
       Layer.annotateLogs("subsystem", "names")
@@ -124,7 +148,8 @@ const stores = (settings: Settings, tell: Tell) =>
       maxTipAge: settings.maxTipAge
     })
     const mempool = Mempool.layer({
-      filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
+      filename: directory.file("mempool.dat"),
+      keep: settings.persistMempool,
       maxUsage: settings.maxMempool * MEGABYTE,
       expiryHours: settings.mempoolExpiry,
       policy: policyOf(settings.relay)
@@ -197,6 +222,31 @@ const importBlocks = (files: ReadonlyArray<string>) =>
     })
   })
 
+/** Loads the snapshot of the command line as soon as the header of its base block is known. */
+const loadSnapshot = (file: string) =>
+  Effect.gen(function*() {
+    const snapshots = yield* Snapshots
+    const base = yield* snapshots.base
+    if (base !== undefined) {
+      return yield* Effect.logInfo("a snapshot is loaded already: -loadsnapshot does nothing", { height: base.height })
+    }
+    yield* Effect.retry(snapshots.load(file), {
+      while: (failure) => failure._tag === "SnapshotRefused" && failure.cause === "header",
+      schedule: Schedule.spaced("1 second")
+    })
+  }).pipe(
+    Effect.catchTag("SnapshotRefused", ({ reason }) => new ImportFailed({ file, reason }))
+  )
+
+/** Empties names that began with a snapshot, if the chain did not: the snapshot was removed. */
+const restartNames = Effect.gen(function*() {
+  const { base } = yield* Snapshots
+  const { beginning, follower } = yield* NameDb.NameDb
+  if ((yield* base) !== undefined || (yield* beginning) === undefined) return
+  yield* Effect.logWarning("names began with a snapshot that is not in use: they are read again from the blocks")
+  yield* follower.repair?.begin ?? Effect.void
+})
+
 /** The services of a node, from the disk to the network. They are idle until `start`. */
 export const layer = (settings: Settings, tell: Tell) =>
   NodeMetrics.layer.pipe(
@@ -234,11 +284,16 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
 
     for (const warning of control.repairs) yield* Effect.logWarning(warning)
     yield* tell("Loading names…")
+    yield* restartNames
     yield* control.register(names.follower)
     if (index.follower !== undefined) yield* control.register(index.follower)
     yield* Effect.forEach(indexes.followers, control.register, { discard: true })
-    yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true })
-    yield* control.register(mempool.follower)
+    yield* Effect.forEach(wallets.loaded(), ({ follower }) => control.register(follower), { discard: true }).pipe(
+      Effect.catchTag("BlocksPruned", () =>
+        new InvalidWalletRequest({ code: "behind-pruned", reason: Wallets.BEHIND_PRUNED }))
+    )
+    yield* publishing(control.register(mempool.follower))
+    yield* control.pruning.begin
     yield* Effect.forkScoped(withoutSpan(logBlocks))
     yield* ready
     const { header, height } = yield* chain.tip
@@ -254,9 +309,18 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       Effect.zipRight(mempool.load),
       Effect.zipRight(status.loaded),
       // A defect ends the node as well: otherwise it would load for ever.
-      Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
+      Effect.catchAllCause((cause) =>
+        Deferred.failCause(failed, cause)
+      ),
       withoutSpan,
       Effect.forkScoped
     )
+    if (settings.loadSnapshot !== undefined) {
+      yield* loadSnapshot(settings.loadSnapshot).pipe(
+        Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
+        withoutSpan,
+        Effect.forkScoped
+      )
+    }
     return Effect.raceFirst(Deferred.await(failed), control.failure)
   }).pipe(Effect.withSpan("svcd.node.start"), Effect.annotateLogs("subsystem", "chain"))

@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
 import type { NotifySettings } from "../config/settings.ts"
 import { displayHash } from "../protocol/bytes.ts"
+import type { TransactionChange } from "../wallet/Wallet.ts"
 import { runCommand } from "./runCommand.ts"
 
 /**
@@ -14,6 +15,9 @@ import { runCommand } from "./runCommand.ts"
 
 /** Commands of one kind that may wait; those beyond are dropped. */
 const MAX_WAITING = 1_000
+
+/** The same for wallets: a rescan has many transactions at once. */
+const MAX_WAITING_OF_WALLETS = 10_000
 
 /** Milliseconds that a command may run. */
 const LONGEST = 60_000
@@ -30,15 +34,48 @@ const run = (kind: keyof NotifySettings, command: string, limit: { readonly mill
 
 /** A queue whose commands run one after the other until the scope closes. Returns what adds one. */
 const lineOf = (
-  kind: keyof NotifySettings
+  kind: keyof NotifySettings,
+  most = MAX_WAITING
 ): Effect.Effect<(command: string) => Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const waiting = yield* Queue.dropping<string>(MAX_WAITING)
+    const waiting = yield* Queue.dropping<string>(most)
     const next = Effect.flatMap(waiting.take, (command) => run(kind, command, { milliseconds: LONGEST }))
     yield* Effect.forkScoped(Effect.forever(next))
     return (command) =>
       Effect.flatMap(waiting.offer(command), (taken) =>
         taken ? Effect.void : Effect.logWarning("command dropped: too many wait", { option: kind }))
+  })
+
+/** Text as one word of a shell. Upstream `common/system.cpp`, `ShellEscape`. */
+const shellWord = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`
+
+/**
+ * The command for a transaction of a wallet: %s becomes its txid, %w the quoted name of the wallet, %b the hash of its
+ * block or `unconfirmed`, %h the height or -1. Upstream `CWallet::AddToWallet`.
+ */
+export const walletCommand = (command: string, { block, txid, wallet }: TransactionChange): string =>
+  command.replaceAll(/%[sbhw]/g, (mark) => {
+    switch (mark) {
+      case "%s":
+        return displayHash(txid)
+      case "%b":
+        return block === undefined ? "unconfirmed" : displayHash(block.hash)
+      case "%h":
+        return String(block?.height ?? -1)
+      default:
+        return shellWord(wallet)
+    }
+  })
+
+/** Runs `-walletnotify` for the transactions of wallets. */
+export const notifyOfWallets = (
+  { walletnotify }: NotifySettings,
+  changes: Stream.Stream<TransactionChange>
+): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    if (walletnotify === undefined) return
+    const add = yield* lineOf("walletnotify", MAX_WAITING_OF_WALLETS)
+    yield* Effect.forkScoped(Stream.runForEach(changes, (change) => add(walletCommand(walletnotify, change))))
   })
 
 export interface NotifiedNode {

@@ -1,29 +1,39 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import type { Address } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
-import { randomBytes, secureRandom } from "../base/random.ts"
+import { peerTime } from "../base/NodeClock.ts"
+import { type Random, randomBytes, secureRandom } from "../base/random.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
 import { Indexes } from "../chain/indexes/Indexes.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import type { Settings } from "../config/settings.ts"
+import { Light } from "../light/Light.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import * as AddressStore from "../network/addresses/AddressStore.ts"
 import * as Gossip from "../network/addresses/gossip.ts"
 import { ownAddressFor } from "../network/addresses/ownAddress.ts"
+import type { PeerManagerOptions } from "../network/connect/net.ts"
 import { messageTable } from "../network/messageTable.ts"
 import { ownServices } from "../network/ownServices.ts"
+import { UploadTarget } from "../network/peer/UploadTarget.ts"
 import { PeerHandlers } from "../network/PeerHandlers.ts"
+import type { PeerRelay } from "../network/peerInfo.ts"
 import * as PeerManager from "../network/PeerManager.ts"
+import { bloomMessages } from "../network/relay/bloomMessages.ts"
 import * as Relay from "../network/relay/Relay.ts"
 import * as FilterServer from "../network/serve/FilterServer.ts"
 import * as Server from "../network/serve/Server.ts"
 import * as SyncManager from "../network/sync/SyncManager.ts"
+import { parseNetAddress } from "../network/wire/addressText.ts"
+import { Services } from "../network/wire/messages/version.ts"
+import type { AddressNetwork } from "../network/wire/netAddress.ts"
+import type { Network } from "../protocol/networks.ts"
 
-/** Interval at which addresses are passed on. */
-const GOSSIP_TICK = "1 second"
+/** Milliseconds at which addresses are passed on. */
+const GOSSIP_TICK = 1000
 
 /** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
 const NEAR_TIP_SECONDS = 144 * 600
@@ -32,12 +42,25 @@ const NEAR_TIP_SECONDS = 144 * 600
 type NetworkSettings = Pick<
   Settings,
   | "addPeers"
+  | "blocksOnly"
+  | "connectTimeout"
+  | "discover"
+  | "dnsSeed"
+  | "externalAddresses"
+  | "fixedSeeds"
+  | "forceDnsSeed"
+  | "maxUploadTarget"
+  | "networks"
+  | "peerTimeout"
+  | "seedNodes"
   | "listen"
   | "maxInbound"
   | "maxOutbound"
   | "maxPeers"
   | "network"
   | "peerBlockFilters"
+  | "peerBloomFilters"
+  | "prune"
   | "proxy"
   | "userAgentComment"
   | "whitebind"
@@ -49,6 +72,72 @@ type NetworkSettings = Pick<
 /** The port that the node announces to peers. A listener with the permission `noban` has none (upstream `GetListenPort`). */
 const announcedPort = ({ listen, whitebind }: NetworkSettings): number | undefined =>
   (listen ?? whitebind.find(({ implicit, permissions }) => !implicit && !permissions.includes("noban"))?.address)?.port
+
+/** The networks of automatic connections, in the words of the protocol. */
+const networksOf = ({ networks }: NetworkSettings): ReadonlySet<AddressNetwork> =>
+  new Set(networks.map((network) => network === "onion" ? "torv3" : network))
+
+/** Own addresses that the operator named. One without a port has that of the listener. */
+const externalAddresses = (settings: NetworkSettings, defaultPort: number): ReadonlyArray<Address> =>
+  settings.externalAddresses.map(({ host, port }) => ({
+    host,
+    port: port === 0 ? announcedPort(settings) ?? defaultPort : port
+  }))
+
+/** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
+const MANUAL_SCORE = 4
+
+interface GossipParts {
+  readonly network: Network
+  readonly store: AddressStore.AddressStore
+  readonly random: Random
+  readonly services: () => bigint
+  readonly initialDownload: Effect.Effect<boolean>
+}
+
+/** Receives addresses of peers and passes them on, while the scope is open. */
+const makeGossip = (
+  settings: NetworkSettings,
+  { initialDownload, network, random, services, store }: GossipParts
+): Effect.Effect<Gossip.Gossip, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    let downloading = true
+    const listenPort = announcedPort(settings)
+    const networks = networksOf(settings)
+    const local = externalAddresses(settings, network.defaultP2pPort).flatMap(({ host, port }) => {
+      const address = parseNetAddress(host)
+      return address === undefined ? [] : [{ address, port, score: MANUAL_SCORE }]
+    })
+    const gossip = Gossip.make({
+      book: store.book,
+      bans: store.bans,
+      random,
+      key: randomBytes(random, 16),
+      now: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000),
+      get services() {
+        return services()
+      },
+      ownAddress: (peer) =>
+        listenPort === undefined
+          ? undefined
+          : ownAddressFor(peer, {
+            local,
+            listenPort,
+            discover: settings.discover,
+            random
+          }),
+      initialDownload: () => downloading,
+      reachable: (network) => networks.has(network)
+    })
+    const time = yield* peerTime
+    yield* Effect.gen(function*() {
+      downloading = yield* initialDownload
+      gossip.tick(yield* unixTime)
+      yield* time.sleep(GOSSIP_TICK)
+    }).pipe(Effect.forever, Effect.forkScoped)
+    return gossip
+  })
 
 /** The parts that handle the messages of peers: sync, relay, serving, addresses. */
 const makeHandlers = (
@@ -66,40 +155,28 @@ const makeHandlers = (
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const random = secureRandom()
     const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
-    const sync = yield* SyncManager.make()
-    const relay = yield* Relay.make({ random })
-    const server = yield* Server.make({ transactionFor: relay.transactionFor, served: sync.served })
+    const { blocksOnly, peerBloomFilters: bloom } = settings
+    const upload = new UploadTarget(settings.maxUploadTarget)
+    const sync = yield* SyncManager.make({ blocksOnly })
+    const relay = yield* Relay.make({ random, blocksOnly, bloom, upload })
     const index = settings.peerBlockFilters ? (yield* Indexes).filters : undefined
     const filters = index === undefined ? undefined : yield* FilterServer.make(index)
-    const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined })
-    let downloading = true
-    const listenPort = announcedPort(settings)
-    const gossip = Gossip.make({
-      book: store.book,
-      bans: store.bans,
-      random,
-      key: randomBytes(random, 16),
-      now,
-      get services() {
-        return services()
-      },
-      ownAddress: (peer) =>
-        listenPort === undefined
-          ? undefined
-          : ownAddressFor(peer, {
-            local: [],
-            listenPort,
-            discover: settings.proxy === undefined,
-            random
-          }),
-      initialDownload: () => downloading,
-      reachable: (network) =>
-        network === "ipv4" || network === "ipv6" || (network === "torv3" && settings.proxy !== undefined)
+    const prunes = settings.prune !== undefined
+    const services = (): bigint => ownServices(chain.tree.losses, { filters: filters !== undefined, bloom, prunes })
+    const server = yield* Server.make({
+      transactionFor: relay.transactionFor,
+      served: sync.served,
+      upload,
+      prunes,
+      limited: () => (services() & Services.network) === 0n
     })
-    yield* Effect.gen(function*() {
-      downloading = yield* status.initialDownload
-      gossip.tick(yield* unixTime)
-    }).pipe(Effect.repeat(Schedule.spaced(GOSSIP_TICK)), Effect.forkScoped)
+    const gossip = yield* makeGossip(settings, {
+      network: chain.params.network,
+      store,
+      random,
+      services,
+      initialDownload: status.initialDownload
+    })
     const { tree } = chain
     return {
       handlers: [sync, relay, server, gossip],
@@ -108,33 +185,106 @@ const makeHandlers = (
         relay: relay.messages,
         server: server.messages,
         filters,
+        bloom: bloomMessages(bloom),
         gossip: gossip.messages
       }),
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
       lastAnnouncement: sync.lastAnnouncement,
+      fetchBlock: sync.fetch,
       orphans: relay.orphans,
       services,
+      upload,
       startHeight: () => tree.height(tree.tip()),
       nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
       needExtraPeer: sync.staleTip
     }
   })
 
+/** What the manager of connections needs of the settings. */
+const managerOptions = (settings: NetworkSettings, network: Network): PeerManagerOptions => ({
+  network,
+  listen: settings.listen,
+  whitebind: settings.whitebind,
+  whitelist: settings.whitelist,
+  whitelistRelay: settings.whitelistRelay,
+  whitelistForceRelay: settings.whitelistForceRelay,
+  maxPeers: settings.maxPeers,
+  maxInbound: settings.maxInbound,
+  maxOutbound: settings.maxOutbound,
+  addPeers: settings.addPeers,
+  proxy: settings.proxy,
+  userAgentComment: settings.userAgentComment,
+  connectTimeout: settings.connectTimeout,
+  peerTimeout: settings.peerTimeout,
+  blocksOnly: settings.blocksOnly,
+  networks: networksOf(settings),
+  seedNodes: settings.seedNodes,
+  dnsSeed: settings.dnsSeed,
+  forceDnsSeed: settings.forceDnsSeed,
+  fixedSeeds: settings.fixedSeeds,
+  externalAddresses: externalAddresses(settings, network.defaultP2pPort),
+  discover: settings.discover
+})
+
 /** The network of a node: finds peers, exchanges messages with them, and follows, serves and relays what they have. */
 export const layer = (settings: NetworkSettings, peersFile: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
+    PeerManager.layer(managerOptions(settings, params.network)).pipe(
+      Layer.provide(Layer.scoped(PeerHandlers, makeHandlers(settings, peersFile)))
+    )))
+
+/** The parts of a light node: it follows the chain, and has nothing to serve or to relay. */
+const makeLightHandlers = (
+  settings: NetworkSettings,
+  peersFile: string
+): Effect.Effect<typeof PeerHandlers.Service, never, Light | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { chain, sink, span, status } = yield* Light
+    const clock = yield* Effect.clock
+    const random = secureRandom()
+    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
+    const sync = yield* SyncManager.makeOver({
+      chain,
+      sink,
+      span,
+      // Peers want no announcement from a node that serves no block.
+      status: { ...status, initialDownload: Effect.succeed(true) },
+      mempool: { entries: () => [] }
+    }, { blocksOnly: true })
+    const gossip = yield* makeGossip(settings, {
+      network: chain.params.network,
+      store,
+      random,
+      services: () => Services.witness,
+      initialDownload: status.initialDownload
+    })
+    const { tree } = chain
+    return {
+      handlers: [sync, gossip],
+      messages: messageTable({ sync: sync.messages, gossip: gossip.messages }),
+      store,
+      info: (peer) => ({ sync: sync.syncOf(peer), relay: NO_RELAY, gossip: gossip.gossipOf(peer) }),
+      lastAnnouncement: sync.lastAnnouncement,
+      fetchBlock: sync.fetch,
+      orphans: () => [],
+      services: () => Services.witness,
+      upload: new UploadTarget(0),
+      startHeight: () => tree.height(tree.tip()),
+      nearTip: () => tree.time(tree.tip()) > clock.unsafeCurrentTimeMillis() / 1000 - NEAR_TIP_SECONDS,
+      needExtraPeer: sync.staleTip
+    }
+  })
+
+const NO_RELAY: PeerRelay = { toAnnounce: 0, lastSequence: 0, lastTransaction: 0 }
+
+/** The network of a light node: finds peers, and follows their chain. It accepts no connections. */
+export const lightLayer = (settings: NetworkSettings, peersFile: string) =>
+  Layer.unwrapEffect(Effect.map(Light, ({ params }) =>
     PeerManager.layer({
-      network: params.network,
-      listen: settings.listen,
-      whitebind: settings.whitebind,
-      whitelist: settings.whitelist,
-      whitelistRelay: settings.whitelistRelay,
-      whitelistForceRelay: settings.whitelistForceRelay,
-      maxPeers: settings.maxPeers,
-      maxInbound: settings.maxInbound,
-      maxOutbound: settings.maxOutbound,
-      addPeers: settings.addPeers,
-      proxy: settings.proxy,
-      userAgentComment: settings.userAgentComment
-    }).pipe(Layer.provide(Layer.scoped(PeerHandlers, makeHandlers(settings, peersFile))))))
+      ...managerOptions(settings, params.network),
+      listen: undefined,
+      whitebind: [],
+      maxInbound: 0,
+      blocksOnly: true
+    }).pipe(Layer.provide(Layer.scoped(PeerHandlers, makeLightHandlers(settings, peersFile))))))

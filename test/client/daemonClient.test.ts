@@ -86,7 +86,7 @@ describe("the client over a daemon", () => {
         height: 690,
         expiresIn: 20,
         expired: false,
-        asOf: { height: 700, synced: true }
+        asOf: { height: 700, synced: true, proof: "full" }
       })
       assert.deepStrictEqual(calls.slice(before).map(({ method }) => method), ["getblockchaininfo", "name_show"])
       assert.deepStrictEqual(calls.at(-1)?.params, [

@@ -34,7 +34,11 @@ describe("a member that the client can do without", () => {
   })
 
   it.each(others("boolean"))("is read as missing with %j instead of a boolean", (odd) => {
-    assert.deepStrictEqual(readInfo({ ...INFO, initialblockdownload: odd })?.asOf, { height: 5, synced: true })
+    assert.deepStrictEqual(readInfo({ ...INFO, initialblockdownload: odd })?.asOf, {
+      height: 5,
+      synced: true,
+      proof: "full"
+    })
     assert.isTrue(readName({ ...NAME, expired: odd })?.expired)
   })
 

@@ -22,7 +22,7 @@ class Names {
       height: 1,
       expiresIn: expiresAt,
       expired: false,
-      asOf: { height: 0, synced: true }
+      asOf: { height: 0, synced: true, proof: "full" }
     })
   }
 
@@ -34,7 +34,7 @@ class Names {
         if (record === undefined) return new NameNotFound({ requested: name })
         const expiresIn = record.expiresIn - this.height
         if (expiresIn <= 0) return new NameExpired({ requested: name, updateHeight: 1 })
-        return Effect.succeed({ ...record, expiresIn, asOf: { height: this.height, synced: true } })
+        return Effect.succeed({ ...record, expiresIn, asOf: { height: this.height, synced: true, proof: "full" } })
       })
     })
 }

@@ -129,7 +129,7 @@ describe("the embedded client", () => {
               height: show.height,
               expiresIn: show.expires_in,
               expired: false,
-              asOf: { height: HEIGHT, synced: true }
+              asOf: { height: HEIGHT, synced: true, proof: "full" }
             } satisfies NameRecord
           )
           // The second time the record comes from memory.
@@ -190,8 +190,8 @@ describe("the embedded client", () => {
       yield* Effect.gen(function*() {
         const client = yield* NameClient
         const { name = "" } = active[0] ?? {}
-        assert.deepStrictEqual((yield* client.resolveName(name)).asOf, { height: HEIGHT, synced: false })
-        assert.deepStrictEqual(yield* client.freshness, { height: HEIGHT, synced: false })
+        assert.deepStrictEqual((yield* client.resolveName(name)).asOf, { height: HEIGHT, synced: false, proof: "full" })
+        assert.deepStrictEqual(yield* client.freshness, { height: HEIGHT, synced: false, proof: "full" })
         const insisted = yield* Effect.flip(client.resolveName(name, { requireSynced: true }))
         assert.strictEqual(insisted._tag, "NotSynced")
         const missing = yield* Effect.flip(client.resolveName("d/absent"))
@@ -226,7 +226,7 @@ describe("the embedded client", () => {
         assert.isBelow(height, most.length)
         assert.strictEqual((yield* Effect.flip(client.resolveName("d/absent")))._tag, "NotSynced")
         yield* chain.sink.deliver(last, false)
-        assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true })
+        assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true, proof: "full" })
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
     }))
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChainEvent } from "../../src/chain/ChainEvent.ts"
-import { notifyOfNode, notifyOfShutdown } from "../../src/node/notifications.ts"
+import { notifyOfNode, notifyOfShutdown, notifyOfWallets, walletCommand } from "../../src/node/notifications.ts"
 import { runCommand } from "../../src/node/runCommand.ts"
 import { eventually } from "../support/eventually.ts"
 
@@ -13,7 +13,7 @@ const temporaryDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-const NONE = { blocknotify: undefined, startupnotify: undefined, shutdownnotify: [] }
+const NONE = { blocknotify: undefined, walletnotify: undefined, startupnotify: undefined, shutdownnotify: [] }
 
 const textOf = (file: string): string => existsSync(file) ? readFileSync(file, "utf8") : ""
 
@@ -45,6 +45,39 @@ describe("runCommand", () => {
       const end = yield* runCommand("test -z \"$SVCD_RPC_PASSWORD\" -a -n \"$PATH\"", { milliseconds: 20_000 })
       delete process.env["SVCD_RPC_PASSWORD"]
       assert.deepStrictEqual(end, { _tag: "Ended", status: 0 })
+    }))
+})
+
+describe("the command of a wallet's transaction", () => {
+  const txid = new Uint8Array(32).fill(1, 31)
+  const hash = new Uint8Array(32).fill(2, 31)
+
+  it("has the transaction, its block, and the quoted name of the wallet", () => {
+    const command = "echo %s %b %h > %w"
+    assert.strictEqual(
+      walletCommand(command, { wallet: "it's %s", txid, block: { height: 7, hash } }),
+      `echo ${shown(1)} ${shown(2)} 7 > 'it'"'"'s %s'`
+    )
+    assert.strictEqual(
+      walletCommand(command, { wallet: "", txid, block: undefined }),
+      `echo ${shown(1)} unconfirmed -1 > ''`
+    )
+  })
+
+  it.scopedLive("runs for each change", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "transactions")
+      const changes = Stream.concat(
+        Stream.fromIterable([
+          { wallet: "a b", txid, block: undefined },
+          { wallet: "a b", txid, block: { height: 3, hash } }
+        ]),
+        Stream.never
+      )
+      yield* notifyOfWallets({ ...NONE, walletnotify: `echo %w %s %h >> ${file}` }, changes)
+      yield* eventually("two commands ran", () => textOf(file).split("\n").length === 3)
+      assert.strictEqual(textOf(file), `a b ${shown(1)} -1\na b ${shown(1)} 3\n`)
     }))
 })
 

@@ -45,7 +45,7 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
       addrV2: true,
       ourAddress: undefined
     },
-    features: { sendHeaders: true, compactBlocks: "none", feeFilter: 0 },
+    features: { sendHeaders: true, compactBlocks: "none", feeFilter: 0, relay: true, bloom: undefined },
     traffic: {
       bytesSent: 12_345,
       bytesReceived: 67_890_123,

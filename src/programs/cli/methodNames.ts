@@ -2,12 +2,15 @@ import { METHODS_WITH_PARAMETERS } from "../../rpc/method/conversions.ts"
 
 /** Methods of a node without parameters. Tests compare the list with the node's own table. */
 const METHODS_ALONE: ReadonlyArray<string> = [
+  "abortrescan",
   "clearbanned",
+  "enumeratesigners",
   "getaddrmaninfo",
   "getbalances",
   "getbestblockhash",
   "getblockchaininfo",
   "getblockcount",
+  "getchainstates",
   "getchaintips",
   "getcheckinfo",
   "getconnectioncount",
@@ -19,8 +22,11 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "getnetworkinfo",
   "getpeerinfo",
   "getprioritisedtransactions",
+  "getprivatebroadcastinfo",
+  "getrawaddrman",
   "getrpcinfo",
   "getwalletinfo",
+  "getzmqnotifications",
   "listaddressgroupings",
   "listbanned",
   "listlockunspent",

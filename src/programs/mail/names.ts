@@ -1,4 +1,5 @@
 import * as Layer from "effect/Layer"
+import { isLoopback } from "../../base/addresses.ts"
 import * as DaemonClient from "../../client/daemonClient.ts"
 import type { OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
@@ -9,12 +10,26 @@ import type { NamesConnection } from "./settings.ts"
 /** Milliseconds for one call: the sender of a message waits. */
 const TIMEOUT = 10_000
 
-/** The names of a daemon. Without a given network, those of the network that the daemon is on. */
-export const mailNames = ({ network, networkGiven, rpc }: NamesConnection): Layer.Layer<NameClient, OpenFailure> => {
+/**
+ * The names of a daemon. Without a given network, those of the network that the daemon is on. Without credentials, a
+ * daemon on this machine gets those of the cookie in its data directory if it asks for some.
+ */
+export const mailNames = (
+  { cookieFile, network, networkGiven, rpc }: NamesConnection
+): Layer.Layer<NameClient, OpenFailure> => {
+  const spareCookieFile = isLoopback(rpc.host) ? cookieFile : undefined
   const on = (network: NetworkName) =>
     DaemonClient.layer({
       network,
-      daemon: { ...rpc, secure: false, basePath: "", cookieFile: undefined, wallet: undefined, timeout: TIMEOUT }
+      daemon: {
+        ...rpc,
+        secure: false,
+        basePath: "",
+        cookieFile: undefined,
+        spareCookieFile,
+        wallet: undefined,
+        timeout: TIMEOUT
+      }
     })
   if (networkGiven) return on(network)
   return NETWORK_NAMES.slice(1).reduce(

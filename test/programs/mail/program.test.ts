@@ -41,7 +41,7 @@ const record = (name: string, value: string, more: Partial<NameRecord> = {}): Na
   height: 1,
   expiresIn: 30,
   expired: false,
-  asOf: { height: 120, synced: true },
+  asOf: { height: 120, synced: true, proof: "full" },
   ...more
 })
 
@@ -49,7 +49,7 @@ const NAMES = [
   record("id/alice", "{\"email\":\"alice@example.org\",\"backup\":[\"spare@example.net\"],\"pubkey\":\"AAEC\"}"),
   record("id/bob", "{\"email\":\"bob@example.org\",\"pubkey\":\"\\u001b[31m\\nred\"}", {
     expiresIn: 1,
-    asOf: { height: 9, synced: false }
+    asOf: { height: 9, synced: false, proof: "full" }
   }),
   record("id/chatty", "this is no JSON"),
   record("id/gone", "{\"email\":\"gone@example.org\"}", { expired: true, expiresIn: -1 }),
@@ -276,7 +276,8 @@ describe("svcd-mail lookup", () => {
         pubkey: "AAEC",
         expiresIn: 30,
         height: 120,
-        synced: true
+        synced: true,
+        proof: "full"
       })
     }))
 

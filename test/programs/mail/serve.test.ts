@@ -28,7 +28,7 @@ const client: typeof NameClient.Service = {
         height: 1,
         expiresIn: 30,
         expired: false,
-        asOf: { height: 120, synced: true }
+        asOf: { height: 120, synced: true, proof: "full" }
       })
       : Effect.dieMessage("a relay insists on a node that is synced"),
   registerName: unused,

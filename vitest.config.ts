@@ -19,6 +19,7 @@ const SLOW = [
   "chain/reorganisation.test.ts",
   "chain/repair/chainDamage.test.ts",
   "chain/repair/verifyChain.test.ts",
+  "chain/snapshot/loadCoins.test.ts",
   "chain/state/CoinStore.test.ts",
   "chain/state/storedBlocks.test.ts",
   "chain/write/VerifyPool.test.ts",
@@ -83,6 +84,7 @@ const SLOW = [
   "storage/PageGuard.test.ts",
   "wallet/WalletLive.test.ts",
   "wallet/Wallets.test.ts",
+  "wallet/blankWallet.test.ts",
   "wallet/keys/KeyRing.test.ts",
   "wallet/keys/imports.test.ts",
   "wallet/keys/walletDamage.test.ts",
@@ -90,8 +92,11 @@ const SLOW = [
   "wallet/liveRepair.test.ts",
   "wallet/names/liveRegistration.test.ts",
   "wallet/names/registrations.test.ts",
+  "wallet/payments/bumpFee.test.ts",
   "wallet/payments/commit.test.ts",
+  "wallet/payments/lockTime.test.ts",
   "wallet/signing/signTransaction.test.ts",
+  "wallet/walletHistory.test.ts",
   "wallet/walletRules.test.ts",
   "web/statusPage.test.ts"
 ]

@@ -25,6 +25,7 @@ import * as Miner from "../build/src/mempool/mining/Miner.js"
 import * as NameDb from "../build/src/names/NameDb.js"
 import { PeerManager } from "../build/src/network/PeerManager.js"
 import { DebugSwitches } from "../build/src/node/logging.js"
+import * as Publishers from "../build/src/publish/Publishers.js"
 import { encodeJson, encodeString } from "../build/src/rpc/json/encodeJson.js"
 import { JsonNumber, JsonObject } from "../build/src/rpc/json/json.js"
 import { parseJson } from "../build/src/rpc/json/readJson.js"
@@ -360,6 +361,7 @@ const stores = () => {
     Layer.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }), DataHealth.layer),
     TxIndex.layerOff,
     Indexes.layerNone,
+    Publishers.layerSilent,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
     Layer.succeed(NodeOptions, {

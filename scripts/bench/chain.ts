@@ -5,7 +5,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 /** A regtest chain in a directory of a bench. `verifyThreads`: 0 where scripts are not checked. */
-export const benchChain = (directory: string, verifyThreads: number) =>
+export const benchChain = (directory: string, verifyThreads: number, snapshotHash?: Uint8Array) =>
   Chain.layer({
     params: regtestParams,
     blocksDirectory: join(directory, "blocks"),
@@ -13,5 +13,6 @@ export const benchChain = (directory: string, verifyThreads: number) =>
     temporaryDirectory: directory,
     pageSize: 4096,
     coinCacheBytes: 100 * 1024 * 1024,
-    verifyThreads
+    verifyThreads,
+    snapshotHash
   }).pipe(Layer.provide(DataHealth.layer))

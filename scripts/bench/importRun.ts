@@ -1,5 +1,6 @@
 // Imports a block file into a new data directory and prints the cost as JSON. One process a run, so that the memory of
-// one run is not the memory of another. Arguments: file, "checked" or "assumed", worker threads.
+// one run is not the memory of another. Arguments: file, "checked" or "assumed", worker threads, the hash of the tip,
+// and the indexes to build, separated by commas (filters, spenders, coinStats, transactions).
 
 import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -8,12 +9,15 @@ import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
+import * as Indexes from "../../src/chain/indexes/Indexes.ts"
+import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
-const [file = "", mode = "checked", threads = "1", tip = ""] = process.argv.slice(2)
+const [file = "", mode = "checked", threads = "1", tip = "", wanted = ""] = process.argv.slice(2)
+const indexed = new Set(wanted.split(","))
 
 const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
 for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name))
@@ -35,25 +39,59 @@ const chain = Chain.layer({
   verifyThreads: Number(threads)
 })
 const names = NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })
+const place = { directory: join(directory, "chainstate"), pageSize: 4096 }
+const indexes = Layer.merge(
+  Indexes.layer({
+    ...place,
+    params,
+    filters: indexed.has("filters"),
+    spenders: indexed.has("spenders"),
+    coinStats: indexed.has("coinStats")
+  }),
+  indexed.has("transactions") ? TxIndex.layer(place) : TxIndex.layerOff
+)
+
+/** Seconds of work of all threads of this process. */
+const cpuSeconds = (): number => {
+  const { system, user } = process.cpuUsage()
+  return (user + system) / 1e6
+}
 
 const program = Effect.gen(function*() {
   const chain = yield* Chain.Chain
   const control = yield* ChainControl
   const sink = yield* ChainSink
   const names = yield* NameDb.NameDb
-  yield* control.register(names.follower)
+  const { coinStats, followers } = yield* Indexes.Indexes
+  const transactions = yield* TxIndex.TxIndex
+  for (const follower of [names.follower, ...followers, transactions.follower]) {
+    if (follower !== undefined) yield* control.register(follower)
+  }
   const started = performance.now()
+  const cpuBefore = cpuSeconds()
   const report = yield* sink.importFrom([file])
-  const seconds = (performance.now() - started) / 1000
   const best = yield* chain.tip
+  const stats = coinStats === undefined ? undefined : yield* coinStats.stats(best)
+  const seconds = (performance.now() - started) / 1000
   const timings = yield* control.timings
-  return { seconds, blocks: report.stored, height: best.height, tip: displayHash(best.hash), timings }
+  return {
+    seconds,
+    cpuSeconds: cpuSeconds() - cpuBefore,
+    blocks: report.stored,
+    height: best.height,
+    tip: displayHash(best.hash),
+    muhash: stats === undefined ? undefined : displayHash(stats.muhash),
+    timings
+  }
 })
 
 const result = await Effect.runPromise(
   Effect.provide(
     program,
-    Layer.mergeAll(chain, names).pipe(Layer.provide(DataHealth.layer), Layer.merge(Logger.remove(Logger.defaultLogger)))
+    Layer.mergeAll(chain, names, indexes).pipe(
+      Layer.provide(DataHealth.layer),
+      Layer.merge(Logger.remove(Logger.defaultLogger))
+    )
   )
 )
 rmSync(directory, { recursive: true, force: true })

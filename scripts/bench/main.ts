@@ -18,6 +18,7 @@ import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
 import { report, type Results } from "./report.ts"
 import { benchRpc } from "./rpc.ts"
+import { benchSnapshot } from "./snapshot.ts"
 import { benchStart } from "./start.ts"
 
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
@@ -30,6 +31,8 @@ const middle = <A>(values: ReadonlyArray<A>, by: (value: A) => number): A | unde
 
 interface ImportRun {
   readonly seconds: number
+  /** Of all threads. */
+  readonly cpuSeconds: number
   readonly blocks: number
   readonly height: number
   readonly tip: string
@@ -128,6 +131,31 @@ const benchImport = () =>
     }
   })
 
+const INDEXES = ["transactions", "filters", "spenders", "coinStats"] as const
+
+/** Imports without an index and with each one, in turns, since a machine is not equally fast all the time. */
+const benchIndexes = () =>
+  withLoad(async ({ file, tipHash }) => {
+    const threads = String(availableParallelism() - 1)
+    const run = (index: string): ImportRun =>
+      JSON.parse(script("./importRun.js", file, "checked", threads, tipHash, index))
+    const rounds = Array.from({ length: RUNS }, () => [run(""), ...INDEXES.map(run)])
+    const median = (which: number, by: (run: ImportRun) => number): number =>
+      middle(rounds.flatMap((round) => round[which] ?? []).map(by), (value) => value) ?? Number.NaN
+    const seconds = median(0, (one) => one.seconds)
+    const figures = INDEXES.map((index, i) => {
+      const own = median(i + 1, (one) => one.seconds)
+      const cpuSeconds = median(i + 1, (one) => one.cpuSeconds)
+      return [index, { seconds: own, cpuSeconds, timesWithout: own / seconds }] as const
+    })
+    return {
+      what: "import with every script checked, without an index and with each",
+      none: { seconds, cpuSeconds: median(0, (one) => one.cpuSeconds) },
+      ...Object.fromEntries(figures),
+      goal: "each <= 1.1 x the time without"
+    }
+  })
+
 const benchNetwork = () => withLoad(({ bytes, file, tipHash }) => benchPeers(file, records(bytes), tipHash))
 
 /** Messages that go through the mail relay. */
@@ -141,10 +169,12 @@ const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file),
 for (
   const [flag, measure] of [
     ["--import", benchImport],
+    ["--indexes", benchIndexes],
     ["--peers", benchNetwork],
     ["--rpc", benchAnswers],
     ["--embedded", benchEmbedded],
     ["--mail", benchRelay],
+    ["--snapshot", benchSnapshot],
     ["--start", benchStart]
   ] as const
 ) {
@@ -166,6 +196,7 @@ const results: Results = {
     signatures: signatureBackend
   },
   import: await benchImport(),
+  indexes: await benchIndexes(),
   peers: await benchNetwork(),
   rpc: await benchAnswers(),
   embedded: await benchEmbedded(),

@@ -2,6 +2,7 @@
 export interface Results {
   readonly environment: Readonly<Record<string, string | number>>
   readonly import: object
+  readonly indexes: object
   readonly peers: object
   readonly rpc: object
   readonly embedded: object
@@ -47,6 +48,12 @@ time goes: reading, parsing, context-free checks with their hashes, appending to
 helping with scripts, flushing, followers.
 
 ${table(results.import)}
+
+## Optional indexes
+
+Imports of the same chain without an index and with each one, in turns. \`cpuSeconds\` counts all threads.
+
+${table(results.indexes)}
 
 ## Sync from peers
 

@@ -3,11 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
-import { meetsTarget } from "../../src/consensus/difficulty.ts"
-import { regtestParams } from "../../src/consensus/params.ts"
-import { type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
-import { type Header, makeHeader } from "../../src/protocol/header.ts"
 import { benchChain } from "./chain.ts"
+import { minedHeaders } from "./minedHeaders.ts"
 import { NodeProcess } from "./nodeProcess.ts"
 
 const HEADERS = 1_000_000
@@ -20,35 +17,13 @@ const STARTS = 5
 
 const LAYOUT = ["blocks", "chainstate"]
 
-/** A header with proof of work; nearly every second nonce of regtest has it. */
-const mined = (parts: Omit<Parameters<typeof makeHeader>[0], "nonce">): Header => {
-  for (let nonce = 0;; nonce++) {
-    const header = makeHeader({ ...parts, nonce })
-    if (meetsTarget(header.hash, parts.bits, regtestParams.powLimit)) return header
-  }
-}
-
-/** Headers on regtest from the first block on, some at a time. */
-const headers = function*(): Iterable<ReadonlyArray<BlockHeader>> {
-  const genesis = decodeBlock(regtestParams.network.genesisBlock)
-  const merkleRoot = new Uint8Array(32)
-  let last = genesis.header
-  for (let made = 0; made < HEADERS; made += AT_ONCE) {
-    yield Array.from({ length: AT_ONCE }, () => {
-      const { bits, hash, time } = last
-      last = mined({ version: 0x00010004, prevHash: hash, merkleRoot, time: time + 1, bits })
-      return { header: last, auxpow: undefined }
-    })
-  }
-}
-
 /** A data directory whose block index has a million entries. */
 const fill = (directory: string): Promise<void> => {
   for (const name of LAYOUT) mkdirSync(join(directory, name))
   const layer = benchChain(directory, 0)
   const program = Effect.gen(function*() {
     const sink = yield* ChainSink
-    for (const part of headers()) yield* sink.acceptHeaders(part)
+    for (const part of minedHeaders({ atOnce: AT_ONCE, count: HEADERS })) yield* sink.acceptHeaders(part)
   })
   return Effect.runPromise(Effect.provide(program, Layer.merge(layer, Logger.remove(Logger.defaultLogger))))
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
+import { INDEX_FLAGS, indexTrouble, removeIndex } from "./indexes.ts"
 import { kindOf, Ledger, namesTrouble } from "./Ledger.ts"
 import { FIRST_BLOCKS, Load } from "./Load.ts"
 import { Random } from "./random.ts"
@@ -24,6 +25,12 @@ const MOST_DELAY = 12
 const AT_START = 0.15
 const LONGEST_START = 1600
 
+/** How often a node has to build an index again when it starts. */
+const WITHOUT_INDEX = 0.2
+
+const spawn = (directory: string): Promise<DaemonProcess> =>
+  DaemonProcess.spawn({ directory, args: ["-maxpeers", "0", ...INDEX_FLAGS] })
+
 /** One data directory, and the rounds in which its node is killed. */
 const runDirectory = async (
   directory: string,
@@ -33,7 +40,7 @@ const runDirectory = async (
 ): Promise<void> => {
   let answers = 0
   const ledger = new Ledger(() => answers)
-  const first = await DaemonProcess.spawn({ directory })
+  const first = await spawn(directory)
   const up = await first.start()
   if (!up.ready) throw new Error(`a new node does not start: ${up.reason}`)
   const mine = await first.rpc.call("getnewaddress")
@@ -68,13 +75,17 @@ const runDirectory = async (
     await running
     tally.count("acknowledged", load.acknowledged)
 
-    daemon = await DaemonProcess.spawn({ directory })
+    if (random.chance(WITHOUT_INDEX)) {
+      removeIndex(directory, random)
+      tally.count("without an index")
+    }
+    daemon = await spawn(directory)
     if (random.chance(AT_START)) {
       await pause(random.below(LONGEST_START))
       if (daemon.ended) note({ what: "refused", detail: daemon.words })
       await daemon.kill()
       tally.count("killed at the start")
-      daemon = await DaemonProcess.spawn({ directory })
+      daemon = await spawn(directory)
     }
     const start = await daemon.start()
     if (!start.ready) {
@@ -82,6 +93,8 @@ const runDirectory = async (
       await daemon.kill()
       return
     }
+    const index = await indexTrouble(daemon.rpc)
+    if (index !== undefined) note({ what: "index", detail: index })
     const last = round === rounds.at(-1)
     const missing = await ledger.missing(daemon.rpc, directory, Infinity, last)
     for (const detail of missing) note({ what: `lost ${kindOf(detail)}`, detail })

@@ -1,6 +1,8 @@
-// Tests how the node's files survive crashes: npm run crash -- kill|cut|flip [--count N] [--seed S] [--only K]
+// Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|cut|flip [--count N] [--seed S] [--only K]
 //                                                           [--json FILE] [--files PATTERN]
 //   kill  a daemon under load is killed repeatedly; what it acknowledged must be there each time
+//   snapshot  a daemon is killed while it loads a snapshot; it must have its old or its new chain state
+//   prune a daemon is killed while it deletes old blocks
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped
 
@@ -9,12 +11,16 @@ import { parseArgs } from "node:util"
 import { runCut } from "./cut.ts"
 import { runFlip } from "./flip.ts"
 import { runKill } from "./kill.ts"
+import { runPrune } from "./prune.ts"
 import type { Options, Tally } from "./report.ts"
+import { runSnapshot } from "./snapshot.ts"
 
 type Test = (options: Options) => Promise<Tally>
 
 const TESTS: Readonly<Record<string, { readonly run: Test; readonly count: number }>> = {
   kill: { run: runKill, count: 1000 },
+  prune: { run: runPrune, count: 200 },
+  snapshot: { run: runSnapshot, count: 100 },
   cut: { run: runCut, count: 500 },
   flip: { run: runFlip, count: 10_000 }
 }

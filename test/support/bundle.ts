@@ -11,7 +11,8 @@ const ENTRIES = {
   "svcd-cli": program("svcd-cli"),
   "svcd-wallet": program("svcd-wallet"),
   "svcd-mail": program("svcd-mail"),
-  verifyWorker: new URL("../../build/src/chain/write/verifyWorker.js", import.meta.url)
+  verifyWorker: new URL("../../build/src/chain/write/verifyWorker.js", import.meta.url),
+  setWorker: new URL("../../build/src/chain/indexes/setWorker.js", import.meta.url)
 }
 
 /** Native code. */

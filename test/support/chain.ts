@@ -8,6 +8,7 @@ import { ChainCoins } from "../../src/chain/ChainCoins.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink, type Submission } from "../../src/chain/ChainSink.ts"
 import { BlockLosses } from "../../src/chain/repair/BlockLosses.ts"
+import { Snapshots } from "../../src/chain/Snapshots.ts"
 import { CoinStats } from "../../src/chain/state/coinStats.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
@@ -26,7 +27,8 @@ export const chainLayer = (
   directory: string,
   params: ConsensusParams = regtestParams,
   coinCacheBytes = 1e8,
-  logging: Layer.Layer<never> = Logger.remove(Logger.defaultLogger)
+  logging: Layer.Layer<never> = Logger.remove(Logger.defaultLogger),
+  snapshotHash?: Uint8Array
 ) =>
   Layer.suspend(() => {
     for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { recursive: true })
@@ -38,22 +40,25 @@ export const chainLayer = (
       pageSize: 4096,
       coinCacheBytes,
       verifyThreads: 0,
-      now: () => Math.floor(Date.now() / 1000)
+      now: () => Math.floor(Date.now() / 1000),
+      snapshotHash
     })
   }).pipe(Layer.provide(logging), Layer.provideMerge(DataHealth.layer))
 
-/** The four services of a chain in one object: the reader, which has the others by name. */
+/** The services of a chain in one object: the reader, which has the others by name. */
 export type TestChain = typeof Chain.Chain.Service & {
   readonly coins: typeof ChainCoins.Service
   readonly sink: typeof ChainSink.Service
   readonly control: typeof ChainControl.Service
+  readonly snapshots: typeof Snapshots.Service
 }
 
 export const chainOf = (context: Context.Context<Chain.ChainServices>): TestChain => ({
   ...Context.get(context, Chain.Chain),
   coins: Context.get(context, ChainCoins),
   sink: Context.get(context, ChainSink),
-  control: Context.get(context, ChainControl)
+  control: Context.get(context, ChainControl),
+  snapshots: Context.get(context, Snapshots)
 })
 
 /** The losses of a chain, for a test that loses blocks. */
@@ -62,14 +67,17 @@ export const lossesOf = ({ tree: { losses } }: TestChain): BlockLosses =>
 
 export const testChain: Effect.Effect<TestChain, never, Chain.ChainServices> = Effect.map(Effect.context(), chainOf)
 
-/** Provides the four services of a chain, with the changes of a test. */
-export const servicesOf = ({ coins, control, sink, ...reader }: TestChain): Layer.Layer<Chain.ChainServices> =>
+/** Provides the services of a chain, with the changes of a test. */
+export const servicesOf = (
+  { coins, control, sink, snapshots, ...reader }: TestChain
+): Layer.Layer<Chain.ChainServices> =>
   Layer.succeedContext(
     Context.empty().pipe(
       Context.add(Chain.Chain, reader),
       Context.add(ChainCoins, coins),
       Context.add(ChainSink, sink),
-      Context.add(ChainControl, control)
+      Context.add(ChainControl, control),
+      Context.add(Snapshots, snapshots)
     )
   )
 

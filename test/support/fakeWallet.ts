@@ -152,6 +152,8 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     name: "",
     path: "/nowhere/wallet.json",
     rules: DEFAULT_RULES,
+    avoidsReuse: () => false,
+    setAvoidReuse: (on) => noted("setAvoidReuse")(on),
     keys: {
       newAddress: ({ label, type }) =>
         Effect.sync(() => {
@@ -168,6 +170,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       isBlank: () => false,
       keypool: () => ({ receive: 20, change: 20 }),
       birthday: 1_500_000_000,
+      birthtime: () => 1_500_000_000,
       importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
       descriptors: () => Effect.succeed([]),
       signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
@@ -181,6 +184,12 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     },
     ledger: {
       balances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
+      cleanBalances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
+      isReused: () => false,
+      concerns: unprepared("concerns"),
+      insert: unprepared("insert"),
+      remove: (txid) => noted("remove")(txid),
+      abortRescan: () => false,
       coins: () => coins,
       transactions: () => transactions,
       transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === txid),
@@ -256,6 +265,7 @@ export const fakeWallets = (
     loaded: () => loaded,
     get: (name) => loaded.find((wallet) => wallet.name === name),
     onDisk: Effect.sync(() => loaded.map(({ name }) => name)),
+    changes: Stream.empty,
     create: ({ name }) =>
       Effect.sync(() => {
         const { wallet } = fakeWallet({ name })

@@ -12,6 +12,7 @@ import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Miner from "../../src/mempool/mining/Miner.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
+import * as Publishers from "../../src/publish/Publishers.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/json/encodeJson.ts"
 import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
 import { parseJson } from "../../src/rpc/json/readJson.ts"
@@ -232,6 +233,7 @@ const make = (options: MethodNodeOptions) =>
           coinStats: true
         })
         : Indexes.layerNone,
+      Publishers.layerSilent,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
       clockNobodyKeeps

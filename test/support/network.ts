@@ -287,7 +287,14 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
       ourAddress: undefined,
       ...options.hello
     },
-    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0, ...options.features },
+    features: {
+      sendHeaders: false,
+      compactBlocks: "none",
+      feeFilter: 0,
+      relay: true,
+      bloom: undefined,
+      ...options.features
+    },
     traffic: {
       bytesSent: 0,
       bytesReceived: 0,

@@ -23,6 +23,7 @@ export const noTree: HeaderTree = {
   isFailed: asked,
   transactions: asked,
   hasBlock: asked,
+  isPruned: asked,
   wasConnected: asked,
   tip: asked,
   best: asked,

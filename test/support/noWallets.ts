@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 
 const refused = () => Effect.dieMessage("there are no wallets")
@@ -12,5 +12,6 @@ export const noWallets: Layer.Layer<Wallets> = Layer.succeed(Wallets, {
   create: refused,
   load: refused,
   unload: refused,
-  restore: refused
+  restore: refused,
+  changes: Stream.empty
 })

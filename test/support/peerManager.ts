@@ -6,6 +6,7 @@ import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
 import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
+import { UploadTarget } from "../../src/network/peer/UploadTarget.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
@@ -96,6 +97,16 @@ export const testNetwork = (
       whitelistRelay: true,
       whitelistForceRelay: false,
       userAgentComment: undefined,
+      connectTimeout: 5_000,
+      peerTimeout: 60,
+      blocksOnly: false,
+      networks: new Set(["ipv4", "ipv6"]),
+      seedNodes: [],
+      dnsSeed: true,
+      forceDnsSeed: false,
+      fixedSeeds: true,
+      externalAddresses: [],
+      discover: true,
       ...rest
     }).pipe(
       Layer.provide(Layer.succeed(PeerHandlers, {
@@ -103,7 +114,9 @@ export const testNetwork = (
         messages: messagesTo(() => Effect.void),
         info: () => NO_INFO,
         lastAnnouncement: () => 0,
+        fetchBlock: () => Effect.succeed("no peer"),
         orphans: () => [],
+        upload: new UploadTarget(0),
         services: () => Services.network | Services.witness | Services.networkLimited,
         startHeight: () => 0,
         nearTip: () => true,

@@ -58,6 +58,8 @@ export class FakePool {
     return {
       accept: () => unused,
       test: () => unused,
+      submit: () => unused,
+      importFrom: () => unused,
       get: (txid) => this.entries().find(({ transaction }) => transaction.txidKey === txid),
       getByWtxid: nothing,
       entries: () => this.entries(),
@@ -90,6 +92,8 @@ export class FakePool {
       prioritise: () => unused,
       prioritised: nothing,
       broadcastLater: nothing,
+      announceAgain: () => unused,
+      whenOffered: () => unused,
       isUnbroadcast: nothing,
       broadcastDone: nothing,
       unbroadcast: nothing,

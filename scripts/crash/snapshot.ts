@@ -1,0 +1,158 @@
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DaemonProcess } from "./DaemonProcess.ts"
+import { Random } from "./random.ts"
+import { type Options, Tally } from "./report.ts"
+import { listOf, pause, recordOf } from "./rpc.ts"
+import { makeWorkplace } from "./workplace.ts"
+
+/** Blocks below the base, and after it. */
+const BASE = 200
+const AFTER = 5
+
+/** A kill comes within so many milliseconds after the call, and sometimes during the next start. */
+const LONGEST_LOAD = 200
+const AT_START = 0.3
+const LONGEST_START = 1_600
+
+const NAME = "d/snapshot"
+
+const PATIENCE = 120_000
+
+/** A snapshot, and what a node needs to load it and to continue. */
+interface Source {
+  readonly file: string
+  readonly hash: string
+  readonly headers: ReadonlyArray<string>
+  readonly blocks: ReadonlyArray<string>
+  readonly record: string
+  readonly tip: string
+}
+
+/** What `name_show` says about the name, without what changes with the tip. */
+const recordOfName = async ({ rpc }: DaemonProcess): Promise<string> => {
+  const { height, txid, value, vout } = recordOf(await rpc.call("name_show", NAME))
+  return JSON.stringify({ height, txid, value, vout })
+}
+
+const makeSource = async (directory: string): Promise<Source> => {
+  mkdirSync(directory)
+  const node = await DaemonProcess.spawn({ directory })
+  const start = await node.start()
+  if (!start.ready) throw new Error(`a new node does not start: ${start.reason}`)
+  const { rpc } = node
+  const mine = await rpc.call("getnewaddress")
+  const mineBlocks = async (count: number) => listOf(await rpc.call("generatetoaddress", count, mine))
+  await mineBlocks(BASE - 15)
+  const made = listOf(await rpc.call("name_new", NAME))
+  await mineBlocks(12)
+  await rpc.call("name_firstupdate", NAME, made[1], made[0], "a value")
+  await mineBlocks(3)
+  const file = join(directory, "set.dat")
+  const written = recordOf(await rpc.call("dumptxoutset", file, "latest"))
+  await mineBlocks(AFTER)
+  const record = await recordOfName(node)
+  const hashes: Array<unknown> = []
+  for (let height = 1; height <= BASE + AFTER; height++) hashes.push(await rpc.call("getblockhash", height))
+  const headers: Array<string> = []
+  for (const hash of hashes) headers.push(String(await rpc.call("getblockheader", hash, false)))
+  const blocks: Array<string> = []
+  for (const hash of hashes.slice(BASE)) blocks.push(String(await rpc.call("getblock", hash, 0)))
+  await node.stop()
+  return { file, hash: String(written["txoutset_hash"]), headers, blocks, record, tip: String(hashes.at(-1)) }
+}
+
+/** Waits until a node answers calls; `/ready` waits for blocks that it does not get. Returns why it does not. */
+const answers = async (node: DaemonProcess): Promise<string | undefined> => {
+  for (const until = performance.now() + PATIENCE; performance.now() < until; await pause(20)) {
+    if (node.ended) return node.words.trim()
+    const asked = await node.rpc.ask(["getblockcount"]).catch(() => undefined)
+    if (asked !== undefined && "result" in asked) return undefined
+  }
+  return `no answer in time: ${node.words}`
+}
+
+const spawn = (directory: string, { hash }: Source): Promise<DaemonProcess> =>
+  DaemonProcess.spawn({ directory, args: ["-maxpeers", "0", "-nowallet", "-snapshothash", hash] })
+
+const giveHeaders = async ({ rpc }: DaemonProcess, { headers }: Source): Promise<void> => {
+  for (const header of headers) await rpc.call("submitheader", header)
+}
+
+/** Whether the node is on the chain state of the snapshot. */
+const isLoaded = async ({ rpc }: DaemonProcess): Promise<boolean> => {
+  const [state] = listOf(recordOf(await rpc.call("getchainstates"))["chainstates"])
+  return recordOf(state)["validated"] === false
+}
+
+/** Checks the node after the kill. Returns what is wrong. */
+const judge = async (node: DaemonProcess, source: Source): Promise<string | undefined> => {
+  const height = Number(await node.rpc.call("getblockcount"))
+  if (height !== 0 && height !== BASE) return `the tip is at height ${height}`
+  if (await isLoaded(node) !== (height === BASE)) return `at height ${height} the chain state is another one`
+  if (height === 0) {
+    await giveHeaders(node, source)
+    await node.rpc.call("loadtxoutset", source.file)
+  }
+  const coins = recordOf(await node.rpc.call("gettxoutsetinfo"))
+  if (coins["hash_serialized_3"] !== source.hash) return "the coins have another hash"
+  if (await recordOfName(node) !== source.record) return "the name has another record"
+  for (const block of source.blocks) await node.rpc.call("submitblock", block)
+  const tip = await node.rpc.call("getbestblockhash")
+  return tip === source.tip ? undefined : `the tip is ${String(tip)} after the blocks that follow`
+}
+
+/** One round. Returns the kind and the words of a failure. */
+const runRound = async (directory: string, source: Source, random: Random, tally: Tally) => {
+  const first = await spawn(directory, source)
+  const refused = await answers(first)
+  if (refused !== undefined) return { what: "refused", detail: refused }
+  await giveHeaders(first, source)
+  const loading = first.rpc.ask(["loadtxoutset", source.file]).catch(() => undefined)
+  await pause(random.below(LONGEST_LOAD))
+  await first.kill()
+  const answer = await loading
+  if (random.chance(AT_START)) {
+    const second = await spawn(directory, source)
+    await pause(random.below(LONGEST_START))
+    const { ended } = second
+    await second.kill()
+    if (ended) return { what: "refused", detail: second.words }
+    tally.count("killed at the start")
+  }
+  const node = await spawn(directory, source)
+  try {
+    const why = await answers(node)
+    if (why !== undefined) return { what: "refused", detail: why }
+    const loaded = await isLoaded(node)
+    tally.count(loaded ? "loaded" : "not loaded")
+    const acknowledged = answer !== undefined && "result" in answer
+    if (acknowledged && !loaded) return { what: "lost snapshot", detail: "the answer came, the snapshot is gone" }
+    const wrong = await judge(node, source)
+    return wrong === undefined ? undefined : { what: "wrong", detail: wrong }
+  } finally {
+    await node.stop()
+  }
+}
+
+/** Kills a node while it loads a snapshot, and checks that the next start has the old or the new chain state, whole. */
+export const runSnapshot = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
+  const tally = new Tally("kill -9 while a snapshot is loaded", seed)
+  const place = makeWorkplace()
+  try {
+    const source = await makeSource(join(place.path, "source"))
+    const rounds = only === undefined ? Array.from({ length: count }, (_, i) => i) : [only]
+    for (const round of rounds) {
+      const directory = join(place.path, `node-${round}`)
+      mkdirSync(directory)
+      const failure = await runRound(directory, source, Random.of(seed, round), tally)
+      if (failure === undefined) tally.count("whole")
+      else tally.fail({ ...failure, round })
+      rmSync(directory, { recursive: true, force: true })
+      tell(tally.line())
+    }
+  } finally {
+    place.remove()
+  }
+  return tally
+}

@@ -17,6 +17,10 @@ let
   hostOf = address: lib.concatStringsSep ":" (lib.init (lib.splitString ":" address));
   isLoopback = address: builtins.elem (hostOf address) [ "[::1]" "localhost" ] || lib.hasPrefix "127." address;
 
+  # svcd asks for credentials wherever other machines can reach it; without a password it makes a cookie.
+  hasCookie = (cfg.settings.rpccookiefile or ".cookie") != "";
+  hasHashedUser = (cfg.settings.rpcauth or [ ]) != [ ];
+
   underVarLib = lib.hasPrefix "/var/lib/" cfg.dataDir;
   calls = cfg.settings.maxpeers or 125 != 0;
 in
@@ -80,7 +84,12 @@ in
       address = mkOption {
         type = types.strMatching ".*:[0-9]+";
         default = "127.0.0.1:8336";
-        description = "Where JSON-RPC is served. Where other machines can reach it, credentials are needed.";
+        description = ''
+          Where JSON-RPC is served. Where other machines can reach it, callers need credentials: `user` and
+          `passwordFile`, users of `settings.rpcauth`, or those of the file `.cookie` in the data directory, which
+          svcd makes at each start if there is no password. `settings.rpccookie = true` asks for the cookie on
+          loopback too, and `settings.rpccookieperms = "group"` lets the group svcd read it.
+        '';
       };
 
       user = mkOption {
@@ -125,8 +134,15 @@ in
         message = "services.svcd.rpc: user and passwordFile go together.";
       }
       {
-        assertion = cfg.rpc.user != null || isLoopback cfg.rpc.address || cfg.settings.rpcallowinsecure or false;
-        message = "services.svcd.rpc: other machines can reach ${cfg.rpc.address}, so it needs user and passwordFile.";
+        assertion =
+          cfg.rpc.user != null
+          || hasCookie
+          || hasHashedUser
+          || isLoopback cfg.rpc.address
+          || cfg.settings.rpcallowinsecure or false;
+        message =
+          "services.svcd.rpc: other machines can reach ${cfg.rpc.address}, and settings.rpccookiefile is empty, "
+          + "so it needs user and passwordFile.";
       }
       {
         assertion = !(cfg.settings ? rpcpassword);
@@ -203,6 +219,8 @@ in
           LimitNOFILE = 16384;
           LimitCORE = 0;
           MemoryMax = cfg.memoryMax;
+          RuntimeDirectory = "svcd";
+          RuntimeDirectoryMode = "0750";
           LogsDirectory = "svcd";
           LogsDirectoryMode = "0750";
         }

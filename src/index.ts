@@ -26,6 +26,7 @@ export type {
   ResolveOptions,
   UpdateOptions
 } from "./client/NameClient.ts"
+export type { ProofLevel } from "./light/proof.ts"
 export { NameExpired, NameNotFound } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 

@@ -62,5 +62,6 @@ export type {
   ResolveOptions,
   UpdateOptions
 } from "./client/NameClient.ts"
+export type { ProofLevel } from "./light/proof.ts"
 export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
 export { version } from "./version.ts"

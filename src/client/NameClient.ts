@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { ProofLevel } from "../light/proof.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
@@ -81,13 +82,6 @@ export interface Freshness {
   /** What the answer rests on; of a daemon, what it rests on if the daemon is to be believed. */
   readonly proof: ProofLevel
 }
-
-/**
- * What an answer about a name rests on (docs/light.md). `work`: the operation is in the chain with the most work since
- * the anchor. `signatures`: besides, each owner in the window was signed for by the one before. `full`: all rules since
- * genesis.
- */
-export type ProofLevel = "work" | "signatures" | "full"
 
 export interface ResolveOptions {
   /** Fails with `NotSynced` unless the node is synced. */

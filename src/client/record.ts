@@ -1,11 +1,12 @@
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
+import { isProved } from "../light/proof.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import { NotSynced } from "./errors.ts"
-import type { Freshness, NameRecord, ProofLevel, ResolveOptions } from "./NameClient.ts"
+import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
 
 /** Name records as applications see them. */
 
@@ -56,9 +57,6 @@ export const tooOld = (
   { minHeight, requireProof = "work", requireSynced }: ResolveOptions
 ): NotSynced | undefined =>
   requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
-    PROOFS.indexOf(asOf.proof) < PROOFS.indexOf(requireProof)
+    !isProved(asOf, requireProof)
     ? new NotSynced({ height: asOf.height })
     : undefined
-
-/** From the weakest to the strongest. */
-const PROOFS: ReadonlyArray<ProofLevel> = ["work", "signatures", "full"]

@@ -1,0 +1,38 @@
+import type { Height } from "../protocol/keys.ts"
+import type { ProofLevel } from "./proof.ts"
+
+/**
+ * What a node works on. `headers` and `window` lead to the first answers (`work`), `signatures` to the next level, and
+ * `blocks`, the whole chain, to `full`. `ready`: there is nothing to wait for.
+ */
+export type SyncPhase = "headers" | "window" | "signatures" | "blocks" | "ready"
+
+/** How far a node is: the one source for the API, the log, the metrics, the pages and the programs. */
+export interface SyncReport {
+  readonly phase: SyncPhase
+  /** What the answers rest on at least at present. */
+  readonly proof: ProofLevel
+  /** The last block whose names are known. */
+  readonly height: Height
+  /** The last header of the best chain. */
+  readonly headers: Height
+  /** Whether every name is known up to the tip of the network: then a name that is missing does not exist. */
+  readonly synced: boolean
+  /** The part that is done of the way to the level that the phase leads to, 0 to 100. */
+  readonly percent: number
+  /** Until then; `undefined` while the speed is unknown. */
+  readonly secondsLeft: number | undefined
+  /** `undefined` without a window: there is the whole chain. */
+  readonly window: WindowReport | undefined
+}
+
+/** How far the window of a light start is. */
+export interface WindowReport {
+  /** Blocks that it has, and has when it is complete; 0 of 0 before it begins. */
+  readonly blocks: number
+  readonly of: number
+  /** Names that it knows. */
+  readonly names: number
+  /** Signatures that are not checked yet. */
+  readonly unchecked: number
+}

@@ -1,5 +1,5 @@
 import { type BlockIndex, NONE, Status } from "../chain/index/BlockIndex.ts"
-import { type HeaderTree } from "../chain/index/HeaderTree.ts"
+import { type HeaderTree, indexedHeaders } from "../chain/index/HeaderTree.ts"
 import { BlockLosses } from "../chain/repair/BlockLosses.ts"
 import { checkBlock, checkBlockContext } from "../consensus/block.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
@@ -292,19 +292,8 @@ export class LightChain {
     }
     const at = (height: Height): HeaderId => index.ancestor(settled(), height)
     return {
-      find: (hash) => index.find(hash),
-      hash: (id) => index.hash(id),
-      height: (id) => index.height(id),
-      time: (id) => index.time(id),
-      bits: (id) => index.bits(id),
-      parent: (id) => index.parent(id),
-      ancestor: (id, height) => index.ancestor(id, height),
-      forkPoint: (a, b) => index.forkPoint(a, b),
-      compareWork: (a, b) => index.compareWork(a, b),
-      chainwork: (id) => index.chainwork(id),
-      medianTimePast: (id) => index.medianTimePast(id),
+      ...indexedHeaders(index),
       misplaced: (header) => this.headers.misplaced(header),
-      isFailed: (id) => index.isFailed(id),
       transactions: () => 0,
       hasBlock: (id) => this.hasBlock(id),
       wasConnected: () => false,
@@ -312,7 +301,6 @@ export class LightChain {
       tip: settled,
       best: () => best.reachable,
       mostWork: () => best.mostWork,
-      count: () => index.count,
       at,
       isActive,
       // Nothing is stored of a block but its names, so nothing of it can be lost.

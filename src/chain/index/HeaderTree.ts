@@ -4,7 +4,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import { NONE, Status } from "./BlockIndex.ts"
+import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
 
 /** The losses without the functions that change what the chain stores or awaits. */
 export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "pruned" | "regained" | "waitFor" | "giveUp" | "bars">
@@ -55,22 +55,28 @@ export interface HeaderTree {
 
 export const NO_HEADER = NONE
 
+/** What a tree knows of its headers alone, without a chain. */
+export const indexedHeaders = (index: BlockIndex) => ({
+  find: (hash: Bytes) => index.find(hash),
+  hash: (id: HeaderId) => index.hash(id),
+  height: (id: HeaderId) => index.height(id),
+  time: (id: HeaderId) => index.time(id),
+  bits: (id: HeaderId) => index.bits(id),
+  parent: (id: HeaderId) => index.parent(id),
+  ancestor: (id: HeaderId, height: Height) => index.ancestor(id, height),
+  forkPoint: (a: HeaderId, b: HeaderId) => index.forkPoint(a, b),
+  compareWork: (a: HeaderId, b: HeaderId) => index.compareWork(a, b),
+  chainwork: (id: HeaderId) => index.chainwork(id),
+  medianTimePast: (id: HeaderId) => index.medianTimePast(id),
+  isFailed: (id: HeaderId) => index.isFailed(id),
+  count: () => index.count
+})
+
 export const headerTree = (state: ChainState): HeaderTree => {
   const { index } = state
   return {
-    find: (hash) => index.find(hash),
-    hash: (id) => index.hash(id),
-    height: (id) => index.height(id),
-    time: (id) => index.time(id),
-    bits: (id) => index.bits(id),
-    parent: (id) => index.parent(id),
-    ancestor: (id, height) => index.ancestor(id, height),
-    forkPoint: (a, b) => index.forkPoint(a, b),
-    compareWork: (a, b) => index.compareWork(a, b),
-    chainwork: (id) => index.chainwork(id),
-    medianTimePast: (id) => index.medianTimePast(id),
+    ...indexedHeaders(index),
     misplaced: (header) => state.checkPlace(header),
-    isFailed: (id) => index.isFailed(id),
     transactions: (id) => index.txCount(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     isPruned: (id) => index.has(id, Status.PRUNED) && !index.has(id, Status.HAVE_DATA),
@@ -78,7 +84,6 @@ export const headerTree = (state: ChainState): HeaderTree => {
     tip: () => state.settledTip,
     best: () => state.bestHeader,
     mostWork: () => state.mostWork,
-    count: () => index.count,
     at: (height) => height > state.settledHeight ? NONE : state.at(height),
     isActive: (id) => state.isActive(id),
     losses: state.losses

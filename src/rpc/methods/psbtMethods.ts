@@ -32,6 +32,18 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 export const PSBT = string("The PSBT in base64.")
 
+/** Parameters of the methods that sign a PSBT. */
+export const PSBT_SIGNING = {
+  bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
+  finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
+}
+
+export const SIGNED_PSBT = Schema.Struct({
+  psbt: Result.string("The PSBT in base64"),
+  complete: Result.boolean("Whether every input is final"),
+  hex: Schema.optional(Result.hex("The transaction, if complete"))
+})
+
 /** Maximum characters of a PSBT: twice a whole block, in base64. A PSBT for signing is far shorter. */
 const MAX_PSBT = 10_700_000
 

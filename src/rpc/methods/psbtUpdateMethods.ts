@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
@@ -16,12 +15,20 @@ import { extractTransaction, type SignedPsbt, signPsbtSteps } from "../../wallet
 import { inTurns, readInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
-import { array, boolean, json, optional, withDefault } from "../method/params.ts"
+import { array, json, optional } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
-import { DECODE_FAILED, decodePsbtParam, encodedPsbt, PSBT, PSBT_EXAMPLE } from "./psbtMethods.ts"
+import {
+  DECODE_FAILED,
+  decodePsbtParam,
+  encodedPsbt,
+  PSBT,
+  PSBT_EXAMPLE,
+  PSBT_SIGNING,
+  SIGNED_PSBT
+} from "./psbtMethods.ts"
 import { descriptorProviderSteps } from "./scanObjects.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 import { readHashType, SIGHASH_PARAM } from "./transactionParams.ts"
@@ -141,16 +148,9 @@ export const psbtUpdateMethods: Effect.Effect<
         psbt: PSBT,
         descriptors: DESCRIPTORS,
         sighashtype: SIGHASH_PARAM,
-        bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
-        finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
+        ...PSBT_SIGNING
       },
-      results: [{
-        schema: Schema.Struct({
-          psbt: Result.string("The PSBT in base64"),
-          complete: Result.boolean("Whether every input is final"),
-          hex: Schema.optional(Result.hex("The transaction, if complete"))
-        })
-      }],
+      results: [{ schema: SIGNED_PSBT }],
       examples: [[PSBT_EXAMPLE, ["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]]],
       errors: [
         DECODE_FAILED,

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
@@ -21,7 +20,7 @@ import { boolean, hexText, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { PREVTXS_PARAM, readPrevouts } from "../prevouts.ts"
-import { decodePsbtParam, encodedPsbt } from "../psbtMethods.ts"
+import { decodePsbtParam, encodedPsbt, PSBT, PSBT_EXAMPLE, PSBT_SIGNING, SIGNED_PSBT } from "../psbtMethods.ts"
 import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { readHashType, SIGHASH_PARAM } from "../transactionParams.ts"
@@ -34,8 +33,6 @@ const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
-
-const PSBT = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 
 const NO_KEY = "Private key not available"
 
@@ -138,20 +135,13 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         name: "walletprocesspsbt",
         summary: "Adds the wallet's data to a PSBT, and signs the inputs for which the wallet has keys.",
         params: {
-          psbt: string("The PSBT in base64."),
+          psbt: PSBT,
           sign: withDefault(boolean("Whether to sign."), true),
           sighashtype: SIGHASH_PARAM,
-          bip32derivs: withDefault(boolean("Whether to include derivation paths."), true),
-          finalize: withDefault(boolean("Whether to finalize the inputs that are complete."), true)
+          ...PSBT_SIGNING
         },
-        results: [{
-          schema: Schema.Struct({
-            psbt: Result.string("The PSBT in base64"),
-            complete: Result.boolean("Whether every input is final"),
-            hex: Schema.optional(Result.hex("The transaction, if complete"))
-          })
-        }],
-        examples: [[PSBT]],
+        results: [{ schema: SIGNED_PSBT }],
+        examples: [[PSBT_EXAMPLE]],
         errors: [
           "-22 TX decode failed <why>",
           "-8 '<x>' is not a valid sighash parameter.",

@@ -5,6 +5,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isUtf8 } from "node:buffer"
+import { StringDecoder } from "node:string_decoder"
+import type { Steps } from "../protocol/steps.ts"
 import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import {
@@ -112,8 +114,24 @@ const SHORT_BODY = 65_536
 
 const NO_JSON: ReadJson = { read: undefined, values: 0 }
 
+/** Bytes of a body that are decoded in one turn. */
+const DECODED = 1_048_576
+
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
+
+/** The text of a long body, in parts. */
+function* textSteps(body: Uint8Array): Steps<string | undefined> {
+  if (!isUtf8(body)) return undefined
+  const decoder = new StringDecoder("utf8")
+  const parts: Array<string> = []
+  for (let at = 0; at < body.length; at += DECODED) {
+    yield
+    const { buffer, byteLength, byteOffset } = body.subarray(at, at + DECODED)
+    parts.push(decoder.write(Buffer.from(buffer, byteOffset, byteLength)))
+  }
+  return parts.join("")
+}
 
 /** The number of JSON values that fit into the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
@@ -320,7 +338,7 @@ const make = (options: DispatchOptions) =>
       const turns = lane.open()
       return Effect.gen(function*() {
         yield* turns.next
-        const text = textOf(body)
+        const text = yield* inTurns(turns, textSteps(body))
         if (text === undefined) return callOf(text, NO_JSON)
         yield* turns.next
         const read = yield* inTurns(turns, readJsonSteps(text, maxValues))

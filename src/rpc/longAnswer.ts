@@ -3,6 +3,7 @@ import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./json/encodeJson.ts"
 import { JsonNumber, JsonObject } from "./json/json.ts"
 import { LongText, PIECE } from "./json/LongText.ts"
+import { isHighSurrogate } from "./json/readJson.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
@@ -13,6 +14,9 @@ import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
 /** Number of members from which a result is encoded in pieces. */
 const MANY = 256
+
+/** Characters from which a text is encoded in pieces, and characters of a piece. */
+const LONG_STRING = 65_536
 
 /** The depth in a result at which its long part may be: `result.tx[…]`. */
 const DEPTH = 2
@@ -77,9 +81,11 @@ const isArray = (value: object): value is ReadonlyArray<JsonValue> => Array.isAr
 
 const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value instanceof Map
 
+const isLongString = (value: JsonValue | undefined): boolean => typeof value === "string" && value.length > LONG_STRING
+
 export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => {
-  if (typeof value !== "object" || value === null) return false
-  if (isArray(value)) return value.length > MANY
+  if (typeof value !== "object" || value === null) return isLongString(value)
+  if (isArray(value)) return value.length > MANY || value.some(isLongString)
   if (value instanceof LazyArray || value instanceof LazyMap || value instanceof LongText) return true
   if (value instanceof Amount || value instanceof RawJson || value instanceof JsonNumber) return false
   if (value instanceof JsonObject) return value.keys.length > MANY
@@ -100,8 +106,21 @@ const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | und
   return Object.entries(value)
 }
 
+/** A long text in pieces. No piece ends within a surrogate pair, which JSON would then escape. */
+function* piecesOf(text: string): Generator<string> {
+  yield "\""
+  for (let at = 0; at < text.length;) {
+    const end = Math.min(text.length, at + LONG_STRING)
+    const next = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end
+    yield encodeString(text.slice(at, next)).slice(1, -1)
+    at = next
+  }
+  yield "\""
+}
+
 function* textsOf(value: JsonValue): Generator<string> {
   if (!isLong(value) || value instanceof LongText) return yield encodeJson(value)
+  if (typeof value === "string") return yield* piecesOf(value)
   let between = ""
   if (typeof value === "object" && value !== null && (isArray(value) || value instanceof LazyArray)) {
     yield "["

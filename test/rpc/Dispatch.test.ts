@@ -165,6 +165,22 @@ describe("Dispatch", () => {
       }
     }))
 
+  it.scoped("reads a long body in parts, which split no character", () =>
+    Effect.gen(function*() {
+      const { dispatch } = yield* setUp()
+      const id = "\u00e4\u{1f600}".repeat(400_000)
+      for (const before of ["", "a", "ab"]) {
+        const body = Buffer.from(`{"method":"nosuch","id":"${before}${id}"}`)
+        const call = yield* dispatch.readLong(body)
+        const { body: answer } = yield* call.answer(CALLER)
+        assert.strictEqual(String(answer), `{"result":null,"error":${UNKNOWN},"id":"${before}${id}"}`)
+      }
+      const broken = yield* dispatch.readLong(
+        Buffer.concat([Buffer.from(`["${id}`), Buffer.of(0xc3), Buffer.from("\"]")])
+      )
+      assert.match(String((yield* broken.answer(CALLER)).body), /-32700/)
+    }))
+
   it.scoped("returns an id in its original spelling", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()

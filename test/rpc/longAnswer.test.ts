@@ -49,12 +49,14 @@ const pair = FastCheck.array(FastCheck.record({ a: scalar, b: FastCheck.option(s
 describe("a long answer", () => {
   it("is distinguished from a short one by its parts", () => {
     for (
-      const value of [null, 1, "x".repeat(1e6), { a: 1, b: [1, 2] }, numbers(256), new Amount(1), { a: { b: "" } }]
+      const value of [null, 1, "x".repeat(65_536), { a: 1, b: [1, 2] }, numbers(256), new Amount(1), { a: { b: "" } }]
     ) {
       assert.isFalse(isLong(value))
     }
     const long = [numbers(257), new LazyArray([]), new LazyMap([]), new Map(numbers(257).map((at) => [`${at}`, at]))]
-    for (const value of [...long, { tx: numbers(257) }, { a: { b: numbers(257) } }]) assert.isTrue(isLong(value))
+    for (const value of [...long, { tx: numbers(257) }, { a: { b: numbers(257) } }, ["x".repeat(65_537)]]) {
+      assert.isTrue(isLong(value))
+    }
   })
 
   it.effect("has the same text as in one piece", () =>
@@ -70,6 +72,16 @@ describe("a long answer", () => {
         { numRuns: 30 }
       )
     ))
+
+  it.effect("has a long text in pieces, which split no character and no escape", () =>
+    Effect.gen(function*() {
+      for (const unit of ["a", "\n", "\u00e4", "\u{1f600}", "\"", "\u007f"]) {
+        for (const before of ["", "a"]) {
+          const text = before + unit.repeat(70_000)
+          assert.strictEqual(String(yield* encodeLong({ text })), encodeJson({ text }))
+        }
+      }
+    }))
 
   it.live("is made with turns of the event loop between", () =>
     Effect.gen(function*() {

@@ -44,7 +44,7 @@ const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || cod
 
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
+export const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
 
 /** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */

@@ -19,6 +19,9 @@ import * as Indexes from "../build/src/chain/indexes/Indexes.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
 import { regtestParams } from "../build/src/consensus/params.js"
+import * as LightPart from "../build/src/light/LightPart.js"
+import * as NameAnswers from "../build/src/light/NameAnswers.js"
+import * as SyncReporter from "../build/src/light/SyncReporter.js"
 import * as FeeEstimator from "../build/src/mempool/fees/FeeEstimator.js"
 import * as Mempool from "../build/src/mempool/Mempool.js"
 import * as Miner from "../build/src/mempool/mining/Miner.js"
@@ -179,6 +182,7 @@ const EXAMPLES = {
   getconnectioncount: [[]],
   getdeploymentinfo: [[]],
   getdifficulty: [[]],
+  getsyncstatus: [[]],
   getinfo: [[]],
   getmemoryinfo: [[]],
   getindexinfo: [[]],
@@ -351,14 +355,22 @@ const stores = () => {
     Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chain)
   )
+  const names = Layer.provide(
+    NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
+    DataHealth.layer
+  )
+  const answers = SyncReporter.layer.pipe(
+    Layer.provideMerge(NameAnswers.layer()),
+    Layer.provideMerge(LightPart.layerWhole),
+    Layer.provideMerge(Layer.merge(waiting, names))
+  )
   return Layer.mergeAll(
-    waiting,
+    answers,
     absent,
     noWallet,
     Scheduler.layer,
     DataHealth.layer,
     NodeClock.layer(),
-    Layer.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }), DataHealth.layer),
     TxIndex.layerOff,
     Indexes.layerNone,
     Publishers.layerSilent,

@@ -3,6 +3,7 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { ACCESS_OPTIONS } from "./accessOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
+import { LIGHT_OPTIONS } from "./lightOptions.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
@@ -281,6 +282,7 @@ export const OPTIONS = {
   allowexpired: singleOption(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show return expired names", {
     default: "0"
   }),
+  ...LIGHT_OPTIONS,
   disablewallet: singleOption(
     Kind.onOffKind,
     "disablewallet",

@@ -119,6 +119,8 @@ export interface Settings extends PeerSettings {
   readonly nameEncoding: NameEncoding
   readonly valueEncoding: NameEncoding
   readonly allowExpired: boolean
+  /** What an answer about a name rests on at least, unless its caller says it. */
+  readonly requireProof: Values["requireproof"]
   readonly disableWallet: boolean
   readonly noWallet: boolean
   /** Maximum unconfirmed operations of ours on one name. */
@@ -342,6 +344,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     nameEncoding: values.nameencoding,
     valueEncoding: values.valueencoding,
     allowExpired: values.allowexpired,
+    requireProof: values.requireproof,
     disableWallet: values.disablewallet,
     noWallet: values.nowallet,
     limitNameChains: values.limitnamechains,

@@ -48,6 +48,8 @@ export interface LightProgress {
   /** Blocks of the window, and how many it has when it is complete; 0 of 0 before it begins. */
   readonly blocks: number
   readonly of: number
+  /** Names that the window knows. */
+  readonly names: number
   /** Signatures that are not checked yet. */
   readonly unchecked: number
 }
@@ -75,6 +77,8 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
   readonly complete: Effect.Effect<boolean>
   /** The newest operation on a name, expired or not; `undefined` if the window has none. */
   readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The names that begin with a prefix, expired ones included, by their bytes. */
+  readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
   /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
   readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
   /** The operations in the blocks from a height on, in their order. */
@@ -98,8 +102,12 @@ const LINKS_AT_ONCE = 512
 
 const PAUSE = "500 millis"
 
-/** Operations read at a time. */
+/** Operations read at a time, and names without them. */
 const PAGE = 500
+const NAMES_PAGE = 5_000
+
+/** Milliseconds for which the counts of names and signatures are reused: the file counts row by row. */
+const COUNTS_AGE = 1_000
 
 const open = ({ filename, pageSize, params }: LightOptions, now: () => number) => {
   const file = new WindowFile(filename, pageSize)
@@ -116,19 +124,25 @@ const open = ({ filename, pageSize, params }: LightOptions, now: () => number) =
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean => prefix.every((byte, i) => name[i] === byte)
 
-/** The newest operation of the next names from one on, and the name to go on from. */
-const namesFrom = (
-  file: WindowFile,
-  from: Bytes,
-  prefix: Bytes
-): { readonly names: ReadonlyArray<NameEntry>; readonly next: Option.Option<Bytes> } => {
-  const found = file.newestFrom(from, PAGE)
-  const names = found.filter(({ name }) => startsWith(name, prefix))
-  const last = found.at(-1)
-  const ended = found.length < PAGE || last === undefined || names.length < found.length
-  // The smallest byte string after a name is the name with a zero byte.
-  return { names, next: ended ? Option.none() : Option.some(concat(last.name, Uint8Array.of(0))) }
-}
+/** Rows by their names, page by page, for as long as the names begin with a prefix. */
+const pagesOf = <A>(
+  prefix: Bytes,
+  { nameOf, read, size }: {
+    readonly read: (from: Bytes, limit: number) => ReadonlyArray<A>
+    readonly nameOf: (row: A) => Bytes
+    readonly size: number
+  }
+): Stream.Stream<A, StorageFailure> =>
+  Stream.paginateChunkEffect(prefix, (from) =>
+    attempt(() => {
+      const found = read(from, size)
+      const rows = found.filter((row) => startsWith(nameOf(row), prefix))
+      const last = found.at(-1)
+      const ended = found.length < size || last === undefined || rows.length < found.length
+      // The smallest byte string after a name is the name with a zero byte.
+      const next = ended ? Option.none() : Option.some(concat(nameOf(last), Uint8Array.of(0)))
+      return [Chunk.fromIterable(rows), next] as const
+    }).pipe(Effect.zipLeft(turnOfEventLoop)))
 
 const make = (
   options: LightOptions
@@ -232,12 +246,12 @@ const make = (
 
     const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
 
-    const scan = (prefix: Bytes): Stream.Stream<LightRecord, StorageFailure> =>
-      Stream.paginateChunkEffect(prefix, (from) =>
-        attempt(() => {
-          const { names, next } = namesFrom(file, from, prefix)
-          return [Chunk.fromIterable(names.map(recordOf)), next] as const
-        }))
+    let counts = { ...file.counts(), until: 0 }
+    const counted = (): typeof counts => {
+      const now = performance.now()
+      if (now >= counts.until || counts.links === 0) counts = { ...file.counts(), until: now + COUNTS_AGE }
+      return counts
+    }
 
     yield* Effect.forkScoped(
       Effect.forever(
@@ -290,7 +304,8 @@ const make = (
         headers: index.height(headers.best.reachable),
         blocks: chain.filled.blocks,
         of: chain.filled.of,
-        unchecked: file.counts().links
+        names: counted().names,
+        unchecked: counted().links
       })),
       complete,
       resolve: (name) =>
@@ -300,7 +315,21 @@ const make = (
           hurry(name)
           return recordOf(record)
         })),
-      scan,
+      names: (prefix) =>
+        pagesOf(prefix, {
+          read: (from, limit) => file.namesFrom(from, limit),
+          nameOf: (name) => name,
+          size: NAMES_PAGE
+        }),
+      scan: (prefix) =>
+        Stream.map(
+          pagesOf(prefix, {
+            read: (from, limit) => file.newestFrom(from, limit),
+            nameOf: ({ name }) => name,
+            size: PAGE
+          }),
+          recordOf
+        ),
       operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height))),
       failure: Deferred.await(failed)
     }

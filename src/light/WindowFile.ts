@@ -138,6 +138,9 @@ const prepare = (database: Database) => {
       `SELECT name, max(id) AS id, txid, vout, amount, script FROM operations WHERE name >= ?
        GROUP BY name ORDER BY name LIMIT ?`
     ),
+    namesFrom: statement<[Bytes, number], Pick<WindowOperation, "name">>(
+      "SELECT name FROM proofs WHERE name >= ? ORDER BY name LIMIT ?"
+    ),
     from: statement<[number], WindowOperation>(
       `SELECT ${OPERATION} FROM operations WHERE id >= ? ORDER BY id`
     ),
@@ -366,6 +369,11 @@ export class WindowFile {
   /** The newest operation on each name from a name on, by their bytes. */
   newestFrom(name: Bytes, limit: number): ReadonlyArray<NameEntry> {
     return this.reading(({ newestFrom }) => newestFrom.all(name, limit)).map((row) => this.entry(row))
+  }
+
+  /** The next names from one on, by their bytes. */
+  namesFrom(name: Bytes, limit: number): ReadonlyArray<Bytes> {
+    return this.reading(({ namesFrom }) => namesFrom.all(name, limit)).map((row) => row.name)
   }
 
   proof(name: Bytes): Proof | undefined {

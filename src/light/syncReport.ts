@@ -36,3 +36,14 @@ export interface WindowReport {
   /** Signatures that are not checked yet. */
   readonly unchecked: number
 }
+
+/** Whether names are not known up to the tip. Signatures, and the whole chain behind a window, come while they are. */
+export const isSyncing = ({ phase, window }: SyncReport): boolean =>
+  window === undefined ? phase !== "ready" : phase === "headers" || phase === "window"
+
+/** How far a node is, in words; empty where there is no light part, whose callers know only that blocks are missing. */
+export const waitText = ({ percent, phase, secondsLeft, window }: SyncReport): string => {
+  if (window === undefined || phase === "ready") return ""
+  const left = secondsLeft === undefined ? "" : `, about ${secondsLeft} seconds left`
+  return `${phase}: ${percent.toFixed(1)} %${left}`
+}

@@ -22,6 +22,8 @@ export type KnownName =
 export interface CompleteNames {
   /** Whether a name that is not found does not exist. */
   readonly complete: Effect.Effect<boolean, StorageFailure>
+  /** The tip at which names are complete, for `asking`; `undefined` if they are not. */
+  readonly settled: Effect.Effect<Cursor | undefined, StorageFailure>
   /**
    * Runs a query about names. If the answer denies a name, the query runs again between two checks of the same tip,
    * since a reorganisation may have been in progress at first. Without a stable tip the query fails with
@@ -34,6 +36,20 @@ export interface CompleteNames {
   /** The state of a name at the tip. A name without a record, or an expired one, is free for certain. */
   readonly known: (name: Bytes) => Effect.Effect<KnownName, NamesIncomplete | StorageFailure>
 }
+
+/** Makes `ask` for names that are complete at a tip; `settled` returns it. */
+export const asking =
+  (settled: Effect.Effect<Cursor | undefined, StorageFailure>): CompleteNames["ask"] => (question, denies) =>
+    Effect.gen(function*() {
+      const answer = yield* question
+      if (!denies(answer)) return answer
+      const before = yield* settled
+      if (before === undefined) return yield* new NamesIncomplete()
+      const again = yield* question
+      if (!denies(again)) return again
+      const after = yield* settled
+      return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
+    })
 
 /** `syncing` returns whether blocks are missing; by default `SyncStatus` decides. */
 export const completeNames = (
@@ -63,17 +79,7 @@ export const completeNames = (
       return yield* position
     })
 
-    const ask: CompleteNames["ask"] = (question, denies) =>
-      Effect.gen(function*() {
-        const answer = yield* question
-        if (!denies(answer)) return answer
-        const before = yield* settled
-        if (before === undefined) return yield* new NamesIncomplete()
-        const again = yield* question
-        if (!denies(again)) return again
-        const after = yield* settled
-        return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
-      })
+    const ask = asking(settled)
 
     const known: CompleteNames["known"] = (name) => {
       const question = Effect.gen(function*() {
@@ -87,5 +93,5 @@ export const completeNames = (
       return ask(question, ({ type }) => type !== "active")
     }
 
-    return { complete: Effect.map(position, (at) => at !== undefined), ask, known }
+    return { complete: Effect.map(position, (at) => at !== undefined), settled, ask, known }
   })

@@ -35,7 +35,8 @@ interface Candidate {
   readonly name: Buffer
 }
 
-const byLength = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
+/** The order of a scan. */
+export const byLength = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
 const heightFits = ({ maxHeight = Infinity, minHeight = 0 }: ScanOptions) => ({ height }: NameEntry): boolean =>
   height >= minHeight && height <= maxHeight

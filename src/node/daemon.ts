@@ -2,7 +2,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import { join } from "node:path"
 import type { BindFailed } from "../base/listening.ts"
@@ -18,13 +17,13 @@ import type { Settings } from "../config/settings.ts"
 import { Health, type HealthReport } from "../http/health.ts"
 import { Pages } from "../http/Pages.ts"
 import * as RpcServer from "../http/RpcServer.ts"
+import { isSyncing } from "../light/syncReport.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
-import { NameDb } from "../names/NameDb.ts"
 import { PeerManager } from "../network/PeerManager.ts"
-import { type Bytes, equal } from "../protocol/bytes.ts"
 import * as Publishers from "../publish/Publishers.ts"
 import type { ZeroMqMissing } from "../publish/zeroMq.ts"
 import { callerLimit } from "../rpc/CallerMemory.ts"
@@ -91,14 +90,16 @@ export class Restarts {
 
 /** The settings that change answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
-  const { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
-  return { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
+  const { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding } = settings
+  return { allowExpired, banTime, nameEncoding, nameHashIndex, nameHistory, requireProof, valueEncoding }
 }
 
 /** The report until the node is built. */
 const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
   initializing: true,
   syncing: true,
+  phase: undefined,
+  proof: undefined,
   blockHeight: 0,
   peers: 0,
   doubts: [],
@@ -184,7 +185,7 @@ export type DaemonEnded =
 const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
-    const names = yield* NameDb
+    const reporter = yield* SyncReporter
     const status = yield* SyncStatus.SyncStatus
     const manager = yield* PeerManager
     const lifecycle = yield* Lifecycle.Lifecycle
@@ -197,19 +198,16 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     yield* Effect.addFinalizer(() => server.drain)
     yield* Effect.addFinalizer(() => notifyOfShutdown(settings.notify))
     yield* sampleNode(sampling)
-    /** While many blocks connect, names are written some hundred blocks at a time. */
-    const namesBehind = (tip: Bytes) =>
-      Effect.map(
-        Effect.option(names.cursor),
-        (cursor) => Option.isNone(cursor) || cursor.value === undefined || !equal(cursor.value.hash, tip)
-      )
     const report = Effect.gen(function*() {
+      const now = yield* reporter.report
       const { tip } = yield* chain.progress
       const { inbound, outbound } = yield* manager.count
       return {
         initializing: false,
-        syncing: (yield* status.syncing) || (yield* namesBehind(tip.hash)),
-        blockHeight: tip.height,
+        syncing: isSyncing(now),
+        phase: now.phase,
+        proof: now.proof,
+        blockHeight: now.window === undefined ? tip.height : now.height,
         peers: inbound + outbound,
         doubts: yield* data.doubts,
         notices: yield* data.notices

@@ -21,6 +21,9 @@ import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import type { RelayValues, WalletValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
+import * as LightPart from "../light/LightPart.ts"
+import * as NameAnswers from "../light/NameAnswers.ts"
+import * as SyncReporter from "../light/SyncReporter.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../mempool/Mempool.ts"
 import * as Miner from "../mempool/mining/Miner.ts"
@@ -171,7 +174,11 @@ const stores = (settings: Settings, tell: Tell) =>
       Layer.provideMerge(status),
       Layer.provideMerge(chain)
     )
-    const stored = Layer.mergeAll(waiting, names, transactions, indexes)
+    const stored = SyncReporter.layer.pipe(
+      Layer.provideMerge(NameAnswers.layer()),
+      Layer.provideMerge(LightPart.layerWhole),
+      Layer.provideMerge(Layer.mergeAll(waiting, names, transactions, indexes))
+    )
     const wallets = Wallets.layer({
       directory: directory.path,
       chainstateDirectory: directory.chainstate,

@@ -4,17 +4,14 @@ import * as Stream from "effect/Stream"
 import { domainToASCII } from "node:url"
 import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
-import type { ChainCoins } from "../chain/ChainCoins.ts"
-import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
-import { completeNames } from "../names/completeNames.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import { decodeText } from "../protocol/nameText.ts"
-import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
 /** The possible meanings of a text in the search field. */
@@ -138,23 +135,22 @@ export interface NameReader {
 export const makeNameReader: Effect.Effect<
   NameReader,
   never,
-  Chain | ChainCoins | NameDb | Mempool | SyncStatus | DataHealth
+  Chain | Mempool | NameAnswers | NameDb
 > = Effect.gen(
   function*() {
     const chain = yield* Chain
     const names = yield* NameDb
     const pool = yield* Mempool
-    const { complete } = yield* completeNames()
+    const answers = yield* NameAnswers
     const { params } = chain
 
     /** The moment of the name index: it may be ahead of a chain that is being rebuilt. */
     const moment: Effect.Effect<Moment, StorageFailure> = Effect.gen(function*() {
-      const cursor = yield* names.cursor
       return {
         now: yield* unixTime,
-        tipHeight: cursor?.height ?? 0,
+        tipHeight: yield* answers.height,
         params,
-        syncing: !(yield* complete)
+        syncing: !(yield* answers.complete)
       }
     })
 
@@ -175,8 +171,8 @@ export const makeNameReader: Effect.Effect<
         for (const prefix of prefixes) {
           // The prefix itself may be a found name, and one more shows whether there are others.
           const some = Chunk.toReadonlyArray(
-            yield* Stream.runCollect(names.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
-          ).filter(({ name }) => !seen.has(nameKey(name)))
+            yield* Stream.runCollect(answers.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
+          ).map(({ record }) => record).filter(({ name }) => !seen.has(nameKey(name)))
           const taken = some.slice(0, Math.min(SUGGESTIONS_EACH, SUGGESTIONS - records.length))
           if (taken.length < some.length) more = true
           for (const record of taken) {
@@ -204,9 +200,24 @@ export const makeNameReader: Effect.Effect<
         return { ...(yield* moment), pending: pendingOn(name), suggestions }
       })
 
+    /** A window has the newest operation alone. */
+    const inWindow = (record: NameEntry): Effect.Effect<NameFound, StorageFailure> =>
+      Effect.map(moment, (now) => ({
+        ...now,
+        record,
+        history: [{ entry: { ...record, rand: undefined }, time: undefined, before: undefined }],
+        total: 1,
+        page: 1,
+        pages: 1,
+        pending: pendingOn(record.name)
+      }))
+
     const found = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
       Effect.gen(function*() {
-        const record = yield* names.resolve(name)
+        const answer = yield* answers.resolve(name)
+        if (answer === undefined) return yield* missing(name)
+        const { record } = answer
+        if (answers.fromWindow()) return page === 1 ? yield* inWindow(record) : undefined
         // One more, which shows what the last of them changed.
         const { entries, total } = yield* names.historyPage(name, {
           skip: (page - 1) * HISTORY_ROWS,
@@ -229,8 +240,8 @@ export const makeNameReader: Effect.Effect<
         const meant = namesMeant(text)
         const exact: Array<NameEntry> = []
         for (const name of meant) {
-          const record = yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
-          if (record !== undefined) exact.push(record)
+          const answer = yield* answers.resolve(name)
+          if (answer !== undefined) exact.push(answer.record)
         }
         return { ...(yield* moment), exact, suggestions: yield* beginningWith(meant, exact) }
       })

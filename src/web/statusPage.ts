@@ -1,14 +1,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
-import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../http/Pages.ts"
+import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { html } from "./html.ts"
 import { page, type PageContent, redirect } from "./layout.ts"
@@ -32,7 +31,7 @@ export interface StatusPageOptions {
   readonly overviewMs?: number
 }
 
-type Services = Chain | ChainCoins | NameDb | PeerManager | Mempool | SyncStatus | DataHealth
+type Services = Chain | NameAnswers | NameDb | PeerManager | Mempool | SyncStatus
 
 export const makeStatusPage = (
   { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}

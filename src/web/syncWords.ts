@@ -1,16 +1,13 @@
+import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
 import { count, counted, distance, duration, rate } from "./format.ts"
 
 /** Describes the state of the node in words. */
 
 /** The facts that the words depend on. */
-export interface SyncFacts {
-  /** Seconds since 1970. */
-  readonly now: number
+export interface SyncFacts extends KnownHeaders {
   readonly height: number
-  readonly headers: number
-  /** Of the tip and of the best header, seconds since 1970. */
+  /** Of the tip, seconds since 1970. */
   readonly tipTime: number
-  readonly headerTime: number
   readonly syncing: boolean
   readonly loading: boolean
   /** The progress of an import: blocks read, and in total. */
@@ -21,10 +18,6 @@ export interface SyncFacts {
   readonly active: boolean
   /** Blocks a second; `undefined` while unknown. */
   readonly speed: number | undefined
-  /** The network's target seconds between blocks. */
-  readonly spacing: number
-  /** Whether blocks are made on demand: then their age means nothing. */
-  readonly onDemand: boolean
 }
 
 /** The state: fine, in progress, or in need of attention. */
@@ -37,15 +30,8 @@ export interface SyncWords {
   readonly progress: { readonly value: number; readonly max: number } | undefined
 }
 
-/** Seconds after which a header is old. */
-const OLD_HEADER = 86_400
-
 /** Time without a block, in target spacings, that is worth a remark: by chance it occurs once in many years. */
 const SILENT_BLOCKS = 20
-
-/** The expected end of the chain: the best header, plus the blocks since then if that header is old. */
-export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: SyncFacts): number =>
-  onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)
 
 const percent = ({ max, value }: { readonly value: number; readonly max: number }): string =>
   `${max <= 0 ? "0.0" : (Math.floor(1000 * Math.min(value / max, 1)) / 10).toFixed(1)} %`

@@ -96,6 +96,7 @@ describe("decodeSettings", () => {
       nameEncoding: "ascii",
       valueEncoding: "ascii",
       allowExpired: false,
+      requireProof: "work",
       disableWallet: false,
       noWallet: false,
       limitNameChains: 1,

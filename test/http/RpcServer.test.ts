@@ -283,6 +283,8 @@ describe("health (reference/rpc.md 1.12)", () => {
         health: Effect.as(turnOfEventLoop, {
           initializing: false,
           syncing: true,
+          phase: undefined,
+          proof: undefined,
           blockHeight: 7,
           peers: 2,
           doubts: [],

@@ -4,6 +4,8 @@ import { healthAnswer, type HealthPath, type HealthReport } from "../../src/http
 const report = (changes: Partial<HealthReport>): HealthReport => ({
   initializing: false,
   syncing: false,
+  phase: undefined,
+  proof: undefined,
   blockHeight: 7,
   peers: 2,
   doubts: [],
@@ -30,6 +32,12 @@ describe("healthAnswer", () => {
       { initializing: true, syncing: true },
       503,
       "{\"status\":\"initializing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+    ],
+    [
+      "/ready",
+      { phase: "signatures", proof: "work" },
+      200,
+      "{\"status\":\"ready\",\"block_height\":7,\"peers\":2,\"syncing\":false,\"phase\":\"signatures\",\"proof\":\"work\"}"
     ],
     [
       "/health",

@@ -50,7 +50,7 @@ const filled = Effect.gen(function*() {
 
 const ready = Effect.gen(function*() {
   const { doubts, notices } = yield* DataHealth
-  const report = { initializing: false, syncing: false, blockHeight: 400, peers: 0 }
+  const report = { initializing: false, syncing: false, phase: undefined, proof: undefined, blockHeight: 400, peers: 0 }
   return healthAnswer("/ready", { ...report, doubts: yield* doubts, notices: yield* notices }).status
 })
 

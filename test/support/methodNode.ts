@@ -7,6 +7,9 @@ import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import * as LightPart from "../../src/light/LightPart.ts"
+import * as NameAnswers from "../../src/light/NameAnswers.ts"
+import * as SyncReporter from "../../src/light/SyncReporter.ts"
 import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Miner from "../../src/mempool/mining/Miner.ts"
@@ -182,6 +185,8 @@ export interface MethodNodeOptions {
   readonly indexes?: boolean
   readonly params?: ConsensusParams
   readonly options?: Partial<typeof NodeOptions.Service>
+  /** The light part; none by default. */
+  readonly light?: Layer.Layer<LightPart.LightPart>
   /** Whether it has wallets, the default one loaded. */
   readonly wallets?: boolean
   /** Whether the node is still loading data. */
@@ -239,6 +244,9 @@ const make = (options: MethodNodeOptions) =>
       clockNobodyKeeps
     ).pipe(
       Layer.provideMerge(Scheduler.layer),
+      Layer.provideMerge(SyncReporter.layer),
+      Layer.provideMerge(NameAnswers.layer()),
+      Layer.provideMerge(options.light ?? LightPart.layerWhole),
       Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
       Layer.provideMerge(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))

@@ -107,7 +107,16 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array
 }
 
-const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0, doubts: [], notices: [] }
+const HEALTHY: HealthReport = {
+  initializing: false,
+  syncing: false,
+  phase: "ready",
+  proof: "full",
+  blockHeight: 0,
+  peers: 0,
+  doubts: [],
+  notices: []
+}
 
 export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<HttpAnswer, Error> =>
   Effect.async((resume) => {

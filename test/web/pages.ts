@@ -16,6 +16,7 @@ import { ampleAccount } from "../support/memory.ts"
 import { MethodNode } from "../support/methodNode.ts"
 import { NO_INFO } from "../support/peerManager.ts"
 import { peerManager } from "../support/peers.ts"
+import { wholeAnswers } from "../support/wholeAnswers.ts"
 
 /** The status page of a node under test, asked directly or served over HTTP. */
 
@@ -77,6 +78,7 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
       count: Effect.succeed({ inbound, outbound: peers.length - inbound })
     })
     return yield* makeStatusPage({ overviewMs }).pipe(
+      Effect.provide(wholeAnswers),
       Effect.provide(servicesOf(chain)),
       Effect.provideService(NameDb, names),
       Effect.provideService(Mempool, pool),

@@ -18,6 +18,7 @@ import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { peerManager } from "../support/peers.ts"
 import { at, items, recordedJson, stringAt } from "../support/recordedJson.ts"
 import { mine, spendableNode } from "../support/spendableNode.ts"
+import { wholeAnswers } from "../support/wholeAnswers.ts"
 import { assertGuarded, assertHarmless, assertTables } from "./assertPage.ts"
 import { get, type Page, peer, requestOf, statusPageOf } from "./pages.ts"
 
@@ -177,6 +178,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       const manager = peerManager({ peers: Effect.sync(() => (made++, [])) })
       const pageFor = (overviewMs: number) =>
         makeStatusPage({ overviewMs }).pipe(
+          Effect.provide(wholeAnswers),
           Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, names),
           Effect.provideService(Mempool, pool),
@@ -198,6 +200,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       const { chain, names, pool, status } = yield* MethodNode
       const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
         makeStatusPage().pipe(
+          Effect.provide(wholeAnswers),
           Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, { ...names, resolve }),
           Effect.provideService(Mempool, pool),

@@ -25,6 +25,7 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "getprivatebroadcastinfo",
   "getrawaddrman",
   "getrpcinfo",
+  "getsyncstatus",
   "getwalletinfo",
   "getzmqnotifications",
   "listaddressgroupings",

@@ -81,7 +81,11 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   static readonly shuttingDown = () => make(RPC_CODE.notConnected, "Shutting down")
 
   /** The chain is not synced yet. Name clients read -4 as "no such name", so an unsynced name must not be -4. */
-  static readonly initialDownload = () => make(RPC_CODE.initialDownload, "Namecoin is downloading blocks...")
+  static readonly initialDownload = (detail = "") =>
+    make(RPC_CODE.initialDownload, `Namecoin is downloading blocks...${detail === "" ? "" : ` (${detail})`}`)
+
+  /** An answer rests on less than the call requires. */
+  static readonly lessProof = (message: string) => make(RPC_CODE.initialDownload, message)
   static readonly blockNotFound = () => make(RPC_CODE.invalidAddressOrKey, "Block not found")
 
   static readonly integerOutOfRange = () => make(RPC_CODE.misc, "JSON integer out of range")

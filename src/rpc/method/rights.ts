@@ -15,7 +15,8 @@ const READ = words(`
   getconnectioncount getdeploymentinfo getdescriptoractivity getdescriptorinfo getdifficulty getindexinfo getinfo
   getmemoryinfo getmempoolancestors getmempoolcluster getmempooldescendants getmempoolentry getmempoolfeeratediagram
   getmempoolinfo getmininginfo getnettotals getnetworkhashps getnetworkinfo getnodeaddresses getorphantxs getpeerinfo
-  getprioritisedtransactions getprivatebroadcastinfo getrawaddrman getrawmempool getrawtransaction getrpcinfo gettxout
+  getprioritisedtransactions getprivatebroadcastinfo getrawaddrman getrawmempool getrawtransaction getrpcinfo
+  getsyncstatus gettxout
   gettxoutproof gettxoutsetinfo gettxspendingprevout getzmqnotifications help joinpsbts listbanned
   listqueuedtransactions name_checkdb name_history name_scan name_show namepsbt namerawtransaction ping rpc.discover
   scanblocks scantxoutset syncwithvalidationinterfacequeue testmempoolaccept uptime utxoupdatepsbt validateaddress

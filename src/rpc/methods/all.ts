@@ -6,6 +6,8 @@ import type { ChainServices } from "../../chain/Chain.ts"
 import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
+import type { NameAnswers } from "../../light/NameAnswers.ts"
+import type { SyncReporter } from "../../light/SyncReporter.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Miner } from "../../mempool/mining/Miner.ts"
@@ -43,6 +45,7 @@ import { scanMethods } from "./scanMethods.ts"
 import { snapshotMethods } from "./snapshotMethods.ts"
 import { spenderMethods } from "./spenderMethods.ts"
 import { statsMethods } from "./statsMethods.ts"
+import { syncMethods } from "./syncMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 import { utilMethods } from "./utilMethods.ts"
@@ -67,9 +70,11 @@ export const allMethods: Effect.Effect<
   | DataHealth
   | MockTime
   | Scheduler
+  | NameAnswers
   | NameDb
   | TxIndex
   | Indexes
+  | SyncReporter
   | SyncStatus
   | DataHealth
   | Mempool
@@ -90,6 +95,7 @@ export const allMethods: Effect.Effect<
     proofMethods,
     pruneMethods,
     statsMethods,
+    syncMethods,
     waitMethods,
     scanMethods,
     filterMethods,

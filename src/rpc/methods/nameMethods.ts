@@ -2,18 +2,19 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { RE2JS } from "re2js"
-import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { isExpired } from "../../consensus/expiry.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import type { ProofLevel } from "../../light/proof.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
 import { completeNames } from "../../names/completeNames.ts"
-import type { NameHashNotFound, NameNotFound, NamesIncomplete } from "../../names/errors.ts"
+import { type NameHashNotFound, type NameNotFound, NamesIncomplete } from "../../names/errors.ts"
 import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { decodeText, encodeText } from "../../protocol/nameText.ts"
+import { decodeText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
@@ -26,8 +27,10 @@ import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { ShapeContext } from "../shapes/context.ts"
 import { NAME_INFO, nameInfoJson, nameInfoText } from "../shapes/name.ts"
-import { absentError, storageError } from "./errors.ts"
+import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
+import { nameProofs, PROOF_ERRORS, REQUIRE_PROOF } from "./nameProof.ts"
+import { matcher, sift, within } from "./nameSearch.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */
@@ -43,76 +46,7 @@ const HASH_ERRORS = [
 
 const SHA256D_SIZE = 32
 
-/** Maximum characters of a regular expression; a longer one takes longer to parse than to match. */
-const MAX_EXPRESSION = 512
-
-/**
- * Maximum steps of a compiled expression. Each byte of a name takes up to that many: 255 bytes take about 30 ms at
- * most.
- */
-const MAX_PROGRAM = 2_000
-
-/**
- * Compiles a search in the name as text. The time is proportional to the length of the name, for any expression, and
- * both lengths are bounded: callers are not trusted.
- */
-const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
-  Effect.suspend(() => {
-    const tooLarge = RpcError.misc("the regular expression is too large")
-    if (expression.length > MAX_EXPRESSION) return tooLarge
-    try {
-      const compiled = RE2JS.compile(expression)
-      if (compiled.programSize() > MAX_PROGRAM) return tooLarge
-      return Effect.succeed((name: Bytes) => {
-        const text = encodeText(name, "utf8")
-        return text !== undefined && compiled.matcher(text).find()
-      })
-    } catch (cause) {
-      return RpcError.misc(cause instanceof Error ? cause.message : "the regular expression is not valid")
-    }
-  })
-
-/** Milliseconds for which a search may block other work. */
-const SEARCH_SLICE = 10
-
-const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameEntry>) =>
-  Effect.gen(function*() {
-    const found: Array<NameEntry> = []
-    let since = performance.now()
-    for (const record of page) {
-      if (matches(record.name)) found.push(record)
-      if (performance.now() - since > SEARCH_SLICE) {
-        yield* turnOfEventLoop
-        since = performance.now()
-      }
-    }
-    return Chunk.unsafeFromArray(found)
-  })
-
-/** Maximum bytes of names and values in one answer; callers get more in pages. */
-const MAX_SCAN_BYTES = 128 * 1024 * 1024
-
-/** Bytes of a record in an answer besides its name and value. */
-const RECORD_BYTES = 350
-
 const SEARCHES = 2
-
-/** Fails with an error if a list exceeds the maximum answer. */
-const within = (
-  records: Stream.Stream<NameEntry, StorageFailure>
-): Stream.Stream<NameEntry, StorageFailure | RpcError> =>
-  Stream.suspend(() => {
-    let bytes = 0
-    return Stream.mapChunksEffect(records, (chunk): Effect.Effect<Chunk.Chunk<NameEntry>, RpcError> => {
-      for (const { name, value } of chunk) bytes += RECORD_BYTES + name.length + value.length
-      return bytes > MAX_SCAN_BYTES
-        ? RpcError.misc("The answer would be too large: request fewer names at a time")
-        : Effect.succeed(chunk)
-    })
-  })
-
-const toRpcError = (error: StorageFailure | NamesIncomplete | RpcError): RpcError =>
-  error._tag === "RpcError" ? error : absentError(error)
 
 /** The error for histories, while names.db has only the records at the base block of a snapshot. */
 const incompleteHistory = (base: number | string): string =>
@@ -122,20 +56,23 @@ const incompleteHistory = (base: number | string): string =>
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
+  Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const chainCoins = yield* ChainCoins
   const names = yield* NameDb
-  const { ask, complete } = yield* completeNames()
+  const answers = yield* NameAnswers
+  const whole = yield* completeNames()
+  const { proved, refuse } = nameProofs(yield* SyncReporter)
   const options = yield* NodeOptions
   const wallets = yield* Wallets
+  const { requireProof: leastProof = "work" } = options
   const { params } = chain
   const searches = yield* Effect.makeSemaphore(SEARCHES)
 
   const contextOf = (given: GivenEncodings) => contextFor(params.network, options, given)
 
-  /** Converts records to answers. `ismine` is last, and only present if the call has a wallet. */
+  /** Converts records to answers. `ismine` is only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
     const owns = ownership(wallets, call)
     return (record: NameEntry, now: NameClock) => ({
@@ -144,11 +81,15 @@ export const nameMethods: Effect.Effect<
     })
   }
 
+  /** The member `proof`: only for a call that asks for it, or with less than the whole chain. */
+  const proofShown = (proof: ProofLevel, asked: ProofLevel | undefined): ProofLevel | undefined =>
+    proof === "full" && asked === undefined ? undefined : proof
+
   /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
-  const clock = Effect.map(Effect.mapError(names.cursor, storageError), (cursor) => ({
-    tipHeight: cursor?.height ?? 0,
-    params
-  }))
+  const clock = Effect.map(Effect.mapError(answers.height, storageError), (tipHeight) => ({ tipHeight, params }))
+
+  /** Fails with -10 while a window answers, for questions that only the whole chain decides. */
+  const wholeChain = Effect.suspend(() => answers.fromWindow() ? refuse(new NamesIncomplete()) : Effect.void)
 
   /** Runs a lookup; `undefined` if the name certainly does not exist. */
   const found = <A>(
@@ -158,15 +99,11 @@ export const nameMethods: Effect.Effect<
       NameNotFound: () => Effect.succeed(undefined),
       NameHashNotFound: () => Effect.succeed(undefined)
     })
-    return Effect.mapError(ask(orNone, (answer) => answer === undefined), absentError)
+    return Effect.catchAll(whole.ask(orNone, (answer) => answer === undefined), refuse)
   }
 
   /** The latest record of a name, expired or not, and the tip that determines its expiry. */
-  const recordNow = (name: Bytes) =>
-    Effect.all({
-      record: Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)),
-      now: clock
-    })
+  const recordNow = (name: Bytes) => Effect.all({ answer: answers.resolve(name), now: clock })
 
   const byHash = (kind: string | undefined) =>
     Effect.suspend(() => {
@@ -184,6 +121,7 @@ export const nameMethods: Effect.Effect<
       if (given.length !== SHA256D_SIZE) {
         return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
       }
+      yield* wholeChain
       const record = yield* found(names.resolveByHash(given))
       return record === undefined
         ? yield* RpcError.wallet(`name hash not found: ${displayHash(given)}`)
@@ -195,13 +133,17 @@ export const nameMethods: Effect.Effect<
    */
   const fromMemory = (
     name: string,
-    given: GivenEncodings & { readonly byHash: string | undefined; readonly allowExpired: boolean | undefined },
+    given: GivenEncodings & {
+      readonly byHash: string | undefined
+      readonly allowExpired: boolean | undefined
+      readonly requireProof: ProofLevel | undefined
+    },
     call: CallContext
   ): RawJson<Schema.Schema.Type<typeof NAME_INFO>> | undefined => {
-    if (given.byHash !== undefined) return undefined
+    if (given.byHash !== undefined || given.requireProof !== undefined) return undefined
     const context = contextOf(given)
     const bytes = decodeText(name, context.nameEncoding)
-    const found = bytes === undefined ? undefined : names.recent(bytes)
+    const found = bytes === undefined ? undefined : answers.recent(bytes)
     if (found === undefined) return undefined
     const { record, tipHeight } = found
     if (isExpired(record, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
@@ -218,7 +160,8 @@ export const nameMethods: Effect.Effect<
       options: orEmpty(notNull(object({
         ...ENCODINGS,
         byHash: BY_HASH,
-        allowExpired: optional(boolean("Whether to return an expired name."), "the node's setting")
+        allowExpired: optional(boolean("Whether to return an expired name."), "the node's setting"),
+        requireProof: REQUIRE_PROOF
       }, "Options.")))
     },
     results: [{ schema: NAME_INFO }],
@@ -228,6 +171,7 @@ export const nameMethods: Effect.Effect<
       "-4 name never existed: 'd/example'",
       "-4 name expired: 'd/example'",
       ...HASH_ERRORS,
+      ...PROOF_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
     handler: ({ name, options: given }, call) => {
@@ -237,17 +181,25 @@ export const nameMethods: Effect.Effect<
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const allowExpired = given.allowExpired ?? options.allowExpired
-        const { now, record } = yield* ask(
+        const { answer, now } = yield* answers.ask(
           recordNow(meant),
-          ({ now, record }) => record === undefined || (!allowExpired && isExpired(record, now.tipHeight, params))
+          ({ answer, now }) =>
+            answer === undefined || (!allowExpired && isExpired(answer.record, now.tipHeight, params))
         ).pipe(
-          Effect.mapError(toRpcError)
+          Effect.catchAll(refuse)
         )
-        if (record === undefined) return yield* RpcError.wallet(`name never existed: ${shownName(meant)}`)
+        const proofOfAnswer: ProofLevel = answer?.proof ?? answers.proofOfAbsence()
+        yield* proved({ proof: proofOfAnswer }, given.requireProof ?? leastProof)
+        if (answer === undefined) {
+          // A window does not tell whether a name expired before it.
+          const words = answers.fromWindow() ? "name never existed, or has expired" : "name never existed"
+          return yield* RpcError.wallet(`${words}: ${shownName(meant)}`)
+        }
+        const { proof, record } = answer
         if (!allowExpired && isExpired(record, now.tipHeight, params)) {
           return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
         }
-        return shower(context, call)(record, now)
+        return { ...shower(context, call)(record, now), proof: proofShown(proof, given.requireProof) }
       })
     }
   })
@@ -273,6 +225,7 @@ export const nameMethods: Effect.Effect<
     handler: ({ name, options: given }, call) =>
       Effect.gen(function*() {
         if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
+        yield* wholeChain
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const beginning = yield* Effect.mapError(names.beginning, storageError)
@@ -299,7 +252,8 @@ export const nameMethods: Effect.Effect<
         minConf: withDefault(int32("Minimum confirmations of the last update."), 1),
         maxConf: optional(int32("Maximum confirmations of the last update.")),
         prefix: optional(string("Prefix of the names.")),
-        regexp: optional(string("Regular expression that the name must contain."))
+        regexp: optional(string("Regular expression that the name must contain.")),
+        requireProof: REQUIRE_PROOF
       }, "Options.")))
     },
     results: [{ schema: Schema.Array(NAME_INFO) }],
@@ -311,6 +265,7 @@ export const nameMethods: Effect.Effect<
       "-1 the regular expression is too large",
       "-1 The answer would be too large: request fewer names at a time",
       "-10 Namecoin is downloading blocks...",
+      ...PROOF_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
     // A search may take long: it ends when its caller disconnects.
@@ -335,17 +290,23 @@ export const nameMethods: Effect.Effect<
           maxHeight: now.tipHeight - minConf + 1
         }
         const found = matches === undefined
-          ? names.scan({ ...search, count: most })
-          : names.scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(most))
-        const collected = Effect.mapError(Stream.runCollect(within(found)), toRpcError)
+          ? answers.scan({ ...search, count: most })
+          : answers.scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(most))
+        const required = given.requireProof ?? leastProof
+        const enough = Stream.mapEffect(within(found), (answer) => proved(answer, required))
+        const collected = Effect.catchAll(Stream.runCollect(required === "work" ? within(found) : enough), refuse)
         const limited = matches === undefined ? collected : searches.withPermits(1)(collected)
-        const records = Chunk.toReadonlyArray(yield* limited)
-        // An empty list means "there are none", which is unknown while blocks are missing.
-        if (records.length === 0 && count > 0 && !(yield* Effect.mapError(complete, storageError))) {
-          return yield* RpcError.initialDownload()
+        const listed = Chunk.toReadonlyArray(yield* limited)
+        // A window that is not complete lacks names anywhere in the list.
+        const isCertain = listed.length > 0 && !answers.fromWindow()
+        if (!isCertain && count > 0 && !(yield* Effect.mapError(answers.complete, storageError))) {
+          return yield* refuse(new NamesIncomplete())
         }
         const show = shower(context, call)
-        return records.map((record) => show(record, now))
+        return listed.map(({ proof, record }) => ({
+          ...show(record, now),
+          proof: proofShown(proof, given.requireProof)
+        }))
       })
   })
 
@@ -389,7 +350,7 @@ export const nameMethods: Effect.Effect<
           if (coins > 0 || faults.length > 0) yield* Effect.logWarning("name_checkdb found faults", { coins, faults })
           return coins === 0 && faults.length === 0
         })
-      ).pipe(Effect.mapError(toRpcError))
+      ).pipe(Effect.catchAll(refuse))
   })
 
   return [name_show, name_history, name_scan, name_checkdb]

@@ -45,7 +45,19 @@ const NAME_EXPIRY_MEMBERS = {
   expired: Result.boolean("Whether the record has expired")
 }
 
-export const NAME_INFO = Schema.Struct({ ...NAME_OUTPUT_MEMBERS, ...NAME_EXPIRY_MEMBERS, ismine: IS_MINE })
+/** Core has no such member: it is present if the call asks for it, or if the answer rests on less than Core's. */
+export const PROOF = Schema.optional(
+  Result.string(
+    "What the answer rests on: work, signatures or full. Missing for full, unless the call has requireProof"
+  )
+)
+
+export const NAME_INFO = Schema.Struct({
+  ...NAME_OUTPUT_MEMBERS,
+  ...NAME_EXPIRY_MEMBERS,
+  ismine: IS_MINE,
+  proof: PROOF
+})
 
 export const NAME_OP = Schema.Struct({
   op: Result.string("name_new, name_firstupdate or name_update"),

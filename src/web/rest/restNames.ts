@@ -1,16 +1,15 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
-import type { ChainCoins } from "../../chain/ChainCoins.ts"
-import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
-import { completeNames } from "../../names/completeNames.ts"
-import { NameDb, type NameEntry } from "../../names/NameDb.ts"
+import { type NameAnswer, NameAnswers } from "../../light/NameAnswers.ts"
+import { isProved, PROOF_LEVELS, type ProofLevel } from "../../light/proof.ts"
+import { waitText } from "../../light/syncReport.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
 import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import { nameInfoText } from "../../rpc/shapes/name.ts"
-import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarget.ts"
 
@@ -46,29 +45,29 @@ export const restStarting = (phase: () => Phase): PageHandler => ({
 export const restNames: Effect.Effect<
   PageHandler,
   never,
-  Chain | ChainCoins | NameDb | NodeOptions | SyncStatus | DataHealth
+  Chain | NameAnswers | NodeOptions | SyncReporter
 > = Effect.gen(
   function*() {
     const { params } = yield* Chain
-    const names = yield* NameDb
-    const { ask } = yield* completeNames()
-    const { nameEncoding, valueEncoding } = yield* NodeOptions
+    const answers = yield* NameAnswers
+    const { report } = yield* SyncReporter
+    const { nameEncoding, requireProof = "work", valueEncoding } = yield* NodeOptions
     const context = { network: params.network, nameEncoding, valueEncoding }
 
-    const show = (record: NameEntry, format: NameTarget["format"]): Effect.Effect<PageAnswer, StorageFailure> => {
+    const show = (
+      { proof, record }: NameAnswer,
+      format: NameTarget["format"]
+    ): Effect.Effect<PageAnswer, StorageFailure> => {
       switch (format) {
         case "bin":
           return Effect.succeed(answer(200, "application/octet-stream", record.value))
         case "hex":
           return Effect.succeed(answer(200, "text/plain", `${toHex(record.value)}\n`))
         case "json":
-          return Effect.map(names.cursor, (cursor) => {
-            const clock = { tipHeight: cursor?.height ?? 0, params }
-            return answer(
-              200,
-              "application/json",
-              `${nameInfoText(context, record, { clock, ismine: undefined }).text}\n`
-            )
+          return Effect.map(answers.height, (tipHeight) => {
+            const { text } = nameInfoText(context, record, { clock: { tipHeight, params }, ismine: undefined })
+            const proved = proof === "full" ? text : `${text.slice(0, -1)},"proof":"${proof}"}`
+            return answer(200, "application/json", `${proved}\n`)
           })
         default: {
           const available = FORMATS.map((each) => `.${each}`).join(", ")
@@ -77,19 +76,24 @@ export const restNames: Effect.Effect<
       }
     }
 
-    const read = ({ encoded, format, name }: NameTarget): Effect.Effect<PageAnswer> => {
+    const waiting = Effect.map(report, (now) => {
+      const wait = waitText(now)
+      return unavailable(`Namecoin is downloading blocks...${wait === "" ? "" : ` (${wait})`}`)
+    })
+
+    const read = ({ encoded, format, name }: NameTarget, required: ProofLevel): Effect.Effect<PageAnswer> => {
       if (name === undefined) return Effect.succeed(failure(400, `Invalid encoded name: ${encoded}`))
-      const resolved = Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
-      return ask(resolved, (record) => record === undefined).pipe(
-        Effect.flatMap((record) =>
-          record === undefined
+      return answers.ask(answers.resolve(name), (found) => found === undefined).pipe(
+        Effect.flatMap((found) => {
+          const proof = found?.proof ?? answers.proofOfAbsence()
+          if (!isProved({ proof }, required)) {
+            return Effect.succeed(unavailable(`The answer rests on ${proof}, not on ${required}`))
+          }
+          return found === undefined
             ? Effect.succeed(failure(404, `${printable(name)} not found`))
-            : show(record, format)
-        ),
-        Effect.catchTag(
-          "NamesIncomplete",
-          () => Effect.succeed(unavailable("Namecoin is downloading blocks..."))
-        ),
+            : show(found, format)
+        }),
+        Effect.catchTag("NamesIncomplete", () => waiting),
         // Callers without credentials must not see paths of files.
         Effect.catchAll(({ message }) =>
           Effect.as(Effect.logError("names cannot be read", { reason: message }), failure(500, "Internal error"))
@@ -97,6 +101,21 @@ export const restNames: Effect.Effect<
       )
     }
 
-    return { serves, authenticated: false, answer: ({ path }) => read(readNameTarget(path)) }
+    /** The level that the query asks for, or that of the node. */
+    const requiredBy = (query: URLSearchParams): ProofLevel | undefined => {
+      const asked = query.get("requireProof")
+      return asked === null ? requireProof : PROOF_LEVELS.find((level) => level === asked)
+    }
+
+    return {
+      serves,
+      authenticated: false,
+      answer: ({ path, query }) => {
+        const required = requiredBy(query)
+        return required === undefined
+          ? Effect.succeed(failure(400, "Invalid value for requireProof: work, signatures or full"))
+          : read(readNameTarget(path), required)
+      }
+    }
   }
 )

@@ -12,6 +12,8 @@ import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
 import { paramsOf } from "../../../src/consensus/params.ts"
+import { NameAnswers } from "../../../src/light/NameAnswers.ts"
+import { SyncReporter } from "../../../src/light/SyncReporter.ts"
 import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../../src/mempool/Mempool.ts"
 import { Miner } from "../../../src/mempool/mining/Miner.ts"
@@ -134,6 +136,8 @@ describe("the table of the command line", () => {
       Indexes.layerNone,
       Publishers.layerSilent,
       Layer.mock(SyncStatus, {}),
+      Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
+      Layer.mock(SyncReporter, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),

@@ -102,6 +102,7 @@ const METHODS = [
   "getreceivedbyaddress",
   "getreceivedbylabel",
   "getrpcinfo",
+  "getsyncstatus",
   "gettransaction",
   "gettxout",
   "gettxoutproof",

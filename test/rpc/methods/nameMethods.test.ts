@@ -67,6 +67,32 @@ layer(methodNode())("name_show and name_history", (it) => {
       }
     }))
 
+  it.effect("rest on the whole chain, and say so to a call that asks", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* MethodNode
+      const { name } = alive
+      assert.notProperty((yield* call("name_show", name)).value, "proof")
+      for (const requireProof of ["work", "signatures", "full"]) {
+        assert.propertyVal((yield* call("name_show", name, { requireProof })).value, "proof", "full")
+      }
+      const { value } = yield* call("name_scan", name, 1, { requireProof: "full" })
+      assert.propertyVal(Array.isArray(value) ? value[0] : undefined, "proof", "full")
+      assert.deepStrictEqual(yield* refusal("name_show", name, { requireProof: "some" }), {
+        code: -8,
+        message: "Invalid value for requireProof: some"
+      })
+      assert.deepStrictEqual((yield* call("getsyncstatus")).value, {
+        phase: "ready",
+        proof: "full",
+        height: 600,
+        headers: 600,
+        synced: true,
+        percent: 100,
+        secondsleft: 0,
+        window: null
+      })
+    }))
+
   it.effect("refuse names that never existed, ascii ones by name and others in hex", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode

@@ -10,6 +10,7 @@ import { restNames, restStarting } from "../../../src/web/rest/restNames.ts"
 import { servicesOf } from "../../support/chain.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
+import { wholeAnswers } from "../../support/wholeAnswers.ts"
 
 const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
 
@@ -25,6 +26,7 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
   Effect.gen(function*() {
     const node = yield* MethodNode
     return yield* restNames.pipe(
+      Effect.provide(wholeAnswers),
       Effect.provide(servicesOf(node.chain)),
       Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),

@@ -3,7 +3,10 @@ import * as Schema from "effect/Schema"
 import { Chain } from "../../../chain/Chain.ts"
 import type { ChainCoins } from "../../../chain/ChainCoins.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
+import { NameAnswers } from "../../../light/NameAnswers.ts"
+import { SyncReporter } from "../../../light/SyncReporter.ts"
 import { completeNames } from "../../../names/completeNames.ts"
+import { NamesIncomplete } from "../../../names/errors.ts"
 import type { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
@@ -17,8 +20,9 @@ import * as Result from "../../method/results.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
-import { NAME_OUTPUT_MEMBERS, nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
+import { NAME_OUTPUT_MEMBERS, nameExpiryJson, nameOutputJson, PROOF } from "../../shapes/name.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "../nameEncodings.ts"
+import { nameProofs, PROOF_ERRORS, REQUIRE_PROOF } from "../nameProof.ts"
 import { knownNames } from "./knownNames.ts"
 import { makeNameWriteMethods } from "./nameWriteMethods.ts"
 import { makeRegistrationMethods } from "./registrationMethods.ts"
@@ -38,15 +42,18 @@ const OWNED_NAME = Schema.Struct({
   ismine: Result.boolean("Whether the wallet has the address"),
   height: Result.integer("Height of the operation"),
   expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
-  expired: Result.boolean("Whether the record has expired")
+  expired: Result.boolean("Whether the record has expired"),
+  proof: PROOF
 })
 
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainCoins | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
+  Chain | ChainCoins | NameAnswers | NameDb | SyncReporter | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const answers = yield* NameAnswers
+  const { refuse } = nameProofs(yield* SyncReporter)
   const known = knownNames(yield* completeNames())
   const options = yield* NodeOptions
   const wallets = yield* Wallets
@@ -62,14 +69,22 @@ export const nameWalletMethods: Effect.Effect<
       "transferred and expired names.",
     params: {
       name: optional(string("Only this name."), "all names"),
-      options: orEmpty(notNull(object(ENCODINGS, "Options.")))
+      options: orEmpty(notNull(object({ ...ENCODINGS, requireProof: REQUIRE_PROOF }, "Options.")))
     },
     results: [{ schema: Schema.Array(OWNED_NAME) }],
     examples: [[], ["d/example"]],
-    errors: ["-1000 Name/value is invalid for encoding <encoding>"],
+    errors: [
+      "-10 Namecoin is downloading blocks...",
+      ...PROOF_ERRORS,
+      "-1000 Name/value is invalid for encoding <encoding>"
+    ],
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
         const context = contextFor(params.network, options, given)
+        // The wallet follows the whole chain.
+        const isAsked = given.requireProof !== undefined || (options.requireProof ?? "work") !== "work"
+        if (isAsked && answers.fromWindow()) yield* refuse(new NamesIncomplete())
+        const proof = given.requireProof === undefined ? undefined : "full"
         const wanted = text === undefined ? undefined : yield* decodeGiven(text, context.nameEncoding)
         const { height: tipHeight } = yield* chain.tip
         return wallet.names.list().flatMap(({ height, mine, name, operation, script, txid, vout }) => {
@@ -79,7 +94,8 @@ export const nameWalletMethods: Effect.Effect<
           return [{
             ...nameOutputJson(context, { name, value: operation.value, txid, vout, address }),
             ismine: mine,
-            ...nameExpiryJson(height, { tipHeight, params })
+            ...nameExpiryJson(height, { tipHeight, params }),
+            proof
           }]
         })
       })

@@ -10,6 +10,7 @@ import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import { callsOn, type FakeWallet, fakeWalletsLayer } from "../../../support/fakeWallet.ts"
 import type { Calls } from "../../../support/methodNode.ts"
+import { wholeAnswers } from "../../../support/wholeAnswers.ts"
 import { chain, noFollower, TIP } from "./paying.ts"
 
 const options = Layer.succeed(NodeOptions, {
@@ -46,13 +47,16 @@ export const namesOn = (
   Effect.map(
     Effect.provide(
       nameWalletMethods,
-      Layer.mergeAll(
-        chain,
-        options,
-        namesOf(records),
-        fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
-        Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing), initialDownload: Effect.succeed(syncing) }),
-        DataHealth.layer
+      Layer.provideMerge(
+        wholeAnswers,
+        Layer.mergeAll(
+          chain,
+          options,
+          namesOf(records),
+          fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
+          Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing), initialDownload: Effect.succeed(syncing) }),
+          DataHealth.layer
+        )
       )
     ),
     (methods) => callsOn(methods)

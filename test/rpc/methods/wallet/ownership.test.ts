@@ -21,6 +21,7 @@ import { callsOn, fakeWallet, fakeWallets, ownScript } from "../../../support/fa
 import { MethodNode, methodNode } from "../../../support/methodNode.ts"
 import { peerManager } from "../../../support/peers.ts"
 import { entryOf } from "../../../support/pool.ts"
+import { wholeAnswers } from "../../../support/wholeAnswers.ts"
 
 const OPTIONS: typeof NodeOptions.Service = {
   nameEncoding: "hex",
@@ -42,7 +43,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   Effect.gen(function*() {
     const { chain, names, pool, status } = yield* MethodNode
     const methods = (yield* Effect.provide(
-      Effect.all([nameMethods, infoMethods, relayMethods]),
+      Effect.provide(Effect.all([nameMethods, infoMethods, relayMethods]), wholeAnswers),
       servicesOf(chain)
     )).flat()
     return { chain, names, pool, status, on: (wallet?: string) => callsOn(methods, wallet) }

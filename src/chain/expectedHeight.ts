@@ -1,0 +1,22 @@
+import type { Height, UnixTime } from "../protocol/keys.ts"
+
+/** The facts that tell how far the chain of the network reaches. */
+export interface KnownHeaders {
+  /** Height of the best header. */
+  readonly headers: Height
+  /** Of the best header, seconds since 1970. */
+  readonly headerTime: UnixTime
+  /** Seconds since 1970. */
+  readonly now: UnixTime
+  /** The network's target seconds between blocks. */
+  readonly spacing: number
+  /** Whether blocks are made on demand: then their age means nothing. */
+  readonly onDemand: boolean
+}
+
+/** Seconds after which a header is old. */
+const OLD_HEADER = 86_400
+
+/** The expected end of the chain: the best header, plus the blocks since then if that header is old. */
+export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: KnownHeaders): Height =>
+  onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)

@@ -1,0 +1,24 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { Light } from "./Light.ts"
+
+export type LightNode = Context.Tag.Service<Light>
+
+/** The light part of a node: it answers about names until the whole chain is checked, or always in a light node. */
+export class LightPart extends Context.Tag("svcd/LightPart")<LightPart, {
+  /** `undefined` where the whole chain answers. It may close at any time: `hold` keeps it open. */
+  readonly current: () => LightNode | undefined
+  /** The same, open as long as the scope. */
+  readonly hold: Effect.Effect<LightNode | undefined, never, Scope.Scope>
+  /** Whether the node stays light, and does not sync the whole chain. */
+  readonly stays: boolean
+}>() {}
+
+/** For a node whose whole chain answers from the start. */
+export const layerWhole: Layer.Layer<LightPart> = Layer.succeed(LightPart, {
+  current: () => undefined,
+  hold: Effect.succeed(undefined),
+  stays: false
+})

@@ -1,0 +1,147 @@
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import type { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
+import type { SyncStatus } from "../chain/SyncStatus.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
+import { asking, type CompleteNames, completeNames } from "../names/completeNames.ts"
+import { NameDb, type NameEntry, type RecentRecord } from "../names/NameDb.ts"
+import type { ListOptions } from "../names/nameQueries.ts"
+import { byLength } from "../names/nameScan.ts"
+import type { ScanOptions } from "../names/nameScan.ts"
+import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { type LightNode, LightPart } from "./LightPart.ts"
+import type { ProofLevel } from "./proof.ts"
+
+/** The latest record of a name, expired or not, and what it rests on. */
+export interface NameAnswer {
+  readonly record: NameEntry
+  readonly proof: ProofLevel
+}
+
+/**
+ * The answers about names, from the window of the light part while there is one, and from the whole chain after it. All
+ * callers ask here: JSON-RPC, REST, the pages and the client in the process.
+ */
+export class NameAnswers extends Context.Tag("svcd/NameAnswers")<NameAnswers, {
+  /** Whether a window answers: the whole chain is not checked. */
+  readonly fromWindow: () => boolean
+  /** What it rests on that a name does not exist: a window has no signature of it, and misses none. */
+  readonly proofOfAbsence: () => ProofLevel
+  /** `undefined` if there is no such name as far as is known: `ask` decides whether that is certain. */
+  readonly resolve: (name: Bytes) => Effect.Effect<NameAnswer | undefined, StorageFailure>
+  /** As in `NameDb`: what is in memory of the whole chain. */
+  readonly recent: (name: Bytes) => RecentRecord | undefined
+  /** As in `NameDb`. A window lacks names that expired before it. */
+  readonly scan: (options: ScanOptions) => Stream.Stream<NameAnswer, StorageFailure>
+  readonly scanByPrefix: (
+    options: ListOptions & { readonly prefix: Bytes }
+  ) => Stream.Stream<NameAnswer, StorageFailure>
+  /** The last block whose names are known. */
+  readonly height: Effect.Effect<Height, StorageFailure>
+  /** Whether a name that is not found does not exist, or has expired. */
+  readonly complete: Effect.Effect<boolean, StorageFailure>
+  /** As in `CompleteNames`, for questions that these answers decide. */
+  readonly ask: CompleteNames["ask"]
+}>() {}
+
+/** The records of a window in the order of a scan. It reads the names first, and the records of those that fit. */
+const scanWindow = (light: LightNode, options: ScanOptions): Stream.Stream<NameAnswer, StorageFailure> => {
+  const { count = Infinity, matches, maxHeight = Infinity, minHeight = 0, prefix = EMPTY, start = EMPTY } = options
+  const fits = (name: Bytes): boolean => byLength(name, start) >= 0 && (matches === undefined || matches(name))
+  const names = Effect.map(
+    Stream.runCollect(Stream.filter(light.names(prefix), fits)),
+    (found) => Chunk.toReadonlyArray(found).toSorted(byLength)
+  )
+  return Stream.unwrap(Effect.map(names, Stream.fromIterable)).pipe(
+    Stream.mapEffect(light.resolve),
+    Stream.filter((found) => found !== undefined),
+    Stream.filter(({ record: { height } }) => height >= minHeight && height <= maxHeight),
+    Stream.take(count)
+  )
+}
+
+/** The answers over the whole chain and the light part. `syncing`: whether blocks are missing; `SyncStatus` by default. */
+export const makeNameAnswers = (
+  syncing?: Effect.Effect<boolean>
+): Effect.Effect<
+  Context.Tag.Service<NameAnswers>,
+  never,
+  Chain | ChainCoins | NameDb | SyncStatus | DataHealth | LightPart
+> =>
+  Effect.gen(function*() {
+    const names = yield* NameDb
+    const part = yield* LightPart
+    const whole = yield* completeNames(syncing)
+
+    /** Asks the window while there is one, else the whole chain. */
+    const either = <A, E>(
+      window: (light: LightNode) => Effect.Effect<A, E>,
+      chain: Effect.Effect<A, E>
+    ): Effect.Effect<A, E> =>
+      Effect.suspend(() =>
+        part.current() === undefined
+          ? chain
+          : Effect.scoped(Effect.flatMap(part.hold, (light) => light === undefined ? chain : window(light)))
+      )
+
+    const list = (
+      window: (light: LightNode) => Stream.Stream<NameAnswer, StorageFailure>,
+      chain: Stream.Stream<NameEntry, StorageFailure>
+    ): Stream.Stream<NameAnswer, StorageFailure> => {
+      const proved = Stream.map(chain, (record): NameAnswer => ({ record, proof: "full" }))
+      return Stream.suspend(() =>
+        part.current() === undefined
+          ? proved
+          : Stream.unwrapScoped(Effect.map(part.hold, (light) => light === undefined ? proved : window(light)))
+      )
+    }
+
+    const inChain = (name: Bytes): Effect.Effect<NameAnswer | undefined, StorageFailure> =>
+      names.resolve(name).pipe(
+        Effect.map((record): NameAnswer => ({ record, proof: "full" })),
+        Effect.catchTag("NameNotFound", () => Effect.succeed(undefined))
+      )
+
+    const tipOf = (light: LightNode): Effect.Effect<Cursor | undefined> =>
+      Effect.gen(function*() {
+        const { tip } = yield* light.progress
+        return (yield* light.complete) ? tip : undefined
+      })
+
+    return NameAnswers.of({
+      fromWindow: () => part.current() !== undefined,
+      proofOfAbsence: () => part.current() === undefined ? "full" : "signatures",
+      resolve: (name) => either(({ resolve }) => resolve(name), inChain(name)),
+      recent: (name) => part.current() === undefined ? names.recent(name) : undefined,
+      scan: (options) => list((light) => scanWindow(light, options), names.scan(options)),
+      scanByPrefix: (options) => {
+        const { count = Infinity, prefix, start = EMPTY } = options
+        return list(
+          ({ scan }) =>
+            scan(prefix).pipe(
+              Stream.filter(({ record }) => compare(record.name, start) >= 0),
+              Stream.take(count)
+            ),
+          names.scanByPrefix(options)
+        )
+      },
+      height: either(
+        ({ progress }) => Effect.map(progress, ({ tip }): Height => tip.height),
+        Effect.map(names.cursor, (cursor): Height => cursor?.height ?? 0)
+      ),
+      complete: either(({ complete }): Effect.Effect<boolean, StorageFailure> => complete, whole.complete),
+      ask: asking(either(tipOf, whole.settled))
+    })
+  })
+
+export const layer = (
+  syncing?: Effect.Effect<boolean>
+): Layer.Layer<NameAnswers, never, Chain | ChainCoins | NameDb | SyncStatus | DataHealth | LightPart> =>
+  Layer.effect(NameAnswers, makeNameAnswers(syncing))

@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import { isProved, PROOF_LEVELS, type ProofLevel } from "../../light/proof.ts"
+import { type SyncReport, waitText } from "../../light/syncReport.ts"
+import type { SyncReporter } from "../../light/SyncReporter.ts"
+import type { NamesIncomplete } from "../../names/errors.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { optional, refined, string } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import { storageError } from "./errors.ts"
+
+/** What answers about names rest on: what a call requires, and the errors for less (reference/rpc.md 5.1). */
+
+export const REQUIRE_PROOF = optional(
+  refined(
+    string("What the answer has to rest on at least: work, signatures or full."),
+    (given) =>
+      PROOF_LEVELS.find((level) => level === given) ??
+        RpcError.invalidParameter(`Invalid value for requireProof: ${given}`)
+  ),
+  "the node's setting"
+)
+
+export const PROOF_ERRORS = ["-8 Invalid value for requireProof: <x>", "-10 The answer rests on work, not on <x>"]
+
+const lessProof = (proof: ProofLevel, required: ProofLevel, report: SyncReport): RpcError => {
+  const wait = waitText(report)
+  return RpcError.lessProof(
+    `The answer rests on ${proof}, not on ${required}${wait === "" ? "" : ` (${wait})`}`
+  )
+}
+
+export const nameProofs = ({ report }: typeof SyncReporter.Service) => ({
+  /** Fails with -10 if an answer rests on less than is required. */
+  proved: <A extends { readonly proof: ProofLevel }>(answer: A, required: ProofLevel): Effect.Effect<A, RpcError> =>
+    isProved(answer, required)
+      ? Effect.succeed(answer)
+      : Effect.flatMap(report, (now) => lessProof(answer.proof, required, now)),
+  /** The error for an answer that is not certain yet, or for a failed read. */
+  refuse: (failure: NamesIncomplete | StorageFailure | RpcError): Effect.Effect<never, RpcError> => {
+    if (failure._tag === "RpcError") return failure
+    return failure._tag === "NamesIncomplete"
+      ? Effect.flatMap(report, (now) => RpcError.initialDownload(waitText(now)))
+      : storageError(failure)
+  }
+})

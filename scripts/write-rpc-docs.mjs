@@ -17,6 +17,7 @@ import { ChainControl } from "../build/src/chain/ChainControl.js"
 import { ChainSink } from "../build/src/chain/ChainSink.js"
 import * as Indexes from "../build/src/chain/indexes/Indexes.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
+import * as Warnings from "../build/src/chain/Warnings.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
 import { regtestParams } from "../build/src/consensus/params.js"
 import * as LightPart from "../build/src/light/LightPart.js"
@@ -351,7 +352,7 @@ const stores = () => {
   }).pipe(Layer.provideMerge(DataHealth.layer))
   const waiting = Layer.merge(Miner.layer(), FeeEstimator.layer({ filename: undefined })).pipe(
     Layer.provideMerge(Mempool.layer({ filename: undefined })),
-    Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(Layer.merge(SyncStatus.layer({ offline: true }), Warnings.layer)),
     Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chain)
   )

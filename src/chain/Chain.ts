@@ -55,6 +55,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly toldTip: Effect.Effect<HeaderInfo>
   /** The header with the most chainwork that is not known to be invalid. */
   readonly headerTip: Effect.Effect<HeaderInfo>
+  /** The header with the most chainwork that is known to be invalid, or that follows one. */
+  readonly bestInvalid: Effect.Effect<HeaderInfo | undefined>
   readonly progress: Effect.Effect<ChainProgress>
   /** The header of the best chain at a height; `undefined` above the tip. */
   readonly headerAt: (height: Height) => Effect.Effect<HeaderInfo | undefined>
@@ -99,6 +101,10 @@ const make = (params: ConsensusParams, { imports, state, writer }: ChainParts): 
     tip,
     toldTip: Effect.suspend(() => writer.telling() ? writer.undisturbed(tip) : tip),
     headerTip: Effect.sync(() => headerInfo(state, state.bestHeader)),
+    bestInvalid: Effect.sync(() => {
+      const { invalid } = state.bestHeaders
+      return invalid === NO_HEADER ? undefined : headerInfo(state, invalid)
+    }),
     progress: Effect.sync(() => ({
       tip: cursorOf(state, state.settledTip),
       headers: cursorOf(state, state.bestHeader).height,

@@ -20,6 +20,13 @@ export const NOTIFY_OPTIONS = {
     "command to run when a transaction of a wallet is new or changes; %s txid, %w wallet, %b block hash, %h height",
     { defaultNote: "no command" }
   ),
+  alertnotify: singleOption(
+    Kind.optionalKind(command),
+    "alertnotify",
+    "General",
+    "command to run for each new warning; %s becomes its quoted text",
+    { defaultNote: "no command" }
+  ),
   startupnotify: singleOption(
     Kind.optionalKind(command),
     "startupnotify",

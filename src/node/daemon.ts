@@ -12,6 +12,7 @@ import type { ImportFailed } from "../chain/errors.ts"
 import { rebuildRequested } from "../chain/repair/rebuild.ts"
 import { snapshotDirectory } from "../chain/snapshot/snapshotState.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
+import * as Warnings from "../chain/Warnings.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { Health, type HealthReport } from "../http/health.ts"
@@ -193,6 +194,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const pages = yield* Pages
     const data = yield* DataHealth
     const { changes } = yield* Wallets
+    const warnings = yield* Warnings.Warnings
     yield* notifyOfWallets(settings.notify, changes)
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
@@ -217,7 +219,9 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
       Effect.zipRight(lifecycle.running),
-      Effect.zipRight(notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing }))
+      Effect.zipRight(
+        notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing, warnings: warnings.raised })
+      )
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)

@@ -17,6 +17,7 @@ import * as BlockHealth from "../chain/repair/BlockHealth.ts"
 import { Snapshots } from "../chain/Snapshots.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
+import * as Warnings from "../chain/Warnings.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import type { RelayValues, WalletValues } from "../config/values.ts"
@@ -259,7 +260,7 @@ export const layer = (settings: Settings, tell: Tell) =>
   NodeMetrics.layer.pipe(
     Layer.provideMerge(peers(settings)),
     Layer.provideMerge(BackgroundCheck.layer(settings.backgroundCheck)),
-    Layer.provideMerge(BlockHealth.layer),
+    Layer.provideMerge(Layer.merge(BlockHealth.layer, Warnings.layer)),
     Layer.provideMerge(stores(settings, tell)),
     Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(DataHealth.layer),

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { escapeUnsafe } from "../base/safeText.ts"
 import type { ChainEvent } from "../chain/ChainEvent.ts"
 import type { NotifySettings } from "../config/settings.ts"
 import { displayHash } from "../protocol/bytes.ts"
@@ -80,19 +81,29 @@ export const notifyOfWallets = (
 
 export interface NotifiedNode {
   readonly events: Stream.Stream<ChainEvent>
+  /** Warnings, each as it appears. */
+  readonly warnings: Stream.Stream<string>
   /** Whether the node downloads the chain: no command runs for its blocks. */
   readonly syncing: Effect.Effect<boolean>
 }
 
-/** Runs `-blocknotify` for the blocks of a node, and `-startupnotify` now. */
+/** Runs `-blocknotify` for the blocks of a node, `-alertnotify` for its warnings, and `-startupnotify` now. */
 export const notifyOfNode = (
   settings: NotifySettings,
-  { events, syncing }: NotifiedNode
+  { events, syncing, warnings }: NotifiedNode
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { blocknotify, startupnotify } = settings
+    const { alertnotify, blocknotify, startupnotify } = settings
     if (startupnotify !== undefined) yield* (yield* lineOf("startupnotify"))(startupnotify)
-    if (blocknotify === undefined) return
+    if (alertnotify !== undefined) {
+      const alert = yield* lineOf("alertnotify")
+      const raised = Stream.runForEach(warnings, (warning) =>
+        alert(alertnotify.replaceAll("%s", () => shellWord(escapeUnsafe(warning)))))
+      yield* Effect.forkScoped(raised)
+    }
+    if (blocknotify === undefined) {
+      return
+    }
     const add = yield* lineOf("blocknotify")
     const told = Stream.runForEach(events, (event) =>
       event._tag === "BlockConnected" && !event.imported

@@ -17,7 +17,13 @@ describe("decodeSettings", () => {
       rpcAllowed: [],
       rpcWorkQueue: 1024,
       rpcTimeout: 30,
-      notify: { blocknotify: undefined, walletnotify: undefined, startupnotify: undefined, shutdownnotify: [] },
+      notify: {
+        blocknotify: undefined,
+        walletnotify: undefined,
+        alertnotify: undefined,
+        startupnotify: undefined,
+        shutdownnotify: []
+      },
       zmq: [],
       permissions: { whitelists: [], rights: [], byDefault: undefined },
       allowInsecure: false,

@@ -13,7 +13,13 @@ const temporaryDirectory = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-const NONE = { blocknotify: undefined, walletnotify: undefined, startupnotify: undefined, shutdownnotify: [] }
+const NONE = {
+  blocknotify: undefined,
+  walletnotify: undefined,
+  alertnotify: undefined,
+  startupnotify: undefined,
+  shutdownnotify: []
+}
 
 const textOf = (file: string): string => existsSync(file) ? readFileSync(file, "utf8") : ""
 
@@ -94,10 +100,23 @@ describe("notifications", () => {
           Stream.fromIterable([connected(1), connected(2), connected(3, true), connected(4), connected(5)]),
           Stream.never
         ),
-        syncing: Effect.sync(() => asked++ === 0)
+        syncing: Effect.sync(() => asked++ === 0),
+        warnings: Stream.never
       })
       yield* eventually("three commands ran", () => textOf(file).split("\n").length === 4)
       assert.strictEqual(textOf(file), [2, 4, 5].map((last) => `${shown(last)}\n`).join(""))
+    }))
+
+  it.scopedLive("of warnings have the quoted text, on one line", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "warnings")
+      yield* notifyOfNode({ ...NONE, alertnotify: `echo %s >> ${file}` }, {
+        events: Stream.never,
+        syncing: Effect.succeed(true),
+        warnings: Stream.concat(Stream.fromIterable(["names.db: it's $& `lost`; $(id)", "two\nlines"]), Stream.never)
+      })
+      yield* eventually("two commands ran", () => textOf(file).split("\n").length === 3)
+      assert.strictEqual(textOf(file), "names.db: it's $& `lost`; $(id)\ntwo\\u000alines\n")
     }))
 
   it.scopedLive("of the start and of the end run", () =>
@@ -106,7 +125,8 @@ describe("notifications", () => {
       const [started, one, two] = ["started", "one", "two"].map((name) => join(directory, name))
       yield* notifyOfNode({ ...NONE, startupnotify: `echo > ${started}` }, {
         events: Stream.never,
-        syncing: Effect.succeed(false)
+        syncing: Effect.succeed(false),
+        warnings: Stream.never
       })
       yield* eventually("the command ran", () => existsSync(started ?? ""))
       yield* notifyOfShutdown({ ...NONE, shutdownnotify: [`echo > ${one}; exit 1`, `echo > ${two}`] })

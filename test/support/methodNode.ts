@@ -6,6 +6,7 @@ import * as Scheduler from "../../src/base/Scheduler.ts"
 import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
+import * as Warnings from "../../src/chain/Warnings.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import * as LightPart from "../../src/light/LightPart.ts"
 import * as NameAnswers from "../../src/light/NameAnswers.ts"
@@ -243,10 +244,10 @@ const make = (options: MethodNodeOptions) =>
       Lifecycle.layer,
       clockNobodyKeeps
     ).pipe(
-      Layer.provideMerge(Scheduler.layer),
       Layer.provideMerge(SyncReporter.layer),
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(options.light ?? LightPart.layerWhole),
+      Layer.provideMerge(Layer.merge(Scheduler.layer, Warnings.layer)),
       Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
       Layer.provideMerge(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))

@@ -2,7 +2,7 @@ import type { HeaderId } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import { type BlockIndex, NONE } from "./BlockIndex.ts"
 
-/** The headers with the most chainwork that are not known to be invalid. */
+/** The headers with the most chainwork: of those not known to be invalid, and of the others. */
 export class BestHeader {
   private readonly index: BlockIndex
   private readonly losses: Pick<BlockLosses, "bars">
@@ -10,6 +10,8 @@ export class BestHeader {
   reachable = NONE
   /** The best header of all, including branches that were given up. */
   mostWork = NONE
+  /** The best header that is known to be invalid, or that follows one; `NONE` if there is none. */
+  invalid = NONE
 
   constructor(index: BlockIndex, losses: Pick<BlockLosses, "bars">) {
     this.index = index
@@ -22,12 +24,16 @@ export class BestHeader {
     while (least > 0 && this.index.isFailed(least)) least = this.index.parent(least)
     this.reachable = least
     this.mostWork = least
+    this.invalid = NONE
     for (const id of this.index.ids()) this.consider(id)
   }
 
   consider(id: HeaderId): void {
     const { index } = this
-    if (index.isFailed(id)) return
+    if (index.isFailed(id)) {
+      if (this.invalid === NONE || index.compareWork(id, this.invalid) > 0) this.invalid = id
+      return
+    }
     if (index.compareWork(id, this.mostWork) > 0) this.mostWork = id
     if (index.compareWork(id, this.reachable) > 0 && !this.losses.bars(id)) this.reachable = id
   }

@@ -83,7 +83,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
     wasConnected: (id) => index.has(id, Status.VALID),
     tip: () => state.settledTip,
     best: () => state.bestHeader,
-    mostWork: () => state.mostWork,
+    mostWork: () => state.bestHeaders.mostWork,
     at: (height) => height > state.settledHeight ? NONE : state.at(height),
     isActive: (id) => state.isActive(id),
     losses: state.losses

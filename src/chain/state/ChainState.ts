@@ -9,6 +9,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { HeaderId, Height, NameKey } from "../../protocol/keys.ts"
 import type { Place } from "../../storage/BlockFiles.ts"
 import { recordChecksum } from "../../storage/recordChecksum.ts"
+import type { BestHeader } from "../index/BestHeader.ts"
 import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
 import { type PruneOptions, Pruning } from "../prune/Pruning.ts"
 import { BlockLosses, lacksUndo } from "../repair/BlockLosses.ts"
@@ -151,12 +152,11 @@ export class ChainState {
 
   /** The number of the header with the most work that is not invalid and that the chain can reach. */
   get bestHeader(): HeaderId {
-    return this.forks.bestHeader
+    return this.forks.best.reachable
   }
 
-  /** The number of the header with the most work, including branches that were given up. */
-  get mostWork(): HeaderId {
-    return this.forks.mostWork
+  get bestHeaders(): Readonly<BestHeader> {
+    return this.forks.best
   }
 
   /** Whether a header with more work than the tip's is known. */

@@ -157,7 +157,7 @@ export class Connector {
       view: this.coins,
       medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
       medianTimePastAt: (height: Height) => this.index.medianTimePast(this.index.ancestor(id, height)),
-      checkScripts: !scriptsAssumed(this.index, { id, best: this.forks.bestHeader }, this.params)
+      checkScripts: !scriptsAssumed(this.index, { id, best: this.forks.best.reachable }, this.params)
     })
     this.timings.connect += performance.now() - started
     return result

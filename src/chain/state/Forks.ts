@@ -31,7 +31,7 @@ export class Forks {
   private readonly stored: StoredBlocks
   private readonly candidates: Candidates
   private readonly wayBack: WayBack
-  private readonly best: BestHeader
+  readonly best: BestHeader
 
   constructor(parts: ForkParts) {
     this.index = parts.index
@@ -53,16 +53,6 @@ export class Forks {
   /** Finds all candidates again, after stored blocks were lost. */
   findCandidates(): void {
     this.candidates.rebuild(this.active.all())
-  }
-
-  /** The number of the header with the most work that is not invalid and that the chain can reach. */
-  get bestHeader(): HeaderId {
-    return this.best.reachable
-  }
-
-  /** The number of the header with the most work, including branches that were given up. */
-  get mostWork(): HeaderId {
-    return this.best.mostWork
   }
 
   headerAdded(id: HeaderId): void {

@@ -6,6 +6,7 @@ import type { ChainServices } from "../../chain/Chain.ts"
 import type { Indexes } from "../../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
+import type { Warnings } from "../../chain/Warnings.ts"
 import type { NameAnswers } from "../../light/NameAnswers.ts"
 import type { SyncReporter } from "../../light/SyncReporter.ts"
 import type { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
@@ -85,6 +86,7 @@ export const allMethods: Effect.Effect<
   | NodeOptions
   | Publishers
   | Wallets
+  | Warnings
 > = Effect.map(
   Effect.all([
     controlMethods,

@@ -6,6 +6,7 @@ import { ChainSink, type Submission } from "../../chain/ChainSink.ts"
 import type { BlockNotFound } from "../../chain/errors.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { Warnings } from "../../chain/Warnings.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
 import { blockFlags, flagNames } from "../../consensus/flags.ts"
 import { type Block, decodeBlock } from "../../protocol/block.ts"
@@ -35,9 +36,10 @@ interface Services {
   readonly sink: typeof ChainSink.Service
   readonly control: typeof ChainControl.Service
   readonly status: typeof SyncStatus.Service
+  readonly warnings: typeof Warnings.Service
 }
 
-const readers = ({ chain, control, status }: Services): ReadonlyArray<Method> => {
+const readers = ({ chain, control, status, warnings }: Services): ReadonlyArray<Method> => {
   const getblockcount = method({
     name: "getblockcount",
     group: "Blockchain",
@@ -110,7 +112,7 @@ const readers = ({ chain, control, status }: Services): ReadonlyArray<Method> =>
           chainwork: wide(tip.chainwork),
           size_on_disk: yield* control.sizeOnDisk,
           ...pruneFacts(control.pruning.options, yield* control.pruning.prunedTo),
-          warnings: []
+          warnings: yield* warnings.current
         }
       })
   })
@@ -296,13 +298,14 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
 export const chainMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainSink | ChainControl | SyncStatus
+  Chain | ChainSink | ChainControl | SyncStatus | Warnings
 > = Effect.gen(function*() {
   const services: Services = {
     chain: yield* Chain,
     sink: yield* ChainSink,
     control: yield* ChainControl,
-    status: yield* SyncStatus
+    status: yield* SyncStatus,
+    warnings: yield* Warnings
   }
   return [...readers(services), deployments(services.chain), ...writers(services)]
 })

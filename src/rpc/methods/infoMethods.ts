@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { Warnings } from "../../chain/Warnings.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
@@ -23,13 +24,14 @@ export const versionNumber = (text: string): number => {
 export const infoMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | SyncStatus | PeerManager | Mempool | Wallets
+  Chain | SyncStatus | PeerManager | Mempool | Wallets | Warnings
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const status = yield* SyncStatus
   const peers = yield* PeerManager
   const mempool = yield* Mempool
   const wallets = yield* Wallets
+  const warnings = yield* Warnings
   const { name } = chain.params.network
 
   const getinfo = method({
@@ -85,7 +87,7 @@ export const infoMethods: Effect.Effect<
             : wallet.vault.unlockedUntil(),
           paytxfee: new Amount(0),
           relayfee: new Amount(mempool.info().minRelayFeeRate),
-          errors: "",
+          errors: (yield* warnings.current).join(" "),
           chain: chain.params.network.chainName,
           initialblockdownload: yield* status.initialDownload
         }

@@ -4,6 +4,7 @@ import { Chain } from "../../chain/Chain.ts"
 import { ChainSink } from "../../chain/ChainSink.ts"
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import { Warnings } from "../../chain/Warnings.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { Miner } from "../../mempool/mining/Miner.ts"
@@ -70,12 +71,17 @@ const TARGET = {
   target: Result.hex("The target")
 }
 
-const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink | Mempool | Miner> = Effect.gen(
+const infoMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | ChainSink | Mempool | Miner | Warnings
+> = Effect.gen(
   function*() {
     const chain = yield* Chain
     const sink = yield* ChainSink
     const mempool = yield* Mempool
     const miner = yield* Miner
+    const warnings = yield* Warnings
     const { params: { network, powLimit, retargetInterval }, tree } = chain
 
     const targetJson = (bits: number) => ({
@@ -120,7 +126,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink
             blockmintxfee: new Amount(miner.limits.minFeeRate),
             chain: network.chainName,
             next: { height: next.height, ...targetJson(next.bits) },
-            warnings: []
+            warnings: yield* warnings.current
           }
         })
     })
@@ -185,7 +191,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | ChainSink
 export const miningMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus
+  Chain | ChainSink | Mempool | Miner | PeerManager | SyncStatus | Warnings
 > = Effect.map(
   Effect.all([infoMethods, auxMethods, generateMethods, blockTemplateMethod]),
   ([info, aux, generate, template]) => [...info, ...aux, ...generate, template]

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { Warnings } from "../../chain/Warnings.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
@@ -21,7 +22,13 @@ import { peerTestMethods } from "./peerTestMethods.ts"
 
 type Manager = typeof PeerManager.Service
 
-const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): ReadonlyArray<Method> => {
+interface SummaryServices {
+  readonly peers: Manager
+  readonly mempool: typeof Mempool.Service
+  readonly warnings: typeof Warnings.Service
+}
+
+const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): ReadonlyArray<Method> => {
   const getnetworkinfo = method({
     name: "getnetworkinfo",
     group: "Network",
@@ -90,7 +97,7 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
           relayfee: new Amount(minRelayFeeRate),
           incrementalfee: new Amount(incrementalFeeRate),
           localaddresses: locals.map(({ address, port, score }) => ({ address, port, score })),
-          warnings: []
+          warnings: yield* warnings.current
         }
       })
   })
@@ -101,19 +108,20 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
 export const networkMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NodeOptions | PeerManager | Mempool
+  Chain | NodeOptions | PeerManager | Mempool | Warnings
 > = Effect.gen(
   function*() {
     const chain = yield* Chain
     const peers = yield* PeerManager
     const mempool = yield* Mempool
+    const warnings = yield* Warnings
     const { banTime } = yield* NodeOptions
     return [
       ...connectionMethods(peers),
       ...addedMethods(peers, chain.params.network.name === "regtest"),
       ...banMethods(peers, banTime),
       ...knownAddressMethods(peers),
-      ...summaryMethods(peers, mempool),
+      ...summaryMethods({ peers, mempool, warnings }),
       ...peerTestMethods(peers),
       ...peerBlockMethods(peers, chain)
     ]

@@ -45,13 +45,13 @@ describe("a branch that waits for a missing block", () => {
       assert.strictEqual(state.losses.inTheWay, idOf(state, missing))
       assert.isTrue(state.losses.recent)
       assert.isFalse(state.losses.recentAwaited)
-      assert.deepStrictEqual([state.bestHeader, state.mostWork], [state.tip, idOf(state, long.tip)])
+      assert.deepStrictEqual([state.bestHeader, state.bestHeaders.mostWork], [state.tip, idOf(state, long.tip)])
       // On both branches new blocks come.
       const [higher, ahead] = [firstOf(short, 20), firstOf(long, 22)]
       offer(state, [mine(ahead), mine(higher)])
       moveAll(state)
       assert.deepStrictEqual([state.tip, state.bestHeader], [idOf(state, higher.tip), idOf(state, higher.tip)])
-      assert.strictEqual(state.mostWork, idOf(state, ahead.tip))
+      assert.strictEqual(state.bestHeaders.mostWork, idOf(state, ahead.tip))
       offer(state, [missing])
       assert.isUndefined(state.losses.inTheWay)
       assert.strictEqual(state.bestHeader, idOf(state, ahead.tip))

@@ -10,6 +10,7 @@ import * as Indexes from "../../../src/chain/indexes/Indexes.ts"
 import { Snapshots } from "../../../src/chain/Snapshots.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../../src/chain/TxIndex.ts"
+import { Warnings } from "../../../src/chain/Warnings.ts"
 import type { Follower } from "../../../src/chain/write/Follower.ts"
 import { paramsOf } from "../../../src/consensus/params.ts"
 import { NameAnswers } from "../../../src/light/NameAnswers.ts"
@@ -138,6 +139,7 @@ describe("the table of the command line", () => {
       Layer.mock(SyncStatus, {}),
       Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
       Layer.mock(SyncReporter, {}),
+      Layer.mock(Warnings, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),

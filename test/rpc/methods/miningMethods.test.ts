@@ -3,6 +3,7 @@ import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import * as NodeClock from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import * as Warnings from "../../../src/chain/Warnings.ts"
 import { mainnetParams, regtestParams } from "../../../src/consensus/params.ts"
 import * as Miner from "../../../src/mempool/mining/Miner.ts"
 import { mineParent, minimalAuxpow, parentCoinbase } from "../../../src/mempool/mining/minimalAuxpow.ts"
@@ -15,6 +16,7 @@ import { decodeTransaction } from "../../../src/protocol/transaction.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { miningMethods } from "../../../src/rpc/methods/miningMethods.ts"
 import { testMethods } from "../../../src/rpc/methods/testMethods.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { chainLayer, temporaryDirectory, type TestChain, testChain } from "../../support/chain.ts"
 import { asleepFor } from "../../support/eventually.ts"
 import { type Calls, callsOf } from "../../support/methodNode.ts"
@@ -50,7 +52,8 @@ const withNode = <A, E>(
       peerManager({ count: Effect.succeed({ inbound: peers, outbound: 0 }) })
     )
     const status = SyncStatus.layer({ offline: true })
-    const node = Layer.mergeAll(Miner.layer(), status, network, Scheduler.layer).pipe(
+    const node = Layer.mergeAll(Miner.layer(), status, network, Scheduler.layer, Warnings.layer).pipe(
+      Layer.provideMerge(DataHealth.layer),
       Layer.provideMerge(Layer.merge(chainLayer(directory, params), pool.layer)),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { Warnings } from "../../../src/chain/Warnings.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
@@ -67,6 +68,7 @@ const network = (said: Partial<typeof PeerManager.Service>, banTime?: number) =>
         Layer.succeed(PeerManager, peerManager(said)),
         pool,
         Layer.mock(Chain, { params: regtestParams, tree: noTree }),
+        Layer.mock(Warnings, { current: Effect.succeed(["the disk is full"]) }),
         Layer.succeed(NodeOptions, {
           nameEncoding: "ascii",
           valueEncoding: "ascii",
@@ -388,6 +390,7 @@ describe("the rest", () => {
       assert.match(info, /\{"name":"ipv6","limited":true,"reachable":false,"proxy":""/)
       assert.match(info, /\{"name":"onion","limited":false,"reachable":true,"proxy":"127.0.0.1:9050"/)
       assert.match(info, /"relayfee":0.00100000,"incrementalfee":0.00000100/)
+      assert.match(info, /"warnings":\["the disk is full"\]\}$/)
       assert.strictEqual((yield* call("ping")).text, "null")
       assert.strictEqual((yield* call("setnetworkactive", false)).text, "false")
     }))

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
+import { Warnings } from "../../../../src/chain/Warnings.ts"
 import { FeeEstimator } from "../../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../../src/mempool/Mempool.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
@@ -51,6 +52,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     Effect.provideServiceEffect(NameDb, Effect.map(MethodNode, ({ names }) => names)),
     Effect.provideServiceEffect(SyncStatus, Effect.map(MethodNode, ({ status }) => status)),
     Effect.provide(DataHealth.layer),
+    Effect.provide(Layer.mock(Warnings, { current: Effect.succeed([]) })),
     Effect.provideServiceEffect(
       Mempool,
       Effect.map(MethodNode, ({ pool }) => ({ ...pool, pending: () => [PENDING] }))

@@ -55,9 +55,9 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
       if (caughtUp || loading) return loading
       const tip = yield* chain.tip
       const now = (yield* Clock.currentTimeMillis) / 1000
-      const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE) && tip.chainwork >= minimumChainWork
+      const recent = tip.header.time >= now - (options.maxTipAge ?? MAX_TIP_AGE)
       // Only the private network has no retargets: there a block is mined only on demand.
-      if (noRetargeting || recent) caughtUp = true
+      if (tip.chainwork >= minimumChainWork && (noRetargeting || recent)) caughtUp = true
       return !caughtUp
     })
 

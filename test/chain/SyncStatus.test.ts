@@ -107,15 +107,17 @@ describe("SyncStatus", () => {
         assert.isFalse(yield* status.initialDownload)
       })))
 
-  it.effect("the initial download lasts until the chain has the minimum work", () =>
-    at({}, (status, said) =>
-      Effect.gen(function*() {
-        yield* status.loaded
-        said.work = mainnetParams.minimumChainWork - 1n
-        assert.deepStrictEqual(yield* both(status), WAITING)
-        said.work = mainnetParams.minimumChainWork
-        assert.deepStrictEqual(yield* both(status), DONE)
-      })))
+  for (const params of [mainnetParams, { ...regtestParams, minimumChainWork: 100n }]) {
+    it.effect(`${params.network.chainName}: the initial download lasts until the chain has the minimum work`, () =>
+      at({ params }, (status, said) =>
+        Effect.gen(function*() {
+          yield* status.loaded
+          said.work = params.minimumChainWork - 1n
+          assert.deepStrictEqual(yield* both(status), WAITING)
+          said.work = params.minimumChainWork
+          assert.deepStrictEqual(yield* both(status), DONE)
+        })))
+  }
 
   it.effect("the node never returns to the initial download, whatever the clock does", () =>
     at({}, (status, said) =>

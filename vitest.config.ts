@@ -47,6 +47,7 @@ const SLOW = [
   "names/NameFollower.test.ts",
   "names/NamesFile.test.ts",
   "names/chainFixtures.test.ts",
+  "names/events/NameEvents.test.ts",
   "names/liveRepair.test.ts",
   "names/nameQueries.test.ts",
   "network/PeerManager.test.ts",

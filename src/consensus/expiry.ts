@@ -43,3 +43,13 @@ export const expiringUpdateHeights = (
   const from = next - expirationDepth(height, params)
   return to < 0 || from > to ? undefined : { from, to }
 }
+
+/** The first height at which a name is expired if its last update was at a height. */
+export const expiryHeight = (updated: Height, params: ConsensusParams): Height => {
+  // The depth never shrinks, so each step is at most the height that is sought.
+  let height = updated + expirationDepth(updated, params)
+  for (let next = height;; height = next) {
+    next = updated + expirationDepth(height, params)
+    if (next <= height) return height
+  }
+}

@@ -2,9 +2,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,9 +17,10 @@ import { printable } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
+import { CommitSignal } from "./CommitSignal.ts"
 import { NameExpired, NameHashNotFound, NameNotFound } from "./errors.ts"
+import type { OperationLog } from "./events/OperationLog.ts"
 import type { NameClock, NameEntry, NameHistoryEntry } from "./NameEntry.ts"
-import type { NameEvent } from "./NameEvent.ts"
 import { makeNameFollower } from "./NameFollower.ts"
 import {
   byAddress,
@@ -39,7 +39,7 @@ import * as NamesFile from "./NamesFile.ts"
 import { readBeginning } from "./NameStore.ts"
 import { RecordCache } from "./RecordCache.ts"
 
-export type { NameClock, NameEntry, NameEvent, NameHistoryEntry, NameStats }
+export type { NameClock, NameEntry, NameHistoryEntry, NameStats }
 
 /**
  * The names of the chain: the current record of each name, and its whole history. Names are byte strings here;
@@ -91,8 +91,10 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /** The follower that applies the chain's blocks to the names, for `ChainControl.register`. */
   readonly follower: Follower
-  /** Events committed from now on. A listener that is behind by more than the backlog misses the oldest events. */
-  readonly changes: Stream.Stream<NameEvent>
+  /** Reads the operations in chain order, all of one state. For `NameEvents`. */
+  readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
+  /** Counts the changes of names.db, and wakes the readers that wait for the next one. */
+  readonly commits: Effect.Effect<Pick<CommitSignal, "count" | "next">>
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
 
@@ -110,8 +112,6 @@ const CACHE_ENTRIES = 10_000
 
 /** Bytes of name, value and script above which a record is not cached. Only coinbases create such records. */
 const MAX_CACHED_BYTES = 4_096
-
-const EVENT_BACKLOG = 4_096
 
 /** Largest size of a name in bytes. A coinbase may write any name, but no block has more bytes outside witnesses. */
 const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
@@ -150,7 +150,7 @@ const make = (
     const file = yield* NamesFile.open(options)
     const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES)
     const position = new RecordCache<Cursor>(2)
-    const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
+    const commits = new CommitSignal()
 
     /** Reads and caches a record without a wait: a batch in between would leave an old record in the cache. */
     const readRecord = (name: Bytes, key: NameKey): Exit.Exit<NameEntry> | undefined => {
@@ -239,8 +239,9 @@ const make = (
       stats,
       beginning: file.snapshot(readBeginning),
       cursor,
-      follower: makeNameFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
-      changes: Stream.fromPubSub(events),
+      follower: makeNameFollower({ file, cursor, records: cache, position, commits }),
+      readLog: (use) => file.point(() => file.events.read(use)),
+      commits: Effect.succeed(commits),
       check: Effect.sync(() => makeClaimCheck(file))
     })
   })

@@ -36,3 +36,23 @@ export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("Name
     return "names.db is not at the tip of the chain: retry later"
   }
 }
+
+/** A reader of name events cannot go on from its cursor: it has to begin again. */
+export class CursorUnusable extends Schema.TaggedError<CursorUnusable>()("CursorUnusable", {
+  cursor: Schema.String,
+  why: Schema.Literal("damaged", "unknown", "early", "pruned"),
+  /** The oldest cursor from which events can be read here. */
+  oldest: Schema.String
+}) {
+  override get message(): string {
+    return `no events from cursor ${JSON.stringify(this.cursor.slice(0, 64))}: ${REASONS[this.why]}; ` +
+      `read everything again from cursor ${this.oldest}`
+  }
+}
+
+const REASONS = {
+  damaged: "it is not a cursor of svcd",
+  unknown: "its block is not known here, so it is of another network or another chain",
+  early: "events before its block are not known here",
+  pruned: "its block left the best chain, and is not stored any more"
+}

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { expirationDepth, expiringUpdateHeights, isExpired } from "../../src/consensus/expiry.ts"
+import { expirationDepth, expiringUpdateHeights, expiryHeight, isExpired } from "../../src/consensus/expiry.ts"
 import { type ConsensusParams, mainnetParams, regtestParams, testnetParams } from "../../src/consensus/params.ts"
 
 describe("expirationDepth", () => {
@@ -82,5 +82,20 @@ describe("isExpired and expiringUpdateHeights", () => {
       }
       assert.isTrue(expired)
     }
+  })
+})
+
+describe("expiryHeight", () => {
+  const check = (updated: number, params: ConsensusParams): void => {
+    const height = expiryHeight(updated, params)
+    assert.isTrue(isExpired({ height: updated }, height, params))
+    assert.isFalse(isExpired({ height: updated }, height - 1, params))
+  }
+
+  it("is the first height at which a name is expired", () => {
+    for (const updated of [0, 1, 11_999, 12_000, 12_001, 12_002, 23_999, 24_000, 24_001, 47_999, 48_000, 900_000]) {
+      for (const params of [mainnetParams, testnetParams, regtestParams]) check(updated, params)
+    }
+    FastCheck.assert(FastCheck.property(FastCheck.nat(200_000), (updated) => check(updated, mainnetParams)))
   })
 })

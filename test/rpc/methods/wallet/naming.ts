@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
 import { NameNotFound } from "../../../../src/names/errors.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
@@ -26,7 +26,6 @@ const namesOf = (records: ReadonlyArray<NameEntry>) =>
     recent: () => undefined,
     follower: noFollower,
     cursor: Effect.succeed(TIP),
-    changes: Stream.empty,
     resolve: (name) => {
       const record = records.find((record) => equal(record.name, name))
       return record === undefined

@@ -1,0 +1,74 @@
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import { OPERATIONS_PER_BLOCK } from "../NameEntry.ts"
+
+/**
+ * A place in the log of name events: behind an event of a block. As text it is `a` for the version, the height, the
+ * number within the block and the block: `a0832100.01048593.0123456789abcdef`. Texts of one version are in the order of
+ * their places. Clients keep the text and do not read it.
+ */
+export interface EventCursor {
+  /** -1 before the first block. */
+  readonly height: Height
+  /**
+   * The number of the event within the block: its phase, and within the phase the number of the operation that it is
+   * about, within the block of that operation. So a number needs no count of other events.
+   */
+  readonly number: number
+  /** The first 8 bytes of the block's hash in wire order, in hexadecimal digits; empty before the first block. */
+  readonly block: string
+}
+
+/**
+ * The phases of a block, in the order of its events. A name expires before the operations of the block, so that its
+ * registration in the same block comes behind.
+ */
+export const EventPhase = {
+  expired: 0,
+  operations: 1,
+  /** The first notice of an expiry; one phase for each notice. */
+  notices: 2,
+  /** Behind all events of the block. */
+  end: 8,
+  /** The block is being undone: the names of it up to this one are. */
+  undone: 9
+} as const
+
+/** The number of the operation `index` of a block, in a phase. */
+export const numberIn = ({ index, phase }: { readonly phase: number; readonly index: number }): number =>
+  phase * OPERATIONS_PER_BLOCK + index
+
+export const phaseOf = (number: number): number => Math.floor(number / OPERATIONS_PER_BLOCK)
+
+export const indexOf = (number: number): number => number % OPERATIONS_PER_BLOCK
+
+export const blockKey = (hash: Bytes): string => toHex(hash.subarray(0, 8))
+
+/** Before the first event. */
+export const BEGINNING: EventCursor = { height: -1, number: numberIn({ phase: EventPhase.end, index: 0 }), block: "" }
+
+/** Behind all events of a block. */
+export const endOf = ({ hash, height }: { readonly height: Height; readonly hash: Bytes }): EventCursor => ({
+  height,
+  number: numberIn({ phase: EventPhase.end, index: 0 }),
+  block: blockKey(hash)
+})
+
+const VERSION = "a"
+const HEIGHT_DIGITS = 7
+const NUMBER_DIGITS = 8
+const PATTERN = /^a([0-9]{7})\.([0-9]{8})\.([0-9a-f]{16})$/
+
+export const cursorText = ({ block, height, number }: EventCursor): string =>
+  height < 0
+    ? "0"
+    : `${VERSION}${String(height).padStart(HEIGHT_DIGITS, "0")}.${String(number).padStart(NUMBER_DIGITS, "0")}.${block}`
+
+/** Reads the text of a cursor; `undefined` for any other text. `0` is the beginning. */
+export const readCursorText = (text: string): EventCursor | undefined => {
+  if (text === "0") return BEGINNING
+  const [, height, number, block] = PATTERN.exec(text) ?? []
+  if (height === undefined || number === undefined || block === undefined) return undefined
+  const found = { height: Number(height), number: Number(number), block }
+  return phaseOf(found.number) <= EventPhase.undone ? found : undefined
+}

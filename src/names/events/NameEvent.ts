@@ -1,0 +1,85 @@
+import { expiryHeight } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import type { NameEntry } from "../NameEntry.ts"
+import type { EventCursor } from "./EventCursor.ts"
+
+/** What an operation does to a name. */
+export const OPERATION_KINDS = ["registered", "updated", "renewed", "transferred", "cleared"] as const
+
+export type OperationKind = (typeof OPERATION_KINDS)[number]
+
+/** All kinds of events, in the order of the documentation. */
+export const EVENT_KINDS = [...OPERATION_KINDS, "expired", "expiring", "undone"] as const
+
+export type EventKind = (typeof EVENT_KINDS)[number]
+
+/** Where an event stands: the block, and the cursor behind the event. */
+export interface Placed {
+  readonly cursor: EventCursor
+  readonly height: Height
+  /** Of the block, in wire order. */
+  readonly hash: Bytes
+}
+
+/** An operation in a block. */
+export interface OperationEvent extends Placed {
+  readonly type: OperationKind
+  readonly record: NameEntry
+  /** The record that it replaced; `undefined` for a registration, or if it is not known. */
+  readonly before: NameEntry | undefined
+}
+
+/** The name is expired from this block on. */
+export interface ExpiredEvent extends Placed {
+  readonly type: "expired"
+  readonly record: NameEntry
+}
+
+/** The name expires in `blocks` blocks, unless its owner renews it. */
+export interface ExpiringEvent extends Placed {
+  readonly type: "expiring"
+  readonly record: NameEntry
+  readonly blocks: number
+}
+
+export interface UndoneName {
+  readonly name: Bytes
+  /** The record without the blocks that left the best chain; `undefined` if there is none. */
+  readonly record: NameEntry | undefined
+  /** The owners that the undone operations of the block had set. */
+  readonly owners: ReadonlyArray<Bytes>
+}
+
+/**
+ * A block left the best chain: its height and hash, and the names that it had changed. The cursor is behind the block
+ * before it, or within the names of the block if there are more.
+ */
+export interface UndoneEvent extends Placed {
+  readonly type: "undone"
+  readonly names: ReadonlyArray<UndoneName>
+}
+
+export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent
+
+/** The kind of an operation, from the record that it replaces. A transfer may change the value too. */
+export const operationKind = (record: NameEntry, before: NameEntry | undefined): OperationKind => {
+  if (record.op === "name_firstupdate") return "registered"
+  if (before === undefined) return "updated"
+  if (!equal(record.address, before.address)) return "transferred"
+  if (equal(record.value, before.value)) return "renewed"
+  return record.value.length === 0 ? "cleared" : "updated"
+}
+
+/** Blocks before its expiry at which a name is about to expire: eight, four, two weeks, a week, a day. */
+const NOTICES = [8_064, 4_032, 2_016, 1_008, 144]
+
+/** The same on regtest, where a name lives for 30 blocks. */
+const REGTEST_NOTICES = [16, 8, 4, 2, 1]
+
+export const noticesOf = ({ expiry }: ConsensusParams): ReadonlyArray<number> =>
+  expiry === "regtest" ? REGTEST_NOTICES : NOTICES
+
+/** The height from which on the record is expired. */
+export const expiresAt = ({ height }: NameEntry, params: ConsensusParams): Height => expiryHeight(height, params)

@@ -1,0 +1,224 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { Chain } from "../../chain/Chain.ts"
+import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { nameEffects } from "../../consensus/names.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { HeaderId, Height } from "../../protocol/keys.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { CommitSignal } from "../CommitSignal.ts"
+import { CursorUnusable } from "../errors.ts"
+import { NameDb } from "../NameDb.ts"
+import { BEGINNING, cursorText, endOf, type EventCursor, readCursorText } from "./EventCursor.ts"
+import type { NameEvent } from "./NameEvent.ts"
+import type { OperationLog } from "./OperationLog.ts"
+import { readEvents } from "./readEvents.ts"
+import { type EventTree, HeadersByHeight, isHalfUndone, resumption } from "./resume.ts"
+import { type TouchedName, undoneEvent } from "./undone.ts"
+
+/** Some events in their order, and the place behind them. */
+export interface EventPage {
+  readonly events: ReadonlyArray<NameEvent>
+  readonly next: EventCursor
+  /** Whether nothing is behind it yet. */
+  readonly isEnd: boolean
+  /** The height up to which names are known. */
+  readonly height: Height
+}
+
+export interface EventOptions {
+  /** Whether names that are about to expire have events. */
+  readonly notices: boolean
+}
+
+/** What a reader of events can fail with. */
+export type EventFailure = CursorUnusable | StorageFailure
+
+/**
+ * The log of name events, from any cursor on: past events and new ones are read in pages in the same way. A reader that
+ * comes back after a reorganization is told first what was undone.
+ */
+export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
+  readonly params: ConsensusParams
+  /** The cursor behind the last block. */
+  readonly now: Effect.Effect<EventCursor, StorageFailure>
+  /** The place of a cursor's text. It fails for a text that is no cursor; other faults show with the first page. */
+  readonly cursor: (text: string) => Effect.Effect<EventCursor, CursorUnusable>
+  /** The events behind a cursor, as far as there are any. It does not wait for more. */
+  readonly page: (from: EventCursor, options: EventOptions) => Effect.Effect<EventPage, EventFailure>
+  /** Returns what ends when names change after the call. */
+  readonly news: () => Effect.Effect<void>
+  /** The events behind a cursor, and then each new one. */
+  readonly follow: (from: EventCursor, options: EventOptions) => Stream.Stream<EventPage, EventFailure>
+}>() {}
+
+export interface NameEventsParts {
+  readonly params: ConsensusParams
+  readonly tree: EventTree
+  readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
+  readonly commits: Pick<CommitSignal, "count" | "next">
+  /** The names that a block of the tree sets. */
+  readonly touchedBy: (
+    hash: Bytes,
+    height: Height
+  ) => Effect.Effect<ReadonlyArray<TouchedName>, BlockNotFound | BlockUnavailable | StorageFailure>
+}
+
+/** Pages in memory, for readers that are at the same place: most are at the end. */
+const KEPT_PAGES = 4
+
+const NOTHING = { events: [], isEnd: true } as const
+
+/** A block that left the chain: its names have to be read before the events that undo it. */
+interface StaleBlock {
+  readonly hash: Bytes
+  readonly height: Height
+}
+
+export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Service => {
+  const { commits, params, readLog, touchedBy, tree } = parts
+  const headers = new HeadersByHeight(tree)
+
+  /** Where a reader goes on in a state of the names; `undefined` if the tree does not know their last block. */
+  const placeIn = (log: OperationLog, from: EventCursor) => {
+    const tip = log.last === undefined ? NO_HEADER : tree.find(log.last.hash)
+    if (tip === NO_HEADER) return undefined
+    return { tip, resumes: resumption(from, { tree, headers, tip, beginning: log.beginning }) }
+  }
+
+  const unusable = (from: EventCursor, why: CursorUnusable["why"]) =>
+    new CursorUnusable({ cursor: cursorText(from), why, oldest: cursorText(BEGINNING) })
+
+  /** The page of a chain that has the cursor's block. */
+  const pageOn = (
+    log: OperationLog,
+    tip: HeaderId,
+    { from, notices }: EventOptions & { readonly from: EventCursor }
+  ): EventPage => {
+    const hashAt = (height: Height): Bytes => tree.hash(tree.ancestor(tip, height)).slice()
+    const place = isHalfUndone(from) ? behindParent(tip, from.height) : from
+    return { ...readEvents(log, { params, hashAt }, { from: place, notices }), height: tree.height(tip) }
+  }
+
+  const behindParent = (tip: HeaderId, height: Height): EventCursor =>
+    height === 0 ? BEGINNING : endOf({ height: height - 1, hash: tree.hash(tree.ancestor(tip, height - 1)) })
+
+  const undoing = (from: EventCursor, { hash, height }: StaleBlock): Effect.Effect<EventPage, EventFailure> =>
+    Effect.flatMap(
+      Effect.mapError(
+        touchedBy(hash, height),
+        (failure) =>
+          failure._tag === "BlockNotFound" || failure._tag === "BlockUnavailable" ? unusable(from, "pruned") : failure
+      ),
+      (touched) =>
+        Effect.flatten(readLog((log): Effect.Effect<EventPage, EventFailure> => {
+          const place = placeIn(log, from)
+          // Another reorganization came meanwhile.
+          if (place === undefined || place.resumes.type !== "stale") return page(from, { notices: false })
+          const { block, fork } = place.resumes
+          const parent = tree.parent(block)
+          const event = undoneEvent(log, {
+            touched,
+            params,
+            from,
+            at: { hash, height },
+            parent: { hash: tree.hash(parent).slice(), height: height - 1 },
+            fork: tree.height(fork)
+          })
+          return Effect.succeed({ events: [event], next: event.cursor, isEnd: false, height: tree.height(place.tip) })
+        }))
+    )
+
+  const read = (from: EventCursor, { notices }: EventOptions): Effect.Effect<EventPage, EventFailure> =>
+    Effect.flatten(readLog((log): Effect.Effect<EventPage, EventFailure> => {
+      const place = placeIn(log, from)
+      const nothing = { ...NOTHING, next: from, height: log.last?.height ?? -1 }
+      if (place === undefined) return Effect.succeed(nothing)
+      const { resumes, tip } = place
+      switch (resumes.type) {
+        case "on":
+          return Effect.succeed(pageOn(log, tip, { from, notices }))
+        case "ahead":
+          return Effect.succeed(nothing)
+        case "stale":
+          return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height })
+        case "early":
+        case "unknown":
+          return unusable(from, resumes.type)
+      }
+    }))
+
+  const kept = new Map<string, EventPage>()
+  let keptOf = -1
+
+  const page = (from: EventCursor, options: EventOptions): Effect.Effect<EventPage, EventFailure> =>
+    Effect.suspend(() => {
+      if (keptOf !== commits.count) kept.clear()
+      keptOf = commits.count
+      const key = `${cursorText(from)} ${options.notices}`
+      const known = kept.get(key)
+      if (known !== undefined) return Effect.succeed(known)
+      const asked = commits.count
+      return Effect.tap(read(from, options), (found) =>
+        Effect.sync(() => {
+          if (asked !== commits.count) return
+          for (const oldest of kept.keys()) if (kept.size >= KEPT_PAGES) kept.delete(oldest)
+          kept.set(key, found)
+        }))
+    })
+
+  const news = (): Effect.Effect<void> => commits.next()
+
+  const follow = (from: EventCursor, options: EventOptions): Stream.Stream<EventPage, EventFailure> =>
+    Stream.paginateEffect(from, (place) =>
+      Effect.gen(function*() {
+        for (let at = place;;) {
+          const changed = news()
+          const found = yield* page(at, options)
+          if (found.events.length > 0) return [found, Option.some(found.next)] as const
+          at = found.next
+          yield* found.isEnd ? changed : turnOfEventLoop
+        }
+      }))
+
+  return {
+    params,
+    now: readLog(({ last }) => last === undefined ? BEGINNING : endOf(last)),
+    cursor: (text) => {
+      const found = readCursorText(text)
+      return found === undefined
+        ? new CursorUnusable({ cursor: text, why: "damaged", oldest: cursorText(BEGINNING) })
+        : Effect.succeed(found)
+    },
+    page,
+    news,
+    follow
+  }
+}
+
+/** The events of names.db. */
+export const layer: Layer.Layer<NameEvents, never, Chain | NameDb> = Layer.effect(
+  NameEvents,
+  Effect.gen(function*() {
+    const { block: readBlock, params, tree } = yield* Chain
+    const { commits, readLog } = yield* NameDb
+    return makeNameEvents({
+      params,
+      tree,
+      readLog,
+      commits: yield* commits,
+      touchedBy: (hash, height) =>
+        Effect.map(readBlock(hash), (block) =>
+          nameEffects(block, height, params).map(({ address, name }) => ({
+            name: name.slice(),
+            owner: address.slice()
+          })))
+    })
+  })
+)

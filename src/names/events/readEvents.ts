@@ -1,0 +1,202 @@
+import type { Cursor } from "../../chain/write/Follower.ts"
+import { expiringUpdateHeights } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import { firstOperationAt, type NameEntry } from "../NameEntry.ts"
+import { blockKey, endOf, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
+import { type NameEvent, noticesOf, operationKind, type Placed } from "./NameEvent.ts"
+import type { LoggedOperation, OperationLog, OperationRange } from "./OperationLog.ts"
+
+/**
+ * Events of the best chain, from the operations in chain order. An event is a function of the operations alone, so the
+ * past and the newest block have one way. Everything here is synchronous: a page is of one state.
+ */
+
+/** Events of a page, about: a page ends behind the block or the operation that reaches it. */
+export const PAGE_EVENTS = 1_000
+
+/** Blocks of a page. Each takes some microseconds even without an event. */
+const PAGE_BLOCKS = 1_000
+
+/** Bytes of names and values of a page, about. */
+const PAGE_BYTES = 1_048_576
+
+export interface EventChain {
+  readonly params: ConsensusParams
+  /** The hash of a block of the chain that ends with the last block of the log, in wire order. */
+  readonly hashAt: (height: Height) => Bytes
+}
+
+export interface EventsFrom {
+  readonly from: EventCursor
+  /** Whether names that are about to expire have events. */
+  readonly notices: boolean
+}
+
+export interface EventList {
+  readonly events: ReadonlyArray<NameEvent>
+  /** Behind the last event, or behind the last block that was read. */
+  readonly next: EventCursor
+  /** Whether nothing is behind it. */
+  readonly isEnd: boolean
+}
+
+/** The update height of the names that are expired from a height on, and were not at the height before. */
+export const expiredFrom = (height: Height, params: ConsensusParams): Height | undefined => {
+  const range = height === 0 ? undefined : expiringUpdateHeights(height - 1, params)
+  return range === undefined || range.from !== range.to ? undefined : range.from
+}
+
+/** The operations from a number on, read from the log some at a time. */
+class OperationsAhead {
+  private readonly log: OperationLog
+  private readonly to: number
+  private from: number
+  private read: ReadonlyArray<LoggedOperation> = []
+  private at = 0
+
+  constructor(log: OperationLog, { from, to }: OperationRange) {
+    this.log = log
+    this.from = from
+    this.to = to
+  }
+
+  /** The next operation, which stays the next one until `take`. */
+  peek(): LoggedOperation | undefined {
+    if (this.at === this.read.length && this.from < this.to) {
+      this.read = this.log.operations({ from: this.from, to: this.to }, PAGE_EVENTS)
+      this.at = 0
+      this.from = this.read.length < PAGE_EVENTS ? this.to : (this.read.at(-1)?.id ?? this.to) + 1
+    }
+    return this.read[this.at]
+  }
+
+  take(): void {
+    this.at++
+  }
+}
+
+/** The first operation whose event is behind a cursor. */
+const firstBehind = ({ height, number }: EventCursor): number => {
+  const phase = phaseOf(number)
+  if (phase < EventPhase.operations) return firstOperationAt(height)
+  return phase > EventPhase.operations ? firstOperationAt(height + 1) : firstOperationAt(height) + indexOf(number) + 1
+}
+
+interface BlockAt {
+  readonly height: Height
+  /** Wire order. */
+  readonly hash: Bytes
+  /** The number behind which the events of the block are wanted; -1 for all. */
+  readonly after: number
+}
+
+/** Collects the events of one block after the other, until it has enough. */
+class EventCollector {
+  readonly events: Array<NameEvent> = []
+  private readonly log: OperationLog
+  private readonly chain: EventChain
+  private readonly ahead: OperationsAhead
+  private readonly notices: ReadonlyArray<number>
+  private bytes = 0
+
+  constructor(log: OperationLog, chain: EventChain, { ahead, notices }: {
+    readonly ahead: OperationsAhead
+    readonly notices: boolean
+  }) {
+    this.log = log
+    this.chain = chain
+    this.ahead = ahead
+    this.notices = notices ? noticesOf(chain.params) : []
+  }
+
+  private get isFull(): boolean {
+    return this.events.length >= PAGE_EVENTS || this.bytes >= PAGE_BYTES
+  }
+
+  private add(event: NameEvent, { name, value }: NameEntry): void {
+    this.bytes += name.length + value.length
+    this.events.push(event)
+  }
+
+  /** Up to the beginning, the order of the operations within a block is that of this log alone. */
+  private place({ hash, height }: BlockAt, number: number): Placed {
+    const { beginning } = this.log
+    const block = blockKey(height < beginning ? this.chain.hashAt(beginning) : hash)
+    return { cursor: { height, number, block }, height, hash }
+  }
+
+  /** The names whose last operation below a number is in the block at a height. */
+  private aged(updated: Height, asOf: number) {
+    return this.log.newest({ from: firstOperationAt(updated), to: firstOperationAt(updated + 1) }, asOf)
+  }
+
+  /** Adds the events of a block. Returns false, with as many as it has room for, if they are too many. */
+  addBlock(block: BlockAt): boolean {
+    return this.expired(block) && this.operations(block) && this.expiring(block)
+  }
+
+  private expired(block: BlockAt): boolean {
+    const updated = expiredFrom(block.height, this.chain.params)
+    if (updated === undefined) return true
+    for (const { id, record } of this.aged(updated, firstOperationAt(block.height))) {
+      const number = numberIn({ phase: EventPhase.expired, index: indexOf(id) })
+      if (number <= block.after) continue
+      if (this.isFull) return false
+      this.add({ ...this.place(block, number), type: "expired", record }, record)
+    }
+    return true
+  }
+
+  private operations(block: BlockAt): boolean {
+    const end = firstOperationAt(block.height + 1)
+    for (let next = this.ahead.peek(); next !== undefined && next.id < end; next = this.ahead.peek()) {
+      if (this.isFull) return false
+      const { before, id, record } = next
+      const place = this.place(block, numberIn({ phase: EventPhase.operations, index: indexOf(id) }))
+      this.add({ ...place, type: operationKind(record, before), record, before }, record)
+      this.ahead.take()
+    }
+    return true
+  }
+
+  private expiring(block: BlockAt): boolean {
+    for (const [i, blocks] of this.notices.entries()) {
+      const updated = expiredFrom(block.height + blocks, this.chain.params)
+      if (updated === undefined || updated >= block.height) continue
+      for (const { id, record } of this.aged(updated, firstOperationAt(block.height + 1))) {
+        const number = numberIn({ phase: EventPhase.notices + i, index: indexOf(id) })
+        if (number <= block.after) continue
+        if (this.isFull) return false
+        this.add({ ...this.place(block, number), type: "expiring", record, blocks }, record)
+      }
+    }
+    return true
+  }
+}
+
+/** Reads a page of events behind a cursor of the chain. */
+export const readEvents = (
+  log: OperationLog,
+  chain: EventChain,
+  { from, notices }: EventsFrom
+): EventList => {
+  const last = log.last?.height ?? -1
+  const first = Math.max(0, from.height)
+  const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) })
+  const collector = new EventCollector(log, chain, { ahead, notices })
+  let next = from
+  for (let height = first; height <= last; height++) {
+    if (height === first + PAGE_BLOCKS) return { events: collector.events, next, isEnd: false }
+    const hash = chain.hashAt(height)
+    if (!collector.addBlock({ height, hash, after: height === from.height ? from.number : -1 })) {
+      return { events: collector.events, next: collector.events.at(-1)?.cursor ?? next, isEnd: false }
+    }
+    next = endIn(log, chain, { height, hash })
+  }
+  return { events: collector.events, next, isEnd: true }
+}
+
+const endIn = (log: OperationLog, chain: EventChain, { hash, height }: Cursor): EventCursor =>
+  endOf({ height, hash: height < log.beginning ? chain.hashAt(log.beginning) : hash })

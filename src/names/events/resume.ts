@@ -1,0 +1,87 @@
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
+import { blockKey, type EventCursor, EventPhase, phaseOf } from "./EventCursor.ts"
+
+/** Where a reader with a cursor goes on. */
+export type Resumption =
+  /** Behind the cursor: its block is in the chain. */
+  | { readonly type: "on" }
+  /** Its block left the chain, which it has in common up to the header `fork`. */
+  | { readonly type: "stale"; readonly block: HeaderId; readonly fork: HeaderId }
+  /** The chain of the names does not reach the block yet. */
+  | { readonly type: "ahead" }
+  /** The block is below the first one whose events are known. */
+  | { readonly type: "early" }
+  /** No header is known for it. */
+  | { readonly type: "unknown" }
+
+export type EventTree = Pick<
+  HeaderTree,
+  "ancestor" | "count" | "find" | "forkPoint" | "hash" | "height" | "isFailed" | "parent" | "tip"
+>
+
+/** Finds headers by height and the first bytes of their hash. Headers are only ever added to a tree. */
+export class HeadersByHeight {
+  private readonly tree: EventTree
+  /** The first header of each height that was added, and the others. */
+  private readonly first: Array<HeaderId> = []
+  private readonly others = new Map<Height, Array<HeaderId>>()
+  private known = 0
+
+  constructor(tree: EventTree) {
+    this.tree = tree
+  }
+
+  private update(): void {
+    for (const count = this.tree.count(); this.known < count; this.known++) {
+      const id = headerId(this.known)
+      const height = this.tree.height(id)
+      if (this.first[height] === undefined) this.first[height] = id
+      else this.others.set(height, [...this.others.get(height) ?? [], id])
+    }
+  }
+
+  find({ block, height }: EventCursor): HeaderId {
+    this.update()
+    const first = this.first[height]
+    const all = first === undefined ? [] : [first, ...this.others.get(height) ?? []]
+    return all.find((id) => blockKey(this.tree.hash(id)) === block) ?? NO_HEADER
+  }
+}
+
+export interface NamesChain {
+  readonly tree: EventTree
+  readonly headers: HeadersByHeight
+  /** The last block of the names. */
+  readonly tip: HeaderId
+  /** The height up to which only the newest operation on each name is known; -1 if all are. */
+  readonly beginning: Height
+}
+
+const hasBlock = ({ tip, tree }: NamesChain, { block, height }: EventCursor): boolean =>
+  height <= tree.height(tip) && blockKey(tree.hash(tree.ancestor(tip, height))) === block
+
+/** Whether the best chain has the block, or may still reach it: names are behind while they are written again. */
+const isAwaited = (tree: EventTree, block: HeaderId): boolean => {
+  const best = tree.tip()
+  const shared = tree.forkPoint(block, best)
+  return !tree.isFailed(block) && (shared === block || shared === best)
+}
+
+export const resumption = (cursor: EventCursor, chain: NamesChain): Resumption => {
+  const { beginning, headers, tip, tree } = chain
+  if (cursor.height < 0) return { type: "on" }
+  if (cursor.height < beginning) {
+    // Among the operations below the beginning only a reader of this state has a place.
+    return { type: hasBlock(chain, { ...cursor, height: beginning }) ? "on" : "early" }
+  }
+  if (hasBlock(chain, cursor)) return { type: "on" }
+  const block = headers.find(cursor)
+  if (block === NO_HEADER) return { type: "unknown" }
+  const fork = tree.forkPoint(block, tip)
+  if (fork === tip && isAwaited(tree, block)) return { type: "ahead" }
+  return tree.height(fork) < beginning ? { type: "early" } : { type: "stale", block, fork }
+}
+
+/** Whether a reader had begun to undo the block of its cursor. If the block is in the chain again, all its events come again. */
+export const isHalfUndone = ({ number }: EventCursor): boolean => phaseOf(number) === EventPhase.undone

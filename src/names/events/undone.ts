@@ -1,0 +1,74 @@
+import type { Cursor } from "../../chain/write/Follower.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type Height, nameKey } from "../../protocol/keys.ts"
+import { firstOperationAt } from "../NameEntry.ts"
+import { blockKey, endOf, type EventCursor, EventPhase, indexOf, numberIn } from "./EventCursor.ts"
+import type { UndoneEvent, UndoneName } from "./NameEvent.ts"
+import type { OperationLog } from "./OperationLog.ts"
+import { expiredFrom } from "./readEvents.ts"
+import { isHalfUndone } from "./resume.ts"
+
+/** A name that a block sets, and the owner's script. */
+export interface TouchedName {
+  readonly name: Bytes
+  readonly owner: Bytes
+}
+
+/** Names of one event. A block may have more: then several events undo it. */
+const NAMES_AT_ONCE = 1_000
+
+export interface Undoing {
+  /** What the operations of the block set, in their order. */
+  readonly touched: ReadonlyArray<TouchedName>
+  readonly params: ConsensusParams
+  /** The reader's cursor, in the block. */
+  readonly from: EventCursor
+  readonly at: Cursor
+  readonly parent: Cursor
+  /** The height of the last block that the two branches share. */
+  readonly fork: Height
+}
+
+/** The names of a block in one order: those that it set, and those that had expired at its height. */
+const changedNames = (log: OperationLog, { at, fork, params, touched }: Undoing): ReadonlyArray<Touched> => {
+  const changed = new Map<string, Touched>()
+  for (const { name, owner } of touched) {
+    const known = changed.get(nameKey(name))
+    if (known === undefined) changed.set(nameKey(name), { name, owners: [owner] })
+    else if (!known.owners.some((other) => equal(other, owner))) known.owners.push(owner)
+  }
+  const updated = expiredFrom(at.height, params)
+  if (updated !== undefined && updated <= fork) {
+    const range = { from: firstOperationAt(updated), to: firstOperationAt(updated + 1) }
+    for (const { record: { name } } of log.newest(range, firstOperationAt(fork + 1))) {
+      if (!changed.has(nameKey(name))) changed.set(nameKey(name), { name, owners: [] })
+    }
+  }
+  return [...changed.values()]
+}
+
+interface Touched {
+  readonly name: Bytes
+  readonly owners: Array<Bytes>
+}
+
+/**
+ * The next event that undoes a block which left the chain. Each name has the record of the fork: the blocks between are
+ * undone too, and the blocks of the best chain behind the fork follow as events.
+ */
+export const undoneEvent = (log: OperationLog, undoing: Undoing): UndoneEvent => {
+  const { at, fork, from, parent } = undoing
+  const changed = changedNames(log, undoing)
+  const first = isHalfUndone(from) ? indexOf(from.number) + 1 : 0
+  const names = changed.slice(first, first + NAMES_AT_ONCE).map(({ name, owners }): UndoneName => ({
+    name,
+    record: log.recordBelow(name, firstOperationAt(fork + 1)),
+    owners
+  }))
+  const last = first + names.length
+  const cursor = last < changed.length
+    ? { height: at.height, number: numberIn({ phase: EventPhase.undone, index: last - 1 }), block: blockKey(at.hash) }
+    : endOf(parent)
+  return { type: "undone", cursor, height: at.height, hash: at.hash, names }
+}

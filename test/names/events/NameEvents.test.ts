@@ -1,0 +1,245 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, FastCheck, Fiber, Option, Stream } from "effect"
+import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
+import { isExpired } from "../../../src/consensus/expiry.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { BEGINNING, cursorText, type EventCursor } from "../../../src/names/events/EventCursor.ts"
+import type { NameDb } from "../../../src/names/NameDb.ts"
+import { binaryString, EMPTY } from "../../../src/protocol/bytes.ts"
+import { hash256 } from "../../../src/protocol/hash.ts"
+import { applyAll, batches, blockAt, type Operation, text, withNewDb } from "../blocks.ts"
+import { Branches, readAll, recordsOf, Replica } from "./world.ts"
+
+type Db = typeof NameDb.Service
+
+/** Blocks of a branch, behind the ones that it has in common with the first. */
+const branchOf = (
+  letter: string,
+  lists: ReadonlyArray<ReadonlyArray<Operation>>,
+  from: number
+): ReadonlyArray<ConnectedBlock> =>
+  lists.map((list, i) => ({ ...blockAt(from + i, list), hash: hash256(text(`${letter} ${from + i}`)) }))
+
+const stored = (db: Db) =>
+  Effect.map(Stream.runCollect(db.scanByPrefix({ prefix: EMPTY })), (found) => Chunk.toReadonlyArray(found))
+
+const operation: FastCheck.Arbitrary<Operation> = FastCheck.record({
+  name: FastCheck.constantFrom(...["d/a", "d/b", "d/c", "id/a", "x"].map(text)),
+  value: FastCheck.constantFrom(text("1"), text("2"), EMPTY),
+  owner: FastCheck.constantFrom(text("alice"), text("bob")),
+  rand: FastCheck.constantFrom(Uint8Array.of(1), Uint8Array.of(2))
+}, { requiredKeys: ["name", "value", "owner"] })
+
+const lists = (minLength: number, maxLength: number) =>
+  FastCheck.array(FastCheck.array(operation, { maxLength: 3 }), { minLength, maxLength })
+
+describe("a replica of the events", () => {
+  it.effect.prop("has the records of names.db after any reorganization, from any cursor on", {
+    common: lists(1, 40),
+    one: lists(1, 40),
+    other: lists(1, 40),
+    // Where the reader was when the chain changed, as a part of the events.
+    stop: FastCheck.double({ min: 0, max: 1, noNaN: true }),
+    back: FastCheck.boolean()
+  }, ({ back, common, one, other, stop }) =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const shared = branchOf("shared", common, 0)
+        const first = branchOf("one", one, shared.length)
+        const second = branchOf("other", other, shared.length)
+        const branches = new Branches()
+        branches.add(shared)
+        branches.add(first, shared.at(-1))
+        branches.add(second, shared.at(-1))
+        const events = branches.events(db)
+        branches.tip = first.at(-1)
+        yield* applyAll(db, batches([...shared, ...first], 7))
+        const all = (yield* readAll(events, BEGINNING)).flatMap((page) => page.events)
+
+        const replica = new Replica()
+        const seen = all.slice(0, Math.floor(stop * all.length))
+        replica.take({ events: seen })
+        let at: EventCursor = seen.at(-1)?.cursor ?? BEGINNING
+        const fork = shared.at(-1)
+        if (fork === undefined) return
+        const catchUp = Effect.gen(function*() {
+          for (const page of yield* readAll(events, at)) {
+            replica.take(page)
+            at = page.next
+          }
+          const records = yield* stored(db)
+          const tipHeight = (yield* db.cursor)?.height ?? 0
+          assert.deepStrictEqual(new Map([...replica.records].sort()), new Map([...recordsOf(records)].sort()))
+          const expired = records.filter((record) => isExpired(record, tipHeight, regtestParams))
+          assert.deepStrictEqual([...replica.expired].sort(), expired.map(({ name }) => binaryString(name)).sort())
+        })
+        branches.tip = second.at(-1)
+        yield* db.follower.rewind(fork)
+        if (back) yield* catchUp
+        yield* applyAll(db, batches(second, 5))
+        yield* catchUp
+        branches.tip = first.at(-1)
+        yield* db.follower.rewind(fork)
+        yield* applyAll(db, batches(first, 40))
+        yield* catchUp
+      })
+    ), { fastCheck: { numRuns: 40 } })
+
+  it.effect.prop("has each event once and in order, whatever the cursors between", {
+    chain: lists(1, 45),
+    notices: FastCheck.boolean()
+  }, ({ chain, notices }) =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const blocks = branchOf("shared", chain, 0)
+        const branches = new Branches()
+        branches.add(blocks)
+        branches.tip = blocks.at(-1)
+        const events = branches.events(db)
+        yield* applyAll(db, batches(blocks, 9))
+        const all = (yield* readAll(events, BEGINNING, { notices })).flatMap((page) => page.events)
+        const texts = all.map(({ cursor }) => cursorText(cursor))
+        assert.deepStrictEqual(texts, [...new Set(texts)].sort())
+        for (const [i, event] of all.entries()) {
+          const [page] = yield* readAll(events, event.cursor, { notices, most: 1 })
+          assert.deepStrictEqual(page?.events[0], all[i + 1])
+        }
+      })
+    ), { fastCheck: { numRuns: 20 } })
+})
+
+const rand = Uint8Array.of(7)
+const name = text("d/example")
+
+/** Blocks of names on the best chain, and the events of them. */
+const withBlocks = (
+  lists: ReadonlyArray<ReadonlyArray<Operation>>,
+  use: (world: {
+    readonly db: Db
+    readonly branches: Branches
+    readonly blocks: ReadonlyArray<ConnectedBlock>
+    readonly events: ReturnType<Branches["events"]>
+  }) => Effect.Effect<void, unknown>
+) =>
+  withNewDb((db) =>
+    Effect.gen(function*() {
+      const blocks = branchOf("shared", lists, 0)
+      const branches = new Branches()
+      branches.add(blocks)
+      branches.tip = blocks.at(-1)
+      yield* applyAll(db, [blocks])
+      yield* use({ db, branches, blocks, events: branches.events(db) })
+    })
+  )
+
+describe("the kinds of events", () => {
+  it.effect("tell a registration, a change, a renewal, a transfer, a clearing, an expiry and its notices", () =>
+    withBlocks([
+      [{ name, rand, value: text("1"), owner: text("alice") }],
+      [{ name, value: text("1"), owner: text("alice") }, { name, value: text("2"), owner: text("alice") }],
+      [{ name, value: text("3"), owner: text("bob") }, { name, value: EMPTY, owner: text("bob") }],
+      ...Array.from({ length: 30 }, () => []),
+      [{ name, rand, value: text("4"), owner: text("carol") }]
+    ], ({ events }) =>
+      Effect.gen(function*() {
+        const all = (yield* readAll(events, BEGINNING, { notices: true })).flatMap((page) => page.events)
+        assert.deepStrictEqual(
+          all.map((event) => [event.type, event.height, event.type === "expiring" ? event.blocks : undefined]),
+          [
+            ["registered", 0, undefined],
+            ["renewed", 1, undefined],
+            ["updated", 1, undefined],
+            ["transferred", 2, undefined],
+            ["cleared", 2, undefined],
+            ["expiring", 16, 16],
+            ["expiring", 24, 8],
+            ["expiring", 28, 4],
+            ["expiring", 30, 2],
+            ["expiring", 31, 1],
+            ["expired", 32, undefined],
+            ["registered", 33, undefined]
+          ]
+        )
+        const transfer = all[3]
+        if (transfer?.type !== "transferred") return assert.fail()
+        assert.deepStrictEqual([transfer.record.address, transfer.before?.address], [text("bob"), text("alice")])
+        const without = (yield* readAll(events, BEGINNING)).flatMap((page) => page.events)
+        assert.deepStrictEqual(without, all.filter(({ type }) => type !== "expiring"))
+      })))
+})
+
+describe("a cursor", () => {
+  const why = (events: ReturnType<Branches["events"]>, at: EventCursor) =>
+    Effect.map(
+      Effect.flip(events.page(at, { notices: false })),
+      (failure) => failure._tag === "CursorUnusable" ? failure.why : failure._tag
+    )
+
+  it.effect("that is damaged or of an unknown block is refused with the oldest one that can be used", () =>
+    withBlocks([[{ name, rand }], []], ({ blocks, events }) =>
+      Effect.gen(function*() {
+        for (const damaged of ["", "1", "a0000001.00000000.0123456789abcdeg", "a0000001.99999999.0123456789abcdef"]) {
+          const failure = yield* Effect.flip(events.cursor(damaged))
+          assert.deepStrictEqual([failure.why, failure.oldest], ["damaged", "0"])
+        }
+        const tip = yield* events.now
+        assert.deepStrictEqual(yield* events.cursor(cursorText(tip)), tip)
+        assert.strictEqual(yield* why(events, { ...tip, block: "0123456789abcdef" }), "unknown")
+        assert.strictEqual(yield* why(events, { ...tip, height: blocks.length }), "unknown")
+      })))
+
+  it.effect("of a block that left the chain and is not stored any more is refused", () =>
+    withBlocks([[], [{ name, rand }]], ({ blocks, branches, db, events }) =>
+      Effect.gen(function*() {
+        const at = yield* events.now
+        const [fork, gone] = blocks
+        if (fork === undefined || gone === undefined) return
+        const [other] = branchOf("other", [[]], 1)
+        if (other === undefined) return
+        branches.add([other], fork)
+        branches.tip = other
+        branches.lost.add(binaryString(gone.hash))
+        yield* db.follower.rewind(fork)
+        yield* applyAll(db, [[other]])
+        assert.strictEqual(yield* why(events, at), "pruned")
+      })))
+
+  it.effect("of a block that names do not reach yet waits, and goes on once they do", () =>
+    withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, db, events }) =>
+      Effect.gen(function*() {
+        const [first, second, third] = blocks
+        if (first === undefined || second === undefined || third === undefined) return
+        yield* db.follower.rewind(second)
+        const at = yield* events.now
+        yield* db.follower.rewind(first)
+        const waiting = yield* Effect.fork(Stream.runHead(events.follow(at, { notices: false })))
+        const page = yield* events.page(at, { notices: false })
+        assert.deepStrictEqual([page.events, page.isEnd, page.next], [[], true, at])
+        yield* applyAll(db, [[second]])
+        yield* applyAll(db, [[third]])
+        const heard = Option.getOrThrow(yield* Fiber.join(waiting))
+        assert.deepStrictEqual(heard.events.map(({ height, type }) => [height, type]), [[2, "updated"]])
+      })))
+
+  it.effect("within the names of a block that is being undone goes on with the others", () =>
+    withBlocks(
+      [[], Array.from({ length: 1_500 }, (_, i) => ({ name: text(`d/${i}`), rand }))],
+      (world) =>
+        Effect.gen(function*() {
+          const { blocks: [fork], branches, db, events } = world
+          const at = yield* events.now
+          if (fork === undefined) return
+          branches.tip = fork
+          branches.failed.add(at.block)
+          yield* db.follower.rewind(fork)
+          const pages = yield* readAll(events, at)
+          const names = pages.map(({ events }) =>
+            events.map((event) => event.type === "undone" ? event.names.length : 0)
+          )
+          assert.deepStrictEqual(names, [[1_000], [500], []])
+          const replica = new Replica()
+          pages.forEach((page) => replica.take(page))
+          assert.strictEqual(replica.seen.length, 2)
+        })
+    ))
+})

@@ -12,6 +12,7 @@ const ORDER = [
   "protocol",
   "base",
   "consensus",
+  "values",
   "config",
   "metrics",
   "storage",
@@ -37,7 +38,7 @@ const DOOR = ORDER.indexOf("node") + 0.5
 const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR]])
 
 /** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser too. */
-const PURE = ["protocol/", "base/siphash.ts", "consensus/", "network/wire/"]
+const PURE = ["protocol/", "base/siphash.ts", "base/safeText.ts", "consensus/", "values/", "network/wire/"]
 
 /** The files of the pure folders that load native code where the platform has it. */
 const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]

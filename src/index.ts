@@ -50,4 +50,6 @@ export * as params from "./consensus/params.ts"
 export * as subsidy from "./consensus/subsidy.ts"
 export { verifyTransaction } from "./consensus/verifyInput.ts"
 
+export * as values from "./values/lint.ts"
+
 export { version } from "./version.ts"

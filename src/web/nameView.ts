@@ -10,6 +10,7 @@ import { parseJson } from "../rpc/json/readJson.ts"
 import { ago, amountText, count, counted, day, distance, shortHash } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameLink } from "./links.ts"
+import { lintView } from "./lintView.ts"
 import type {
   HistoryRow,
   Moment,
@@ -261,7 +262,7 @@ export const nameView = (found: NameFound, full: boolean): Html => {
 <section class="card" aria-labelledby="value-title"><h2 id="value-title">Value</h2>${
     valueView(value, full, nameLink(name, { full: true }))
   }</section>
-${pending(found.pending, found.now)}${record(found)}${history(found)}`
+${pending(found.pending, found.now)}${record(found)}${lintView(name, value)}${history(found)}`
 }
 
 const listedRecord = (moment: Moment) => (record: NameEntry): Html =>

@@ -78,6 +78,9 @@ abbr { text-decoration: none; }
 .value { background: var(--code); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; margin-bottom: .5rem; max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; unicode-bidi: isolate; }
 .record { display: grid; gap: .5rem; }
 .record > div { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 1rem; }
+.findings, .sees { list-style: none; padding: 0; margin: 0; overflow-wrap: anywhere; }
+.findings { margin-bottom: .8rem; }
+.findings li { padding: .25rem 0; }
 .record dt { color: var(--muted); }
 .record dd, .record code { overflow-wrap: anywhere; }
 .value-cell { width: 34%; }

@@ -34,6 +34,7 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
     if (shell !== undefined) return completions(shell)
+    if (line.command === "lint") return checkValue(input, line)
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
@@ -52,6 +53,25 @@ const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutco
   return Effect.flatMap(
     Effect.promise(() => import("./rpcauth.ts")),
     ({ rpcauth }) => rpcauth(line.words, line.wants("json"), input)
+  )
+}
+
+/** A value of standard input ends before the last line break. */
+const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> => {
+  const [name, given] = line.words
+  const problems = surplusOf(line)
+  if (problems.length > 0) return Effect.succeed(usageOutcome(problems))
+  if (name === undefined || given === undefined) {
+    return Effect.succeed(usageOutcome(["lint: takes a name and a value; \"-\" reads the value from standard input"]))
+  }
+  const read = given === "-" ? Effect.map(input.readStdin, (text) => text.replace(/\r?\n$/, "")) : Effect.succeed(given)
+  return Effect.flatMap(
+    read,
+    (value) =>
+      Effect.map(
+        Effect.promise(() => import("./lint.ts")),
+        ({ lintCommand }) => lintCommand({ name, value, json: line.wants("json") }, input.screen)
+      )
   )
 }
 
@@ -109,6 +129,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           expiring: line.given.has("expiring") ? expiring : undefined,
           json: line.wants("json")
         })
+      case "lint":
       case "rpcauth":
       case undefined:
         return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), {
@@ -133,6 +154,7 @@ const contradictions = ({ given }: CliCommandLine): ReadonlyArray<string> =>
 const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
   // Behind the name of a user stands a password.
+  if (command === "lint") return words.length > 2 ? ["lint: takes a name and a value; put the value in quotes"] : []
   if (command === "rpcauth") return words.length > 2 ? ["rpcauth: takes a user name and a password"] : []
   const taken = command === "names" ? 1 : 0
   return words.slice(taken).map((word) =>
@@ -159,14 +181,28 @@ const callMethod = (
   const params = named ? byName(method, args) : byPosition(method, args)
   if (isBadArgument(params)) return Effect.succeed(failure(1, `error: Error parsing JSON: ${params.argument}`))
   return daemon.call(method, params).pipe(
-    Effect.map((result) => {
+    Effect.flatMap((result) => {
       const text = resultText(result)
       // A program gets every byte unchanged.
-      return success(input.screen.terminal ? shownLines(text) : text)
+      const done = success(input.screen.terminal ? shownLines(text) : text)
+      return SETTING.has(method) ? warned(done, method, params) : Effect.succeed(done)
     }),
     Effect.catchAll((error) => explain(error, { connection, daemon, method }))
   )
 }
+
+/** Methods that set a value and answer with a transaction alone. */
+const SETTING: ReadonlySet<string> = new Set(["name_update", "name_firstupdate"])
+
+const warned = (
+  done: CliOutcome,
+  method: string,
+  params: ReadonlyArray<Json> | JsonObject
+): Effect.Effect<CliOutcome> =>
+  Effect.map(
+    Effect.promise(() => import("./lint.ts")),
+    ({ warningsOfCall }) => ({ ...done, stderr: warningsOfCall(method, params) })
+  )
 
 const isBadArgument = (params: ReadonlyArray<Json> | JsonObject | BadArgument): params is BadArgument =>
   "_tag" in params

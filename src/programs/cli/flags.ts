@@ -54,6 +54,10 @@ export const CLI_COMMANDS = {
       help: OPTIONS.help
     }
   },
+  lint: {
+    description: "check a name and a value before you pay for them",
+    options: { json: switchOption("print JSON"), help: OPTIONS.help }
+  },
   rpcauth: {
     description: "make a user of RPC: a line for svcd.conf, and a password",
     options: { json: switchOption("print JSON"), help: OPTIONS.help }
@@ -73,6 +77,7 @@ export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shel
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
+       ${NAME} lint NAME VALUE [-json]
        ${NAME} rpcauth USER [PASSWORD] [-json]
 
 Calls a method of a running svcd, or of another daemon with the same interface, and prints its result:
@@ -86,7 +91,9 @@ Commands that print tables, and JSON with -json
     -all                also those that have expired or were given away
     -expiring BLOCKS    only those that expire within so many blocks
 
-A command that needs no daemon
+Commands that need no daemon
+  lint                  check a name and a value, "-" for standard input: what is wrong, and what
+                        programs will see; the exit status is 1 for an error
   rpcauth               make a user of RPC: the line of svcd.conf, with a hash of the password; without
                         a password it makes one and prints it, and "-" reads it from standard input
 
@@ -165,7 +172,9 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names", "rpcauth"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
+    : (["status", "names", "lint", "rpcauth"] as const).filter((command) =>
+      Object.hasOwn(CLI_COMMANDS[command].options, name)
+    )
 
 /**
  * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the

@@ -127,6 +127,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name_cancel: "name options*",
   name_firstupdate: "name rand tx value options* allow_active*",
   name_history: "name options*",
+  name_lint: "name value options*",
   name_list: "name options*",
   name_new: "name options*",
   name_pending: "name options*",

@@ -30,6 +30,7 @@ import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { filterMethods } from "./filterMethods.ts"
 import { infoMethods } from "./infoMethods.ts"
+import { lintMethods } from "./lintMethod.ts"
 import { mempoolFileMethods } from "./mempoolFileMethods.ts"
 import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
@@ -105,6 +106,7 @@ export const allMethods: Effect.Effect<
     coinMethods,
     snapshotMethods,
     nameMethods,
+    lintMethods,
     transactionMethods,
     mempoolMethods,
     mempoolFileMethods,

@@ -38,7 +38,7 @@ describe("readCommandLine", () => {
 
   it.each([
     [["-all", "status"], "-all: is a flag of svcd-cli names"],
-    [["-json", "getinfo"], "-json: is a flag of svcd-cli status, names, rpcauth"],
+    [["-json", "getinfo"], "-json: is a flag of svcd-cli status, names, lint, rpcauth"],
     [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],
     [["-named", "-stdni", "getinfo"], "-stdni: unknown flag; did you mean -stdin?"],
     [["-regtest", "getinfo"], "-regtest: unknown flag; write -network regtest"],

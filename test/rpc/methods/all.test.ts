@@ -141,6 +141,7 @@ const METHODS = [
   "name_checkdb",
   "name_firstupdate",
   "name_history",
+  "name_lint",
   "name_list",
   "name_new",
   "name_pending",

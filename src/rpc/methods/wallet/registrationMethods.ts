@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
-import { nameWarnings } from "../../../wallet/names/nameWarnings.ts"
+import { lintWarnings } from "../../../values/lint.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -96,7 +96,7 @@ export const makeRegistrationMethods = (
         const { context, name, options, value = EMPTY } = yield* read({ name: text, value: valueText, options: given })
         yield* known.active(name)
         const registration = yield* Effect.mapError(wallet.names.register(name, value, options), nameError)
-        const warnings = nameWarnings(name, value)
+        const warnings = lintWarnings(name, value)
         return {
           ...registrationJson(context, registration),
           warnings: warnings.length === 0 ? undefined : warnings

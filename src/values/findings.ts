@@ -1,0 +1,117 @@
+import type { Located, LocatedText } from "./locatedJson.ts"
+
+/** What is wrong with a name or its value. */
+
+/**
+ * `error`: programs ignore the part, or the whole value, or the name can never change again. `warning`: it works, but
+ * may not be what the owner wants.
+ */
+export type Severity = "error" | "warning"
+
+export type FindingCode =
+  /** The form of the name. */
+  | "name-form"
+  | "namespace"
+  /** The value as bytes and as JSON. */
+  | "too-long"
+  | "not-text"
+  | "not-ascii"
+  | "json"
+  | "not-object"
+  | "duplicate-key"
+  /** Its items. */
+  | "wrong-type"
+  | "invalid"
+  | "deprecated"
+  | "suppressed"
+  | "unknown-item"
+  | "unusual"
+
+export interface Finding {
+  readonly severity: Severity
+  readonly code: FindingCode
+  /** The part of the JSON, as `map.www.ip[1]`; empty for the whole. */
+  readonly path: string
+  /** From 1 on; `undefined` for what has no place in the text. Columns count UTF-16 units. */
+  readonly line: number | undefined
+  readonly column: number | undefined
+  readonly message: string
+}
+
+export interface Report extends Omit<Finding, "path" | "line" | "column"> {
+  /** `undefined`: the whole. */
+  readonly part?: { readonly at: number; readonly path: string } | undefined
+}
+
+/** Collects findings about one text. */
+export class Findings {
+  readonly all: Array<Finding> = []
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  add({ code, message, part, severity }: Report): void {
+    const before = part === undefined ? undefined : this.#text.slice(0, part.at)
+    this.all.push({
+      severity,
+      code,
+      path: part?.path ?? "",
+      line: before === undefined ? undefined : before.split("\n").length,
+      column: before === undefined ? undefined : before.length - before.lastIndexOf("\n"),
+      message
+    })
+  }
+
+  error(part: Located, code: FindingCode, message: string): void {
+    this.add({ severity: "error", code, part, message })
+  }
+
+  warn(part: Located, code: FindingCode, message: string): void {
+    this.add({ severity: "warning", code, part, message })
+  }
+
+  wrongType(part: Located, wanted: string): void {
+    this.error(part, "wrong-type", `is ${KINDS[part.kind]}, not ${wanted}`)
+  }
+
+  /** The text of a part; anything else is an error. */
+  text(part: Located, wanted: string): LocatedText | undefined {
+    if (part.kind === "text") return part
+    this.wrongType(part, wanted)
+    return undefined
+  }
+
+  /** The items of a list, or a text alone, which stands for a list of one. */
+  texts(part: Located, wanted: string): ReadonlyArray<LocatedText> {
+    if (part.kind === "text") return [part]
+    if (part.kind !== "array") {
+      this.wrongType(part, `${wanted}, or a list of them`)
+      return []
+    }
+    return part.items.flatMap((item) => this.text(item, wanted) ?? [])
+  }
+}
+
+const KINDS: Readonly<Record<Located["kind"], string>> = {
+  object: "an object",
+  array: "a list",
+  text: "a text",
+  number: "a number",
+  boolean: "true or false",
+  null: "null"
+}
+
+/** A finding as one line of text. */
+export const findingText = ({ column, line, message, path }: Finding): string => {
+  const place = line === undefined ? "" : `line ${line}, column ${column}: `
+  return path === "" ? `${place}${message}` : `${place}${path} ${message}`
+}
+
+/** What a program makes of a value. */
+export interface ProgramView {
+  readonly program: string
+  /** One line each; empty: nothing. */
+  readonly sees: ReadonlyArray<string>
+}

@@ -1,0 +1,93 @@
+/** Addresses and names of hosts as texts of a value, and their one canonical form, by which they are found. */
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
+
+/** Dotted decimal without leading zeros (IFA-0001, "ip"). */
+export const isIpv4Text = (text: string): boolean => IPV4.test(text)
+
+const GROUP = /^[0-9a-f]{1,4}$/i
+
+/** The groups of a part of an IPv6 address; the last two may be an IPv4 address. */
+const groupsOf = (part: string): ReadonlyArray<number> | undefined => {
+  if (part === "") return []
+  const pieces = part.split(":")
+  const groups: Array<number> = []
+  for (const [at, piece] of pieces.entries()) {
+    if (at === pieces.length - 1 && isIpv4Text(piece)) {
+      const [a = 0, b = 0, c = 0, d = 0] = piece.split(".").map(Number)
+      groups.push(a * 256 + b, c * 256 + d)
+    } else if (GROUP.test(piece)) groups.push(Number.parseInt(piece, 16))
+    else return undefined
+  }
+  return groups
+}
+
+/** Returns the shortest form of an IPv6 address (RFC 5952), or `undefined` for any other text. */
+export const canonicalIpv6 = (text: string): string | undefined => {
+  if (text.length > 45) return undefined
+  const halves = text.split("::")
+  const [front = "", back] = halves
+  if (halves.length > 2 || (back !== undefined && isIpv4Text(front))) return undefined
+  const before = groupsOf(front)
+  const after = groupsOf(back ?? "")
+  if (before === undefined || after === undefined) return undefined
+  const missing = 8 - before.length - after.length
+  if (back === undefined ? missing !== 0 : missing < 1) return undefined
+  return shortest([...before, ...Array.from({ length: missing }, () => 0), ...after])
+}
+
+/** Writes `::` for the first longest run of two zeros or more. */
+const shortest = (groups: ReadonlyArray<number>): string => {
+  let run = { from: 0, length: 0 }
+  for (let from = 0; from < groups.length; from++) {
+    let length = 0
+    while (groups[from + length] === 0) length++
+    if (length > run.length) run = { from, length }
+  }
+  const hex = (part: ReadonlyArray<number>) => part.map((group) => group.toString(16)).join(":")
+  return run.length < 2
+    ? hex(groups)
+    : `${hex(groups.slice(0, run.from))}::${hex(groups.slice(run.from + run.length))}`
+}
+
+const LABEL = /^(?:[a-z0-9_]|[a-z0-9_][a-z0-9_-]{0,61}[a-z0-9_])$/
+
+export const isDnsLabel = (label: string): boolean => LABEL.test(label)
+
+const LONGEST_NAME = 255
+
+/** Whether labels separated by dots, with or without a dot at the end, make a name of DNS in lower case. */
+export const isDnsName = (name: string): boolean => {
+  const bare = name.endsWith(".") ? name.slice(0, -1) : name
+  return bare.length <= LONGEST_NAME && bare.split(".").every(isDnsLabel)
+}
+
+const ONION = /^(?:[a-z2-7]{16}|[a-z2-7]{56})\.onion$/
+
+/** The address of an onion service in lower case, without a dot at the end; `undefined` for any other text. */
+export const canonicalOnion = (text: string): string | undefined => {
+  const host = text.toLowerCase().replace(/\.$/, "")
+  return ONION.test(host) ? host : undefined
+}
+
+const PUBLIC_KEY = /^[0-9a-f]{64}$/
+
+/** Whether a text is a public key as nostr writes it: 64 hex digits in lower case. */
+export const isNostrKey = (text: string): boolean => PUBLIC_KEY.test(text)
+
+const ATOM = "[A-Za-z0-9#$&'*+/=?^_`{}~\\u00a0-\\u{10ffff}-]+"
+const LOCAL = new RegExp(`^(?!-)${ATOM}(?:\\.${ATOM})*$`, "u")
+const HIDDEN = /[\p{C}\p{Z}]/u
+const MAIL_LABEL = "[a-z0-9\\u0080-\\u{10ffff}](?:[a-z0-9\\u0080-\\u{10ffff}-]{0,61}[a-z0-9\\u0080-\\u{10ffff}])?"
+const MAIL_DOMAIN = new RegExp(`^${MAIL_LABEL}(?:\\.${MAIL_LABEL})*\\.(?!\\d+$)${MAIL_LABEL}$`, "iu")
+
+const utf8Length = (text: string): number => new TextEncoder().encode(text).length
+
+/** Whether svcd-mail can forward to an address (`mail/address.ts` decides; domains beyond ASCII are not checked here). */
+export const isMailAddress = (text: string): boolean => {
+  const at = text.lastIndexOf("@")
+  const local = text.slice(0, Math.max(0, at))
+  const domain = text.slice(at + 1)
+  return at > 0 && utf8Length(local) <= 64 && utf8Length(text) <= 254 && LOCAL.test(local) && !HIDDEN.test(text) &&
+    domain.length <= 253 && MAIL_DOMAIN.test(domain)
+}

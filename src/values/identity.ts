@@ -1,0 +1,114 @@
+import { quoted } from "../base/safeText.ts"
+import { decodeBase64 } from "../protocol/base64.ts"
+import type { Findings, ProgramView } from "./findings.ts"
+import { isMailAddress } from "./hosts.ts"
+import { type Located, type LocatedObject, memberOf } from "./locatedJson.ts"
+import { nostrKeys } from "./nostr.ts"
+
+/** Checks the value of an `id/` name, and what svcd-mail reads in it (docs/mail.md). */
+
+/** Fields that programs for identities read as one text. */
+const TEXT_FIELDS = [
+  "name",
+  "country",
+  "locality",
+  "description",
+  "photo_url",
+  "website",
+  "weblog",
+  "xmpp",
+  "otr",
+  "fpr",
+  "bitmessage",
+  "twitter",
+  "github"
+] as const
+
+/** Addresses that svcd-mail writes to besides `email`. */
+const MOST_BACKUPS = 8
+
+const addressIn = (part: Located, findings: Findings): string | undefined => {
+  const text = findings.text(part, "an address of e-mail in a text")?.text
+  if (text === undefined || isMailAddress(text)) return text
+  findings.error(part, "invalid", `${quoted(text)} is not an address that mail can be forwarded to`)
+  return undefined
+}
+
+/** What svcd-mail makes of a value; reports what is invalid. A field of another type makes it ignore the value. */
+const mailView = (object: LocatedObject, { findings, label }: IdentityPlace): ProgramView => {
+  const none = (why: string): ProgramView => ({ program: "svcd-mail", sees: [`refuses mail for ${label}: ${why}`] })
+  const [email, backup, pubkey] = [memberOf(object, "email"), memberOf(object, "backup"), memberOf(object, "pubkey")]
+  if (pubkey !== undefined) {
+    const text = findings.text(pubkey, "a key in base64")
+    if (text === undefined) return none("pubkey is no text")
+    if (decodeBase64(text.text) === undefined) findings.error(pubkey, "invalid", "is not base64, with its padding")
+  }
+  const wrongBackup = backup !== undefined &&
+    (backup.kind !== "array" || backup.items.some(({ kind }) => kind !== "text"))
+  if (wrongBackup) {
+    findings.wrongType(backup, "a list of texts")
+    return none("backup is no list of texts")
+  }
+  const others = backup?.kind === "array" ? backup.items.flatMap((item) => addressIn(item, findings) ?? []) : []
+  if (email === undefined) {
+    if (backup !== undefined) findings.error(backup, "invalid", "has no effect without email")
+    return none("the value has no email")
+  }
+  const first = addressIn(email, findings)
+  if (first === undefined) return none("email is no address")
+  const different = [...new Set(others)].filter((address) => address !== first)
+  if (different.length > MOST_BACKUPS && backup !== undefined) {
+    findings.warn(backup, "unusual", `has more than ${MOST_BACKUPS} addresses: the others are not used`)
+  }
+  const used = different.slice(0, MOST_BACKUPS)
+  return {
+    program: "svcd-mail",
+    sees: [`forwards mail for ${label} to ${first}${used.length === 0 ? "" : `, else to ${used.join(", ")}`}`]
+  }
+}
+
+export interface IdentityPlace {
+  readonly findings: Findings
+  /** The part of the name after its slash. */
+  readonly label: string
+}
+
+export const viewMail = (object: LocatedObject, place: IdentityPlace): ReadonlyArray<ProgramView> =>
+  memberOf(object, "email") === undefined && memberOf(object, "backup") === undefined ? [] : [mailView(object, place)]
+
+const checkFingerprint = (part: Located, findings: Findings): void => {
+  const print = part.kind === "object" ? memberOf(part, "fpr") : part
+  if (print === undefined) return
+  const text = findings.text(print, "a fingerprint in a text")?.text
+  if (text !== undefined && !/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.test(text)) {
+    findings.warn(print, "invalid", "is not a fingerprint of 40 or 64 hexadecimal digits")
+  }
+}
+
+/** What programs see in the value of an identity. */
+export const viewIdentity = (object: LocatedObject, place: IdentityPlace): ReadonlyArray<ProgramView> => {
+  const { findings, label } = place
+  const texts: Array<string> = []
+  for (const key of TEXT_FIELDS) {
+    const part = memberOf(object, key)
+    const text = part === undefined ? undefined : findings.text(part, "a text")
+    if (text !== undefined) texts.push(`${key}: ${quoted(text.text)}`)
+  }
+  const gpg = memberOf(object, "gpg")
+  if (gpg !== undefined) checkFingerprint(gpg, findings)
+  const members = memberOf(object, "members")
+  for (const member of members === undefined ? [] : findings.texts(members, "a name as id/alice in a text")) {
+    if (!/^id\/[a-z0-9]+(?:-[a-z0-9]+)*$/.test(member.text)) {
+      findings.error(member, "invalid", `${quoted(member.text)} is not an identity as id/alice`)
+    }
+  }
+  const nostr = memberOf(object, "nostr")
+  const keys = nostr === undefined ? [] : nostrKeys(nostr, findings)
+  return [
+    { program: "profiles", sees: texts },
+    mailView(object, place),
+    ...(keys.length === 0
+      ? []
+      : [{ program: "nostr", sees: keys.map(({ key, local }) => `${local === "_" ? label : local} is ${key}`) }])
+  ].filter(({ sees }) => sees.length > 0)
+}

@@ -1,0 +1,176 @@
+import { MAX_NAME_LENGTH, MAX_VALUE_LENGTH } from "../consensus/names.ts"
+import { type Bytes } from "../protocol/bytes.ts"
+import { bitDomainOf, classify, encodeText, namespaceOf, printable } from "../protocol/nameText.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
+import { viewDomain } from "./domain.ts"
+import { type Finding, Findings, findingText, type ProgramView } from "./findings.ts"
+import { viewIdentity, viewMail } from "./identity.ts"
+import { isFault, type Located, type LocatedObject, readLocatedJson } from "./locatedJson.ts"
+
+export { type Finding, findingText, type ProgramView }
+
+/** What is wrong with a name and the value it is to get, and what programs see in it. */
+export interface Lint {
+  /** In the order of the text, errors and warnings mixed. */
+  readonly findings: ReadonlyArray<Finding>
+  readonly programs: ReadonlyArray<ProgramView>
+  /** Of the value. */
+  readonly bytes: number
+}
+
+/** Bytes of a value that are read; a longer one is refused by the network in any case. */
+const MOST_READ = 16_384
+
+/** Namespaces whose values are JSON objects (IFA-0001). */
+const JSON_NAMESPACES: ReadonlySet<string> = new Set(["d/", "id/"])
+
+const checkName = (name: Bytes, findings: Findings): void => {
+  if (name.length > MAX_NAME_LENGTH) {
+    findings.add({
+      severity: "error",
+      code: "too-long",
+      message: `the name has ${name.length} bytes, and the network takes ${MAX_NAME_LENGTH}`
+    })
+    return
+  }
+  if (classify(name) !== "nonstandard") return
+  const shown = printable(name)
+  const form = (message: string) =>
+    findings.add({ severity: "error", code: "name-form", message: `${shown} ${message}` })
+  const namespace = namespaceOf(name)
+  switch (namespace) {
+    case undefined:
+      return findings.add({
+        severity: "warning",
+        code: "namespace",
+        message: `${shown} has no namespace, such as d/ for a domain or id/ for a person`
+      })
+    case "d/":
+      return form(
+        "is no domain: the part after d/ has 1 to 63 lower-case letters and digits, " +
+          "not digits alone, with single hyphens between them"
+      )
+    case "id/":
+      return form(
+        "is no identity: the part after id/ has lower-case letters and digits, with single hyphens between them"
+      )
+    case "dd/":
+    case "idd/":
+      return form("has nothing after its namespace")
+    default:
+      return findings.add({
+        severity: "warning",
+        code: "namespace",
+        message: `${shown} is in a namespace that no application is known to read`
+      })
+  }
+}
+
+const checkLength = ({ length }: Bytes, findings: Findings): void => {
+  if (length <= MAX_SCRIPT_ELEMENT_SIZE) return
+  findings.add({
+    severity: "error",
+    code: "too-long",
+    message: length > MAX_VALUE_LENGTH
+      ? `the value has ${length} bytes, and the network takes ${MAX_VALUE_LENGTH}`
+      : `the value has ${length} bytes: with more than ${MAX_SCRIPT_ELEMENT_SIZE} the name can never be updated again`
+  })
+}
+
+/** Reports each key that an object has twice, in the whole value. */
+const checkKeys = (part: Located, findings: Findings): void => {
+  if (part.kind === "array") { for (const item of part.items) checkKeys(item, findings) }
+  if (part.kind !== "object") return
+  const seen = new Set<string>()
+  for (const { at, key, value } of part.members) {
+    if (seen.has(key)) {
+      findings.add({
+        severity: "error",
+        code: "duplicate-key",
+        part: { at, path: value.path },
+        message: "is there twice, and programs do not agree which of the two counts"
+      })
+    }
+    seen.add(key)
+    checkKeys(value, findings)
+  }
+}
+
+/** The object that a value is; reports why it is none. `wanted`: the namespace asks for one. */
+const objectOf = (
+  text: string,
+  { findings, namespace }: { readonly findings: Findings; readonly namespace: string | undefined }
+): LocatedObject | undefined => {
+  const wanted = namespace !== undefined && JSON_NAMESPACES.has(namespace)
+  const read = readLocatedJson(text)
+  if (isFault(read)) {
+    if (wanted) {
+      const message = `the value is not valid JSON: ${read.message}`
+      findings.add({ severity: "error", code: "json", part: { at: read.at, path: "" }, message })
+    }
+    return undefined
+  }
+  checkKeys(read, findings)
+  if (read.kind === "object") return read
+  if (wanted) {
+    findings.add({
+      severity: "error",
+      code: "not-object",
+      message: `the value is JSON, but no object; values of ${namespace} names are objects`
+    })
+  }
+  return undefined
+}
+
+const viewsOf = (name: Bytes, text: string, findings: Findings): ReadonlyArray<ProgramView> => {
+  const namespace = namespaceOf(name)
+  const object = objectOf(text, { findings, namespace })
+  const label = (encodeText(name, "ascii") ?? "").slice(namespace?.length ?? 0)
+  if (object === undefined) return []
+  switch (classify(name)) {
+    case "domain":
+      return viewDomain(object, { findings, host: bitDomainOf(name) ?? "" })
+    case "domain-data":
+      // Read as a part of each domain that imports it.
+      return viewDomain(object, { findings, host: "example.bit" })
+    case "identity":
+      return viewIdentity(object, { findings, label })
+    default:
+      return viewMail(object, { findings, label })
+  }
+}
+
+const byPlace = (a: Finding, b: Finding): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+
+/** Checks a name and its value. Nothing here is a rule of the network, except for the two lengths. */
+export const lint = (name: Bytes, value: Bytes): Lint => {
+  const text = value.length > MOST_READ ? undefined : encodeText(value, "utf8")
+  const findings = new Findings(text ?? "")
+  checkName(name, findings)
+  checkLength(value, findings)
+  const namespace = namespaceOf(name)
+  let programs: ReadonlyArray<ProgramView> = []
+  if (text !== undefined) {
+    if (text !== "") programs = viewsOf(name, text, findings)
+    if (encodeText(value, "ascii") === undefined) {
+      findings.add({
+        severity: "warning",
+        code: "not-ascii",
+        message:
+          "the value has characters beyond ASCII, or line breaks: nodes show it only with the encoding utf8 or hex; " +
+          "\\u escapes would keep it ASCII"
+      })
+    }
+  } else if (value.length <= MOST_READ && namespace !== undefined && JSON_NAMESPACES.has(namespace)) {
+    findings.add({
+      severity: "error",
+      code: "not-text",
+      message: `the value is not UTF-8; values of ${namespace} names are JSON`
+    })
+  }
+  return { findings: findings.all.toSorted(byPlace), programs, bytes: value.length }
+}
+
+/** The findings as lines of text. */
+export const lintWarnings = (name: Bytes, value: Bytes): ReadonlyArray<string> =>
+  lint(name, value).findings.map(findingText)

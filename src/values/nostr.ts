@@ -1,0 +1,65 @@
+import { quoted } from "../base/safeText.ts"
+import type { Findings } from "./findings.ts"
+import { isNostrKey } from "./hosts.ts"
+import { type Located, memberOf } from "./locatedJson.ts"
+
+/** The public keys of nostr in a value: `"nostr": "<key>"`, `{"pubkey": …, "relays": […]}` or `{"names": {…}}` (NIP-05). */
+
+export interface NostrKey {
+  /** The part before the @ of an address; `_` for the name itself. */
+  readonly local: string
+  readonly key: string
+}
+
+const keyOf = (part: Located, findings: Findings): string | undefined => {
+  const text = findings.text(part, "a public key in a text")?.text
+  if (text === undefined || isNostrKey(text)) return text
+  findings.error(
+    part,
+    "invalid",
+    isNostrKey(text.toLowerCase())
+      ? "has capital letters: clients compare keys in lower case"
+      : text.startsWith("npub1")
+      ? "is an npub: values have the key in 64 hexadecimal digits"
+      : text.startsWith("nsec1")
+      ? "is a secret key, and the value of a name is public"
+      : `${quoted(text)} is not a public key of 64 hexadecimal digits`
+  )
+  return undefined
+}
+
+const checkRelays = (part: Located, findings: Findings): void => {
+  const lists = part.kind === "object" ? part.members.map(({ value }) => value) : [part]
+  for (const list of lists) {
+    for (const relay of findings.texts(list, "the address of a relay in a text")) {
+      if (!/^wss?:\/\/[^\s/]+/.test(relay.text)) {
+        findings.error(
+          relay,
+          "invalid",
+          `${quoted(relay.text)} is not the address of a relay, as wss://relay.example is`
+        )
+      }
+    }
+  }
+}
+
+export const nostrKeys = (part: Located, findings: Findings): ReadonlyArray<NostrKey> => {
+  if (part.kind !== "object") {
+    const key = keyOf(part, findings)
+    return key === undefined ? [] : [{ local: "_", key }]
+  }
+  const [names, pubkey, relays] = [memberOf(part, "names"), memberOf(part, "pubkey"), memberOf(part, "relays")]
+  if (relays !== undefined) checkRelays(relays, findings)
+  if (names === undefined && pubkey === undefined) {
+    findings.error(part, "invalid", "has neither names nor pubkey")
+    return []
+  }
+  const single = pubkey === undefined ? undefined : keyOf(pubkey, findings)
+  const found: Array<NostrKey> = single === undefined ? [] : [{ local: "_", key: single }]
+  if (names !== undefined && names.kind !== "object") findings.wrongType(names, "an object of names and keys")
+  for (const { key: local, value } of names?.kind === "object" ? names.members : []) {
+    const key = keyOf(value, findings)
+    if (key !== undefined) found.push({ local, key })
+  }
+  return found
+}

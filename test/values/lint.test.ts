@@ -1,0 +1,230 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { readValue } from "../../src/mail/forwarding.ts"
+import { findingText, lint, lintWarnings } from "../../src/values/lint.ts"
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const findings = (name: string, value: string): ReadonlyArray<string> =>
+  lint(bytes(name), bytes(value)).findings.map((finding) =>
+    `${finding.severity} ${finding.code}: ${findingText(finding)}`
+  )
+
+const seen = (name: string, value: unknown): Record<string, ReadonlyArray<string>> =>
+  Object.fromEntries(
+    lint(bytes(name), bytes(typeof value === "string" ? value : JSON.stringify(value))).programs.map((
+      { program, sees }
+    ) => [program, sees])
+  )
+
+const KEY = "ab".repeat(32)
+const SHA256 = "LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE="
+const ONION = `${"a".repeat(56)}.onion`
+
+describe("lint", () => {
+  it.each([
+    ["d/example", "{\"ip\":\"192.0.2.1\"}"],
+    ["d/example", ""],
+    ["d/example", "{\"map\":{\"www\":{\"alias\":\"\"},\"*\":{\"ip\":[]}}}"],
+    ["d/example", "{\"import\":[[\"dd/example\",\"www\"]],\"info\":null,\"tls\":[]}"],
+    [
+      "d/example",
+      JSON.stringify({
+        ns: ["ns1", "ns.example.org."],
+        ds: [[12345, 8, 2, SHA256]],
+        map: { ns1: { ip: "192.0.2.1" } }
+      })
+    ],
+    ["d/example", JSON.stringify({ map: { _tcp: { map: { _443: { tls: [[3, 1, 1, SHA256]] } } } } })],
+    ["id/123", "{}"],
+    ["id/alice", JSON.stringify({ email: "alice@example.org", backup: [], pubkey: "", nostr: KEY })],
+    ["dd/Anything", "no JSON, and none is asked for"],
+    ["idd/x", "[]"]
+  ])("finds nothing in %s with %s", (name, value) => {
+    assert.deepStrictEqual(findings(name, value), [])
+  })
+
+  it.each([
+    ["wikileaks", "", "warning namespace: 'wikileaks' has no namespace"],
+    ["", "", "warning namespace: '' has no namespace"],
+    ["nft/x", "", "warning namespace: 'nft/x' is in a namespace that no application is known to read"],
+    ["d/ä", "", "warning namespace: 0x642fc3a4 has no namespace"],
+    ["d/123", "", "error name-form: 'd/123' is no domain"],
+    ["d/Upper", "", "error name-form: 'd/Upper' is no domain"],
+    ["id/a_b", "", "error name-form: 'id/a_b' is no identity"],
+    ["dd/", "", "error name-form: 'dd/' has nothing after its namespace"],
+    ["d/example", "{", "error json: line 1, column 2: the value is not valid JSON: the text ends"],
+    ["d/example", "[]", "error not-object: the value is JSON, but no object"],
+    ["id/example", "\"text\"", "error not-object: the value is JSON, but no object"],
+    ["dd/x", "v".repeat(521), "error too-long: the value has 521 bytes: with more than 520 the name can never"],
+    ["dd/x", "v".repeat(1_024), "error too-long: the value has 1024 bytes, and the network takes 1023"],
+    [`dd/${"v".repeat(253)}`, "", "error too-long: the name has 256 bytes"],
+    ["d/x", "{\"ip\":[],\"ip\":\"192.0.2.1\"}", "error duplicate-key: line 1, column 10: ip is there twice"],
+    [
+      "d/x",
+      "{\"map\":{\"a\":{\"ip\":[],\"ip\":[]}}}",
+      "error duplicate-key: line 1, column 22: map.a.ip is there twice"
+    ],
+    ["d/x", "{\"ip\":\"192.0.2.001\"}", "error invalid: line 1, column 7: ip \"192.0.2.001\" is not an IPv4 address"],
+    ["d/x", "{\"ip\":\"2001:db8::1\"}", "error invalid: line 1, column 7: ip \"2001:db8::1\" is an IPv6 address: it"],
+    ["d/x", "{\"ip\":3221225985}", "error wrong-type: line 1, column 7: ip is a number, not an IPv4 address in a text"],
+    ["d/x", "{\"ip6\":[\"::1\",1]}", "error wrong-type: line 1, column 15: ip6[1] is a number"],
+    ["d/x", "{\"ip6\":\"192.0.2.1\"}", "error invalid: line 1, column 8: ip6 \"192.0.2.1\" is an IPv4 address: it"],
+    ["d/x", "{\"ns\":\"192.0.2.1\"}", "error invalid: line 1, column 7: ns \"192.0.2.1\" is an address, not the name"],
+    [
+      "d/x",
+      "{\"ns\":\"ns.example.org\"}",
+      "warning unusual: line 1, column 7: ns has no dot at its end, so it means ns"
+    ],
+    [
+      "d/x",
+      "{\"alias\":\"ex$ample.\"}",
+      "error invalid: line 1, column 10: alias \"ex$ample.\" is not the name of a host"
+    ],
+    ["d/x", "{\"alias\":[\"a.\"]}", "error wrong-type: line 1, column 10: alias is a list"],
+    ["d/x", "{\"alias\":\"@\"}", "error invalid: line 1, column 10: alias means this name itself"],
+    [
+      "d/x",
+      "{\"ds\":[1,8,1,\"\"]}",
+      "error wrong-type: line 1, column 7: ds is one list; it has to be a list of lists"
+    ],
+    ["d/x", "{\"ds\":[[1,8]]}", "error invalid: line 1, column 8: ds[0] has 2 values, and needs 4"],
+    ["d/x", "{\"ds\":[[70000,8,1,\"\"]]}", "error wrong-type: line 1, column 9: ds[0][0] is not a whole number from 0"],
+    ["d/x", "{\"tls\":{\"sha1\":[]}}", "error deprecated: line 1, column 8: tls is in an old form"],
+    ["d/x", "{\"map\":{\"a.b\":{}}}", "error invalid: line 1, column 15: map[\"a.b\"] is below a key"],
+    ["d/x", "{\"map\":{\"www\":\"192.0.2.1\"}}", "warning deprecated: line 1, column 15: map.www is an address alone"],
+    ["d/x", "{\"map\":[]}", "error wrong-type: line 1, column 8: map is a list, not an object of subdomains"],
+    ["d/x", "{\"dns\":\"ns.a.\"}", "warning deprecated: line 1, column 8: dns is an old word for ns"],
+    ["d/x", "{\"ipv4\":\"192.0.2.1\"}", "warning unknown-item: line 1, column 9: ipv4 is not an item"],
+    [
+      "d/x",
+      "{\"ns\":\"a.b.\",\"ip\":\"192.0.2.1\"}",
+      "warning suppressed: line 1, column 19: ip has no effect: ns beside"
+    ],
+    [
+      "d/x",
+      "{\"translate\":\"a.b.\",\"map\":{\"c\":{\"ip\":[]}}}",
+      "warning suppressed: line 1, column 38: map.c.ip has no"
+    ],
+    ["d/x", "{\"import\":\"example\"}", "error invalid: line 1, column 11: import \"example\" is not a name"],
+    ["d/x", "{\"tor\":\"example.onion\"}", "error invalid: line 1, column 8: tor \"example.onion\" is not the address"],
+    ["d/x", "{\"nostr\":\"npub1x\"}", "error invalid: line 1, column 10: nostr is an npub"],
+    [
+      "id/x",
+      "{\"nostr\":{\"names\":{\"a\":\"nsec1x\"}}}",
+      "error invalid: line 1, column 24: nostr.names.a is a secret key"
+    ],
+    ["id/x", "{\"nostr\":{}}", "error invalid: line 1, column 10: nostr has neither names nor pubkey"],
+    ["id/x", "{\"email\":\"x\"}", "error invalid: line 1, column 10: email \"x\" is not an address that mail can be"],
+    ["id/x", "{\"email\":[\"a@b.org\"]}", "error wrong-type: line 1, column 10: email is a list"],
+    ["id/x", "{\"email\":\"a@b.org\",\"backup\":\"c@d.org\"}", "error wrong-type: line 1, column 29: backup is a text"],
+    ["id/x", "{\"backup\":[]}", "error invalid: line 1, column 11: backup has no effect without email"],
+    ["id/x", "{\"name\":1}", "error wrong-type: line 1, column 9: name is a number, not a text"],
+    ["id/x", "{\"name\":\"Zoë\"}", "warning not-ascii: the value has characters beyond ASCII"]
+  ])("finds in %s with %s: %s", (name, value, expected) => {
+    const [first = "", ...others] = findings(name, value)
+    assert.strictEqual(first.slice(0, expected.length), expected)
+    assert.deepStrictEqual(others, [])
+  })
+
+  it("counts lines, and warns about line breaks", () => {
+    assert.deepStrictEqual(findings("d/example", "{\"ip\":\n '1'}").map((line) => line.slice(0, 40)), [
+      "warning not-ascii: the value has charact",
+      "error json: line 2, column 2: the value "
+    ])
+  })
+
+  it("finds a value that is not text, and what is wrong with both name and value", () => {
+    assert.include(lintWarnings(bytes("d/example"), Uint8Array.of(0xff))[0], "not UTF-8")
+    assert.strictEqual(findings("d/123", "{").length, 2)
+    assert.deepStrictEqual(findings("dd/x", "v".repeat(520)), [])
+  })
+
+  it("shows the records of a domain, without those that others suppress", () => {
+    assert.deepStrictEqual(
+      seen("d/example", {
+        ip: ["192.0.2.1", "no"],
+        ip6: "2001:DB8:0:0::1",
+        map: {
+          "www": { alias: "" },
+          "mail": { map: { "": { ip: "192.0.2.3" } } },
+          "_tcp": { map: { _443: { tls: [[3, 1, 1, SHA256]] } } },
+          "sub": { ns: ["ns", "ns.example.org."], ip: "192.0.2.9", map: { ns: { ip: "192.0.2.4" } } }
+        },
+        import: "dd/more",
+        tor: ONION,
+        nostr: { names: { _: KEY, bob: KEY } }
+      }),
+      {
+        DNS: [
+          "example.bit. A 192.0.2.1",
+          "example.bit. AAAA 2001:db8::1",
+          "www.example.bit. CNAME example.bit.",
+          "mail.example.bit. A 192.0.2.3",
+          "_443._tcp.example.bit. TLSA 3 1 1 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881",
+          "sub.example.bit. NS ns.example.bit.",
+          "sub.example.bit. NS ns.example.org.",
+          "example.bit. also has what is in dd/more"
+        ],
+        Tor: [`example.bit. → ${ONION}`],
+        nostr: [`_@example.bit is ${KEY}`, `bob@example.bit is ${KEY}`]
+      }
+    )
+  })
+
+  it("keeps the addresses of name servers below the domain", () => {
+    const value = { ns: ["ns1", "ns2.example.org."], map: { ns1: { ip: "192.0.2.1" }, ns3: { ip: "192.0.2.3" } } }
+    assert.deepStrictEqual(seen("d/example", value)["DNS"], [
+      "example.bit. NS ns1.example.bit.",
+      "example.bit. NS ns2.example.org.",
+      "ns1.example.bit. A 192.0.2.1"
+    ])
+  })
+
+  it("shows what an identity says, and where its mail goes", () => {
+    const value = { name: "Alice", email: "a@example.org", backup: ["b@example.org", "a@example.org"], nostr: KEY }
+    assert.deepStrictEqual(seen("id/alice", value), {
+      "profiles": ["name: \"Alice\""],
+      "svcd-mail": ["forwards mail for alice to a@example.org, else to b@example.org"],
+      "nostr": [`alice is ${KEY}`]
+    })
+    assert.deepStrictEqual(seen("id/alice", {})["svcd-mail"], [
+      "refuses mail for alice: the value has no email"
+    ])
+  })
+
+  it("says that svcd-mail forwards exactly where it does", () => {
+    const address = FastCheck.constantFrom("a@example.org", "b@example.org", "no", "", 1, null)
+    const fields = FastCheck.record({
+      email: address,
+      backup: FastCheck.oneof(FastCheck.array(address, { maxLength: 3 }), address),
+      pubkey: FastCheck.constantFrom("", "AAAA", "?", 1, null)
+    }, { requiredKeys: [] })
+    FastCheck.assert(FastCheck.property(fields, (value) => {
+      const text = JSON.stringify(value)
+      const mail = readValue(text)
+      const [line] = seen("id/alice", text)["svcd-mail"] ?? []
+      assert.strictEqual(
+        line?.startsWith("forwards") ? line : undefined,
+        mail === undefined
+          ? undefined
+          : `forwards mail for alice to ${mail.email}${
+            mail.backup.length === 0 ? "" : `, else to ${mail.backup.join(", ")}`
+          }`,
+        text
+      )
+    }))
+  })
+
+  it("takes any bytes, and as many as there are", () => {
+    const name = FastCheck.oneof(
+      FastCheck.constantFrom("d/a", "dd/a", "id/a", "x").map(bytes),
+      FastCheck.uint8Array({ maxLength: 300 })
+    )
+    const value = FastCheck.oneof(FastCheck.uint8Array({ maxLength: 1_100 }), FastCheck.json().map(bytes))
+    FastCheck.assert(FastCheck.property(name, value, (name, value) => {
+      assert.strictEqual(lint(name, value).bytes, value.length)
+    }))
+    assert.lengthOf(lint(bytes("d/x"), bytes("[".repeat(1_000_000))).findings, 1)
+  })
+})

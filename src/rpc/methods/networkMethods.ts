@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import { ChainControl } from "../../chain/ChainControl.ts"
 import { Warnings } from "../../chain/Warnings.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
@@ -108,10 +109,11 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
 export const networkMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NodeOptions | PeerManager | Mempool | Warnings
+  Chain | ChainControl | NodeOptions | PeerManager | Mempool | Warnings
 > = Effect.gen(
   function*() {
     const chain = yield* Chain
+    const { pruning } = yield* ChainControl
     const peers = yield* PeerManager
     const mempool = yield* Mempool
     const warnings = yield* Warnings
@@ -123,7 +125,7 @@ export const networkMethods: Effect.Effect<
       ...knownAddressMethods(peers),
       ...summaryMethods({ peers, mempool, warnings }),
       ...peerTestMethods(peers),
-      ...peerBlockMethods(peers, chain)
+      ...peerBlockMethods({ peers, tree: chain.tree, prunes: pruning.options !== undefined })
     ]
   }
 )

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Chain } from "../../chain/Chain.ts"
-import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { peerId } from "../../protocol/keys.ts"
 import { method } from "../method/method.ts"
@@ -17,11 +16,18 @@ const REFUSALS = {
   "no witnesses": "Pre-SegWit peer"
 } as const
 
+/** A new block could be stored long before the blocks below it: pruning, which goes by height, would delete it. */
+const NOT_YET = "In prune mode, only blocks that the node has already synced previously can be fetched from a peer"
+
+interface PeerBlockServices {
+  readonly peers: Pick<typeof PeerManager.Service, "fetchBlock">
+  readonly tree: HeaderTree
+  /** Whether the node deletes old blocks. */
+  readonly prunes: boolean
+}
+
 /** Blocks and transactions of single peers (reference/rpc.md 3.2, 3.6). */
-export const peerBlockMethods = (
-  peers: typeof PeerManager.Service,
-  { tree }: Pick<typeof Chain.Service, "tree">
-): ReadonlyArray<Method> => {
+export const peerBlockMethods = ({ peers, prunes, tree }: PeerBlockServices): ReadonlyArray<Method> => {
   const getblockfrompeer = method({
     name: "getblockfrompeer",
     group: "Blockchain",
@@ -31,6 +37,7 @@ export const peerBlockMethods = (
     examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 0]],
     errors: [
       "-1 Block header missing",
+      `-1 ${NOT_YET}`,
       "-1 Block already downloaded",
       ...Object.values(REFUSALS).map((text) => `-1 ${text}`)
     ],
@@ -38,6 +45,7 @@ export const peerBlockMethods = (
       Effect.gen(function*() {
         const id = tree.find(blockhash)
         if (id === NO_HEADER) return yield* RpcError.misc("Block header missing")
+        if (prunes && tree.height(id) > tree.height(tree.tip())) return yield* RpcError.misc(NOT_YET)
         if (tree.hasBlock(id)) return yield* RpcError.misc("Block already downloaded")
         const outcome = yield* peers.fetchBlock(peerId(peer_id), id)
         return outcome === "asked" ? {} : yield* RpcError.misc(REFUSALS[outcome])

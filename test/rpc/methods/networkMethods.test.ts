@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainControl, type PruneControl } from "../../../src/chain/ChainControl.ts"
 import { Warnings } from "../../../src/chain/Warnings.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
@@ -58,6 +59,13 @@ const pool = Layer.mock(Mempool, {
   })
 })
 
+const NO_PRUNING: PruneControl = {
+  options: undefined,
+  prunedTo: Effect.succeed(0),
+  begin: Effect.void,
+  upTo: () => Effect.void
+}
+
 /** The methods on a network that a test describes. */
 const network = (said: Partial<typeof PeerManager.Service>, banTime?: number) =>
   Effect.zipRight(
@@ -68,6 +76,7 @@ const network = (said: Partial<typeof PeerManager.Service>, banTime?: number) =>
         Layer.succeed(PeerManager, peerManager(said)),
         pool,
         Layer.mock(Chain, { params: regtestParams, tree: noTree }),
+        Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING }),
         Layer.mock(Warnings, { current: Effect.succeed(["the disk is full"]) }),
         Layer.succeed(NodeOptions, {
           nameEncoding: "ascii",

@@ -21,11 +21,19 @@ const tree = {
       : equal(hash, new Uint8Array(32).fill(2))
       ? headerId(2)
       : NO_HEADER,
-  hasBlock: (id: number) => id === 2
+  hasBlock: (id: number) => id === 2,
+  height: (id: number) => id
 }
 
-const calls = (outcome: "asked" | "loading" | "no peer" | "no witnesses") =>
-  callsOf(methodTable(peerBlockMethods(peerManager({ fetchBlock: () => Effect.succeed(outcome) }), { tree })))
+const calls = (
+  outcome: "asked" | "loading" | "no peer" | "no witnesses",
+  { prunes, tip }: { readonly prunes: boolean; readonly tip: number } = { prunes: false, tip: 0 }
+) =>
+  callsOf(methodTable(peerBlockMethods({
+    peers: peerManager({ fetchBlock: () => Effect.succeed(outcome) }),
+    tree: { ...tree, tip: () => headerId(tip) },
+    prunes
+  })))
 
 describe("blocks and transactions of single peers", () => {
   it.effect("getblockfrompeer requests a block whose header is known", () =>
@@ -38,6 +46,16 @@ describe("blocks and transactions of single peers", () => {
       assert.strictEqual(yield* refused(MISSING, "loading"), "-1 Loading blocks ...")
       assert.strictEqual(yield* refused(MISSING, "no peer"), "-1 Peer does not exist")
       assert.strictEqual(yield* refused(MISSING, "no witnesses"), "-1 Pre-SegWit peer")
+    }))
+
+  it.effect("getblockfrompeer requests no block above the tip of a node that prunes", () =>
+    Effect.gen(function*() {
+      const atTip = calls("asked", { prunes: true, tip: 1 })
+      assert.deepStrictEqual((yield* atTip.call("getblockfrompeer", MISSING, 0)).value, {})
+      assert.deepStrictEqual(yield* calls("asked", { prunes: true, tip: 0 }).refusal("getblockfrompeer", MISSING, 0), {
+        code: -1,
+        message: "In prune mode, only blocks that the node has already synced previously can be fetched from a peer"
+      })
     }))
 
   it.effect("no transaction is broadcast privately", () =>

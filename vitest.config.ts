@@ -14,6 +14,7 @@ const INTEGRATION_TIMEOUT = 180_000
 const SLOW = [
   "chain/Chain.test.ts",
   "chain/TxIndex.test.ts",
+  "chain/background/BackgroundValidation.test.ts",
   "chain/import/importBlocks.test.ts",
   "chain/indexes/Indexes.test.ts",
   "chain/reorganisation.test.ts",

@@ -137,11 +137,13 @@ export type ChainServices =
 
 /** The five services of one chain, which is open as long as the layer. */
 export const layer = (options: ChainOptions): Layer.Layer<ChainServices, StorageFailure, DataHealth> =>
-  Layer.scopedContext(Effect.map(openChain(options), (parts) =>
-    Context.empty().pipe(
+  Layer.scopedContext(Effect.gen(function*() {
+    const parts = yield* openChain(options)
+    return Context.empty().pipe(
       Context.add(Chain, make(options.params, parts)),
       Context.add(ChainCoins.ChainCoins, ChainCoins.make(parts)),
       Context.add(ChainSink.ChainSink, ChainSink.make(parts)),
       Context.add(ChainControl.ChainControl, ChainControl.make(parts)),
-      Context.add(Snapshots.Snapshots, Snapshots.make(parts, options))
-    )))
+      Context.add(Snapshots.Snapshots, yield* Snapshots.make(parts, options))
+    )
+  }))

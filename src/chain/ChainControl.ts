@@ -5,7 +5,7 @@ import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { type ChainParts, findHeader } from "./ChainParts.ts"
-import { BeyondPruned, type BlockNotFound, type BlocksPruned } from "./errors.ts"
+import { BelowSnapshot, BeyondPruned, type BlockNotFound, type BlocksPruned } from "./errors.ts"
 import type { PruneOptions } from "./prune/Pruning.ts"
 import { checkLastBlocks } from "./repair/checkLastBlocks.ts"
 import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
@@ -27,7 +27,9 @@ export interface PruneControl {
 /** Operates the chain: the operator's decisions about blocks, the followers, checks, and what is stored. */
 export class ChainControl extends Context.Tag("svcd/ChainControl")<ChainControl, {
   /** Marks a block and its descendants as invalid, and moves to the best chain without them. */
-  readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | BeyondPruned | StorageFailure>
+  readonly invalidate: (
+    hash: Bytes
+  ) => Effect.Effect<void, BlockNotFound | BeyondPruned | BelowSnapshot | StorageFailure>
   /** Withdraws `invalidate` or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /** Treats a block as the first to arrive among those of equal work, until the node stops, and moves to it. */
@@ -67,10 +69,13 @@ export const make = (parts: ChainParts): Context.Tag.Service<ChainControl> => {
 
   const moved = Effect.zipRight(activate(false), flushAfter(false))
 
-  /** Refuses to disconnect a pruned block. */
-  const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned> =>
-    Effect.suspend(() => {
-      const [height, { prunedTo }] = [state.index.height(id), state.losses]
+  /** Refuses to disconnect a pruned block, and one that is not validated yet. */
+  const stays = (id: HeaderId): Effect.Effect<void, BeyondPruned | BelowSnapshot> =>
+    Effect.suspend((): Effect.Effect<void, BeyondPruned | BelowSnapshot> => {
+      const [height, { prunedTo }, { snapshot }] = [state.index.height(id), state.losses, state]
+      if (snapshot !== undefined && height <= snapshot.height && state.isActive(id)) {
+        return Effect.fail(new BelowSnapshot({ height, base: snapshot.height }))
+      }
       return prunedTo > 0 && height <= prunedTo && state.isActive(id)
         ? Effect.fail(new BeyondPruned({ height, prunedTo }))
         : Effect.void

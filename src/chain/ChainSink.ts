@@ -12,7 +12,7 @@ import type { ImportFailed } from "./errors.ts"
 import type { ImportReport } from "./import/importBlocks.ts"
 import { NO_HEADER } from "./index/HeaderTree.ts"
 import type { Accepted } from "./state/Accepted.ts"
-import { type BatchVerdicts, scriptReject } from "./write/ChainWriter.ts"
+import { type BatchVerdicts, blockReject } from "./write/ChainWriter.ts"
 import { cursorOf } from "./write/followers.ts"
 import { recordRefused } from "./write/recordChain.ts"
 
@@ -137,7 +137,7 @@ const judge = (
       const batch = pool.begin()
       batch.add(0, judged.scripts, judged.flags)
       const failed = yield* batch.finish
-      return failed === undefined ? judged.reject : scriptReject(failed, pool)
+      return failed === undefined ? judged.reject : blockReject(failed, pool)
     }).pipe(Effect.uninterruptible)
   ).pipe(Effect.withSpan("svcd.chain.judge", { attributes: { transactions: block.transactions.length } }))
 

@@ -1,15 +1,18 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { resolve } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { HeaderId } from "../protocol/keys.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import * as BackgroundValidation from "./background/BackgroundValidation.ts"
 import type { ChainParts } from "./ChainParts.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
 import { dumpCoins, type SnapshotWritten } from "./snapshot/dumpCoins.ts"
 import { loadCoins, type SnapshotLoaded } from "./snapshot/loadCoins.ts"
 import type { SnapshotRefused } from "./snapshot/snapshotFile.ts"
-import { snapshotDirectory } from "./snapshot/snapshotState.ts"
+import { beganValidated, snapshotDirectory } from "./snapshot/snapshotState.ts"
 
 export type { SnapshotLoaded, SnapshotRefused, SnapshotWritten }
 
@@ -26,8 +29,12 @@ export class Snapshots extends Context.Tag("svcd/Snapshots")<Snapshots, {
   readonly load: (path: string) => Effect.Effect<SnapshotLoaded, SnapshotRefused | StorageFailure>
   /** The base block of the snapshot that the chain began with and that is not validated; `undefined` for none. */
   readonly base: Effect.Effect<HeaderInfo | undefined>
-  /** Bytes of memory for the coins. */
-  readonly cacheBytes: number
+  /** Whether the chain began with a snapshot, also if it was validated since. */
+  readonly began: Effect.Effect<boolean>
+  /** The chain state that validates the blocks below the base from genesis: its last block. `undefined` for none. */
+  readonly background: Effect.Effect<HeaderInfo | undefined>
+  /** Bytes of memory for the coins of the chain state in use, and of that in the background. */
+  readonly cacheBytes: { readonly inUse: number; readonly background: number }
 }>() {}
 
 export interface SnapshotOptions {
@@ -40,22 +47,39 @@ export interface SnapshotOptions {
   readonly snapshotHash?: Bytes | undefined
 }
 
-export const make = (parts: ChainParts, options: SnapshotOptions): Context.Tag.Service<Snapshots> => {
-  const { chainstateDirectory, coinCacheBytes, pageSize, temporaryDirectory } = options
-  const { state } = parts
-  const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
-  const pathOf = (given: string): string => resolve(temporaryDirectory, given)
-  return {
-    pathOf,
-    dump: (path, base) => dumpCoins(parts, { path: pathOf(path), base, memory: coinCacheBytes }),
-    load: (path) =>
-      alone(loadCoins(parts, {
-        path: pathOf(path),
-        directory: snapshotDirectory(chainstateDirectory),
-        pageSize,
-        trusted: options.snapshotHash
-      })),
-    base: Effect.sync(() => state.snapshot === undefined ? undefined : headerInfo(state, state.snapshot.id)),
-    cacheBytes: coinCacheBytes
-  }
-}
+/** The share of the memory for coins that the background may use in addition. */
+const BACKGROUND_SHARE = 0.25
+
+/** The service, and the validation of a snapshot in the background, which ends with the scope. */
+export const make = (
+  parts: ChainParts,
+  options: SnapshotOptions
+): Effect.Effect<Context.Tag.Service<Snapshots>, never, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { chainstateDirectory, coinCacheBytes, pageSize, temporaryDirectory } = options
+    const { state } = parts
+    const cacheBytes = { inUse: coinCacheBytes, background: coinCacheBytes * BACKGROUND_SHARE }
+    const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
+    const pathOf = (given: string): string => resolve(temporaryDirectory, given)
+    const background = yield* BackgroundValidation.make(parts, {
+      chainstateDirectory,
+      pageSize,
+      cacheBytes: cacheBytes.background
+    })
+    yield* background.begin
+    return {
+      pathOf,
+      dump: (path, base) => dumpCoins(parts, { path: pathOf(path), base, memory: coinCacheBytes }),
+      load: (path) =>
+        alone(loadCoins(parts, {
+          path: pathOf(path),
+          directory: snapshotDirectory(chainstateDirectory),
+          pageSize,
+          trusted: options.snapshotHash
+        })).pipe(Effect.zipLeft(background.begin)),
+      base: Effect.sync(() => state.snapshot === undefined ? undefined : headerInfo(state, state.snapshot.id)),
+      began: Effect.sync(() => state.snapshot !== undefined || beganValidated(chainstateDirectory)),
+      background: Effect.map(background.tip, (tip) => tip === undefined ? undefined : headerInfo(state, tip)),
+      cacheBytes
+    }
+  })

@@ -65,6 +65,17 @@ export class BeyondPruned extends Schema.TaggedError<BeyondPruned>()("BeyondPrun
   }
 }
 
+/** A block cannot leave the best chain, because the chain state began above it with a snapshot. */
+export class BelowSnapshot extends Schema.TaggedError<BelowSnapshot>()("BelowSnapshot", {
+  height: Schema.Number,
+  base: Schema.Number
+}) {
+  override get message(): string {
+    return `the chain cannot go back below height ${this.height}: it began with a snapshot of the block at height ` +
+      `${this.base}, and the blocks below are not validated yet. Wait until getchainstates shows that they are`
+  }
+}
+
 export class ImportFailed extends Schema.TaggedError<ImportFailed>()("ImportFailed", {
   file: Schema.String,
   reason: Schema.String

@@ -4,9 +4,9 @@ import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { withLoneSpan } from "../base/spans.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { guarded } from "../storage/Database.ts"
-import type { DataHealth } from "../storage/DataHealth.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { findDamage } from "../storage/inspect.ts"
 import { attempt } from "./attempt.ts"
@@ -54,6 +54,17 @@ const chooseChainState = (own: string): Effect.Effect<ChainStateInUse, StorageFa
     if (chosen.removed !== undefined) {
       yield* Effect.logWarning("chain state of a snapshot removed: the node continues from its own", {
         reason: chosen.removed
+      })
+    }
+    const { invalid } = chosen
+    if (invalid !== undefined) {
+      const { notice } = yield* DataHealth
+      yield* notice({
+        what: "chainstate_snapshot",
+        reason:
+          `the snapshot of block ${displayHash(invalid.hash)} is invalid: ${invalid.reason}. The node continues from ` +
+          "its own chain state. This notice ends at the first start after another snapshot was loaded, or after the " +
+          "folder chainstate_snapshot was deleted"
       })
     }
     return chosen

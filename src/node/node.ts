@@ -234,9 +234,8 @@ const importBlocks = (files: ReadonlyArray<string>) =>
 const loadSnapshot = (file: string) =>
   Effect.gen(function*() {
     const snapshots = yield* Snapshots
-    const base = yield* snapshots.base
-    if (base !== undefined) {
-      return yield* Effect.logInfo("a snapshot is loaded already: -loadsnapshot does nothing", { height: base.height })
+    if (yield* snapshots.began) {
+      return yield* Effect.logInfo("a snapshot is loaded already: -loadsnapshot does nothing")
     }
     yield* Effect.retry(snapshots.load(file), {
       while: (failure) => failure._tag === "SnapshotRefused" && failure.cause === "header",
@@ -248,9 +247,9 @@ const loadSnapshot = (file: string) =>
 
 /** Empties names that began with a snapshot, if the chain did not: the snapshot was removed. */
 const restartNames = Effect.gen(function*() {
-  const { base } = yield* Snapshots
+  const { began } = yield* Snapshots
   const { beginning, follower } = yield* NameDb.NameDb
-  if ((yield* base) !== undefined || (yield* beginning) === undefined) return
+  if ((yield* began) || (yield* beginning) === undefined) return
   yield* Effect.logWarning("names began with a snapshot that is not in use: they are read again from the blocks")
   yield* follower.repair?.begin ?? Effect.void
 })

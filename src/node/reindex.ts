@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { syncDirectoryNow } from "../base/atomicFile.ts"
 import { requestRebuild } from "../chain/repair/rebuild.ts"
-import { dropSnapshot, snapshotDirectory } from "../chain/snapshot/snapshotState.ts"
+import { chainStateInUse, dropSnapshot, snapshotDirectory } from "../chain/snapshot/snapshotState.ts"
 import { guarded } from "../storage/Database.ts"
 
 /** What the operator has rebuilt from the stored blocks: the chain state with the names, or all indexes as well. */
@@ -28,7 +28,8 @@ const removeFrom = (directory: string, isDerived: (name: string) => boolean): vo
  * through its marker: a node killed meanwhile rebuilds it at the next start, without the flag. Throws `StorageUnavailable`.
  */
 export const reindex = ({ chainstate, path }: ReindexDirectories, what: Reindex): void => {
-  // The chain state of a snapshot cannot be rebuilt from the stored blocks: those below its base are missing.
+  // A validated snapshot is the node's own chain state. Any other cannot be rebuilt from the stored blocks.
+  chainStateInUse(chainstate)
   dropSnapshot(snapshotDirectory(chainstate))
   if (!existsSync(join(chainstate, "chainstate.db"))) return
   guarded({ file: chainstate, doing: "reindexing", remedy: "" }, () => {

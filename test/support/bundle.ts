@@ -12,6 +12,7 @@ const ENTRIES = {
   "svcd-wallet": program("svcd-wallet"),
   "svcd-mail": program("svcd-mail"),
   verifyWorker: new URL("../../build/src/chain/write/verifyWorker.js", import.meta.url),
+  backgroundWorker: new URL("../../build/src/chain/background/backgroundWorker.js", import.meta.url),
   setWorker: new URL("../../build/src/chain/indexes/setWorker.js", import.meta.url)
 }
 

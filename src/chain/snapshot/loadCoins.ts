@@ -13,7 +13,7 @@ import { BulkCoins } from "./BulkCoins.ts"
 import { claimOf, type FoundClaim } from "./ClaimsOfCoins.ts"
 import { type SnapshotMetadata, SnapshotRefused } from "./snapshotFile.ts"
 import { BadSnapshot, SnapshotReader } from "./SnapshotReader.ts"
-import { beginSnapshot, dropSnapshot, type SnapshotBase, useSnapshot } from "./snapshotState.ts"
+import { beginSnapshot, dropSnapshot, invalidSnapshot, type SnapshotBase, useSnapshot } from "./snapshotState.ts"
 
 export interface LoadRequest {
   /** Absolute. */
@@ -60,13 +60,22 @@ const unfit = (state: ChainState, base: Bytes): string | undefined => {
 
 /** The hash that the coins must have; the reason if no one vouches for the snapshot. */
 const expectedHash = (
-  { params, snapshot }: ChainState,
+  { state: { params }, stores }: ChainParts,
   { base }: SnapshotMetadata,
-  trusted: Bytes | undefined
+  { directory, trusted }: Pick<LoadRequest, "directory" | "trusted">
 ): Bytes | { readonly reason: string } => {
-  if (snapshot !== undefined) return { reason: "Can't activate a snapshot-based chainstate more than once" }
+  // Also once it is validated: its files become the node's own at the next start.
+  if (stores.isIn(directory)) return { reason: "Can't activate a snapshot-based chainstate more than once" }
   const known = params.snapshots.find(({ block }) => equal(block, base))
   const expected = known?.coins ?? trusted
+  const invalid = invalidSnapshot(directory)
+  if (invalid !== undefined && expected !== undefined && equal(invalid.hash, base) && equal(invalid.coins, expected)) {
+    return {
+      reason:
+        `This snapshot was loaded before and is invalid: ${invalid.reason}. Take one from another source, or stop ` +
+        `the node and delete ${directory} to load it again`
+    }
+  }
   if (expected !== undefined) return expected
   const heights = params.snapshots.map(({ height }) => height).join(", ")
   return {
@@ -144,16 +153,17 @@ const fill = (
 
 /** Loads the coins beside the chain state in use. */
 const populate = (
-  { state }: ChainParts,
+  parts: ChainParts,
   { directory, pageSize, path, trusted }: LoadRequest
 ): Effect.Effect<{ readonly metadata: SnapshotMetadata; readonly hash: Bytes }, SnapshotRefused | StorageFailure> =>
   Effect.scoped(Effect.gen(function*() {
+    const { state } = parts
     const reader = yield* opened(path)
     const metadata = yield* reading(path, () => reader.metadata(state.params.network))
     if (typeof metadata === "string") {
       return yield* new SnapshotRefused({ file: path, cause: "metadata", reason: metadata })
     }
-    const expected = expectedHash(state, metadata, trusted)
+    const expected = yield* attempt(() => expectedHash(parts, metadata, { directory, trusted }))
     if ("reason" in expected) return yield* refusedBecause(expected.reason, { path })
     const reason = unfit(state, metadata.base)
     if (reason !== undefined) {
@@ -204,6 +214,11 @@ const switchTo = (
     yield* writer.flushAfter(false)
   })
 
+/** Removes what a load left that failed. Leaves the directory of an earlier one. */
+const dropUnfinished = ({ stores }: ChainParts, { directory }: LoadRequest): void => {
+  if (!stores.isIn(directory) && invalidSnapshot(directory) === undefined) dropSnapshot(directory)
+}
+
 /**
  * Loads the coins of a snapshot with the claims of its names, checks them against their hash, and continues from its base
  * block. Blocks are connected and callers answered meanwhile. If it fails, or the node is killed before the end, the node
@@ -225,8 +240,6 @@ export const loadCoins = (
     })
     return { coins: metadata.coins, base: metadata.base, height }
   }).pipe(
-    Effect.onError(() =>
-      parts.state.snapshot === undefined ? Effect.ignore(attempt(() => dropSnapshot(request.directory))) : Effect.void
-    ),
+    Effect.onError(() => Effect.ignore(attempt(() => dropUnfinished(parts, request)))),
     Effect.withSpan("svcd.chain.load")
   )

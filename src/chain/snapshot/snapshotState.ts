@@ -1,19 +1,23 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { replaceFileNow, syncDirectoryNow } from "../../base/atomicFile.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { guarded } from "../../storage/Database.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
+import { removeDatabase } from "../../storage/inspect.ts"
 import { rebuildRequested } from "../repair/rebuild.ts"
+import { chainStateFile } from "../state/ChainDatabase.ts"
 
 /**
  * The chain state that began with a snapshot. It is in a directory beside the node's own one, which keeps its coins. A
  * marker file, written last, makes it the chain state in use:
  *
- *     load → chainstate_snapshot/chainstate.db, synced ──► marker BASE ──► in use
+ *     load → chainstate_snapshot/chainstate.db, synced ──► BASE ──► in use ──► VALIDATED ──► becomes the node's own
+ *                                                                        └──► INVALID ──► only this marker stays
  *
- * Without a marker the directory is what a load left that did not end, and is removed at the start.
+ * Meanwhile a third chain state, in chainstate_background, connects the blocks up to the base block. Without a marker
+ * the directory is what a load left that did not end, and is removed at the start.
  */
 
 export interface SnapshotBase {
@@ -32,7 +36,14 @@ export interface BegunWith extends SnapshotBase {
 /** The directory for the chain state of a snapshot, given the node's own. */
 export const snapshotDirectory = (chainstateDirectory: string): string => `${chainstateDirectory}_snapshot`
 
+/** The directory for the chain state that validates the blocks below the base, given the node's own. */
+export const backgroundDirectory = (chainstateDirectory: string): string => `${chainstateDirectory}_background`
+
 const markerOf = (directory: string): string => join(directory, "BASE")
+
+const validatedOf = (directory: string): string => join(directory, "VALIDATED")
+
+const invalidOf = (directory: string): string => join(directory, "INVALID")
 
 const REMEDY =
   "Stop the node, delete the folder chainstate_snapshot and start again: the node continues from its own chain state"
@@ -43,6 +54,78 @@ export const useSnapshot = (directory: string, { coins, hash }: SnapshotBase): v
   guarded({ file: marker, doing: "writing", remedy: "" }, () => {
     replaceFileNow(marker, `${displayHash(hash)} ${displayHash(coins)}\n`)
     syncDirectoryNow(dirname(directory))
+  })
+}
+
+/** A snapshot that contradicts the blocks below its base. */
+export interface InvalidSnapshot extends SnapshotBase {
+  readonly reason: string
+}
+
+/** The snapshot that was found invalid, if none was loaded since. Throws `StorageFailure`. */
+export const invalidSnapshot = (directory: string): InvalidSnapshot | undefined => {
+  const marker = invalidOf(directory)
+  return guarded({ file: marker, doing: "reading", remedy: REMEDY }, () => {
+    if (!existsSync(marker)) return undefined
+    const [first = "", reason = ""] = readFileSync(marker, "utf8").split("\n")
+    const [hash, coins] = first.split(" ").map(parseDisplayHash)
+    if (hash === undefined || coins === undefined) {
+      throw new StorageCorrupted({ file: marker, found: "it does not name a block", remedy: REMEDY })
+    }
+    return { hash, coins, reason }
+  })
+}
+
+/** Ends the use of a snapshot that is invalid, from the next start on. Durable when it returns. Throws `StorageFailure`. */
+export const markInvalid = (directory: string, { coins, hash, reason }: InvalidSnapshot): void => {
+  const marker = invalidOf(directory)
+  guarded({ file: marker, doing: "writing", remedy: "" }, () => {
+    replaceFileNow(marker, `${displayHash(hash)} ${displayHash(coins)}\n${reason}\n`)
+    rmSync(markerOf(directory), { force: true })
+    syncDirectoryNow(directory)
+  })
+}
+
+/**
+ * Notes that the blocks up to the base lead to the snapshot. What is not needed any more is removed: the node's own
+ * chain state, and that of the background. Durable when it returns. Throws `StorageUnavailable`.
+ */
+export const markValidated = (chainstateDirectory: string): void => {
+  const directory = snapshotDirectory(chainstateDirectory)
+  guarded({ file: directory, doing: "changing", remedy: "" }, () => {
+    renameSync(markerOf(directory), validatedOf(directory))
+    syncDirectoryNow(directory)
+    removeDatabase(chainStateFile(chainstateDirectory))
+    rmSync(backgroundDirectory(chainstateDirectory), { recursive: true, force: true })
+  })
+}
+
+/** Whether a chain state began with a snapshot that was validated since. */
+export const beganValidated = (chainstateDirectory: string): boolean =>
+  [chainstateDirectory, snapshotDirectory(chainstateDirectory)].some((directory) => existsSync(validatedOf(directory)))
+
+/**
+ * Makes a validated chain state the node's own: moves its files. Runs before a chain state is opened, and goes on where a
+ * node was killed. The database moves first: while it is there, what lies at its new place is older, and is removed.
+ */
+const becomeOwn = (chainstateDirectory: string): void => {
+  const directory = snapshotDirectory(chainstateDirectory)
+  if (!existsSync(validatedOf(directory))) return
+  const move = (from: string): void => {
+    renameSync(from, join(chainstateDirectory, basename(from)))
+    for (const changed of [chainstateDirectory, directory]) syncDirectoryNow(changed)
+  }
+  guarded({ file: directory, doing: "moving", remedy: "" }, () => {
+    const database = chainStateFile(directory)
+    if (existsSync(database)) {
+      removeDatabase(chainStateFile(chainstateDirectory))
+      syncDirectoryNow(chainstateDirectory)
+      move(database)
+    }
+    const marker = validatedOf(directory)
+    for (const name of readdirSync(directory).sort()) if (join(directory, name) !== marker) move(join(directory, name))
+    move(marker)
+    rmSync(directory, { recursive: true, force: true })
   })
 }
 
@@ -69,18 +152,48 @@ export interface ChainStateInUse {
   readonly base: SnapshotBase | undefined
   /** Why a chain state of a snapshot was removed. */
   readonly removed: string | undefined
+  /** The snapshot that was found invalid. */
+  readonly invalid: InvalidSnapshot | undefined
+}
+
+/** Removes all but the marker of an invalid snapshot. */
+const emptyInvalid = (directory: string): void => {
+  const marker = basename(invalidOf(directory))
+  for (const name of readdirSync(directory)) {
+    if (name !== marker) rmSync(join(directory, name), { recursive: true, force: true })
+  }
 }
 
 /**
- * Finds the chain state in use, before it is opened. One of a snapshot that was found damaged is removed: without the
- * blocks below its base it cannot be rebuilt. Throws `StorageFailure`.
+ * Finds the chain state in use, before it is opened. A validated one becomes the node's own. One of a snapshot that was
+ * found damaged is removed: without the blocks below its base it cannot be rebuilt. Throws `StorageFailure`.
  */
 export const chainStateInUse = (chainstateDirectory: string): ChainStateInUse => {
+  becomeOwn(chainstateDirectory)
+  const found = findInUse(chainstateDirectory)
+  if (found.base === undefined) removeBackground(chainstateDirectory)
+  return found
+}
+
+/** Removes the chain state of the background. Throws `StorageUnavailable`. */
+export const removeBackground = (chainstateDirectory: string): void => {
+  const directory = backgroundDirectory(chainstateDirectory)
+  guarded({ file: directory, doing: "removing", remedy: "" }, () => {
+    rmSync(directory, { recursive: true, force: true })
+  })
+}
+
+const findInUse = (chainstateDirectory: string): ChainStateInUse => {
   const directory = snapshotDirectory(chainstateDirectory)
-  const own = { directory: chainstateDirectory, base: undefined }
+  const own = { directory: chainstateDirectory, base: undefined, invalid: undefined }
   if (!existsSync(directory)) return { ...own, removed: undefined }
+  const invalid = invalidSnapshot(directory)
   const marker = markerOf(directory)
   return guarded({ file: marker, doing: "reading", remedy: REMEDY }, () => {
+    if (invalid !== undefined) {
+      emptyInvalid(directory)
+      return { ...own, removed: undefined, invalid }
+    }
     if (!existsSync(marker) || rebuildRequested(directory)) {
       const removed = existsSync(marker) ? "it is damaged" : "its loading did not end"
       remove(directory)
@@ -90,6 +203,6 @@ export const chainStateInUse = (chainstateDirectory: string): ChainStateInUse =>
     if (hash === undefined || coins === undefined) {
       throw new StorageCorrupted({ file: marker, found: "it does not name a block", remedy: REMEDY })
     }
-    return { directory, base: { hash, coins }, removed: undefined }
+    return { directory, base: { hash, coins }, removed: undefined, invalid: undefined }
   })
 }

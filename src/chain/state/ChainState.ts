@@ -99,7 +99,13 @@ export class ChainState {
     this.losses.beginsAfter(this.begun.height)
   }
 
-  /** The snapshot that the chain state began with; `undefined` for a chain state from genesis. */
+  /** Notes that all blocks up to the base of the snapshot were validated. */
+  becomeValidated(): void {
+    this.begun = undefined
+    this.losses.beginsAfter(-1)
+  }
+
+  /** The snapshot that the chain state began with, if it is not validated; `undefined` for one from genesis. */
   get snapshot(): BegunWith | undefined {
     return this.begun
   }
@@ -150,7 +156,7 @@ export class ChainState {
     return this.index.find(hash)
   }
 
-  /** The number of the header with the most work that is not invalid and that the chain can reach. */
+  /** The header with the most work that is not invalid and that the chain can reach. */
   get bestHeader(): HeaderId {
     return this.forks.best.reachable
   }
@@ -296,22 +302,20 @@ export class ChainState {
     return this.forks.nextStep()
   }
 
-  /** See `Connector`. */
+  // For the next four: see `Connector`.
+
   prepare(target: HeaderId, limits: BatchLimits, check: CheckScripts): PreparedBatch {
     return this.connector.prepare(target, limits, check)
   }
 
-  /** See `Connector`. */
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     return this.connector.settle(batch, failure)
   }
 
-  /** See `Connector`. */
   takeBack(batch: PreparedBatch): void {
     this.connector.takeBack(batch)
   }
 
-  /** See `Connector`. */
   judge(block: Block): Judged {
     return this.connector.judge(block)
   }
@@ -359,7 +363,6 @@ export class ChainState {
 
   /** Stores everything: block bytes first, then one commit to this tip. Returns whether there were changes. */
   flush(): boolean {
-    // Blocks with unverified scripts must not be stored as the best chain.
     const { onTrust } = this.active
     if (onTrust > 0) throw new Error(`flush refused: the scripts of ${onTrust} blocks are not verified yet`)
     const started = performance.now()
@@ -385,7 +388,6 @@ export class ChainState {
     return this.stores.files.syncAside()
   }
 
-  /** Adds to the time spent on a part of the work. */
   spent(what: keyof Timings, milliseconds: number): void {
     this.times[what] += milliseconds
   }

@@ -76,6 +76,11 @@ export class ChainStores {
     return this.open
   }
 
+  /** Whether the database in use is in a directory. */
+  isIn(directory: string): boolean {
+    return this.directory === directory
+  }
+
   /** Stores the whole index, and a base block as the tip, in a database that has the coins of that block. Throws. */
   prepare(directory: string, base: HeaderId): ChainDatabase {
     const database = this.openDatabase(directory)

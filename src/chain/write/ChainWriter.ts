@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import { withLoneSpan, withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Flag } from "../../consensus/flags.ts"
-import { type Reject, reject } from "../../consensus/Reject.ts"
+import type { Reject } from "../../consensus/Reject.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import { StorageCorrupted, type StorageFailure } from "../../storage/errors.ts"
@@ -19,7 +19,7 @@ import type { Connected, Settled } from "../state/Connector.ts"
 import type { Follower } from "./Follower.ts"
 import { advance, cursorOf, follow, type Following, startsBehind } from "./followers.ts"
 import { recordBatch, recordDisconnected } from "./recordChain.ts"
-import type { ScriptFailure } from "./verifyMessage.ts"
+import { type ScriptFailure, scriptReject } from "./verifyMessage.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
 
 const BATCH = { blocks: 64, inputs: 4_000, bytes: 4 * 1024 * 1024 }
@@ -70,10 +70,8 @@ export interface ChainWriter {
  * mempool's rules, if one of the block's rules is not among those of `MANDATORY_SCRIPT_VERIFY_FLAGS`: that is the rule of
  * long salts. Source: upstream `validation.cpp`, `Chainstate::ConnectBlock`, `CheckInputScripts`.
  */
-export const scriptReject = ({ error, flags, input, txid }: ScriptFailure, { threads }: VerifyPool): Reject => {
-  const whose = threads === 0 && (flags & Flag.NAMES_LONG_SALT) !== 0 ? "mempool" : "block"
-  return reject(`${whose}-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
-}
+export const blockReject = (failure: ScriptFailure, { threads }: VerifyPool): Reject =>
+  scriptReject(failure, threads === 0 && (failure.flags & Flag.NAMES_LONG_SALT) !== 0 ? "mempool" : "block")
 
 /** The block with a number, as attributes of a span. */
 const placeOf = (state: ChainState, id: HeaderId) => {
@@ -193,7 +191,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           Effect.withSpan("svcd.chain.verify")
         )
         state.spent("scripts", performance.now() - started)
-        const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed, pool) }
+        const verdict = failed === undefined ? undefined : { block: failed.block, reject: blockReject(failed, pool) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
         recordBatch(settled, performance.now() - begun)
         yield* Effect.annotateCurrentSpan("blocks", settled.connected.length)

@@ -171,6 +171,7 @@ const step = (
       yield* goesOn(following)
       return true
     }
+    if (thrown === undefined) return yield* waitsBelowBase(following, move.from)
     if (!(thrown instanceof StorageCorrupted)) return yield* attempt(() => rethrow(thrown))
     // Each new block is a retry: only the first failure is logged.
     if (following.waitsFor === move.from) return false
@@ -179,7 +180,7 @@ const step = (
     return false
   })
 
-/** The follower needs blocks below the base of a snapshot, which peers still have to send. */
+/** The follower needs blocks below the base of a snapshot, which have to arrive, or to be validated. */
 const waitsBelowBase = (following: Following, from: Height): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     if (following.waitsFor === from) return Effect.succeed(false)
@@ -231,6 +232,10 @@ const coinsOf = (state: ChainState, { block, id, removed }: Connected): SpentByB
   return { removed: gone, spent: id === 0 ? [[]] : spentCoins(block, state.index.height(id), gone) }
 }
 
+/** Whether the coins that a block spends are not known yet: it is below the base of a snapshot, and not validated. */
+const lacksCoins = (state: ChainState, id: HeaderId): boolean =>
+  state.snapshot !== undefined && id !== GENESIS && !state.index.has(id, Status.VALID)
+
 const batchFrom = (
   state: ChainState,
   { needsCoins = false }: Follower,
@@ -241,6 +246,7 @@ const batchFrom = (
   for (let height = from; height <= state.settledHeight; height++) {
     if (blocks.length >= BATCH_BLOCKS || bytes >= BATCH_BYTES) break
     const id = state.at(height)
+    if (needsCoins && lacksCoins(state, id)) break
     try {
       const connected = recent.get(id) ?? state.connected(id)
       const { block, effects } = connected

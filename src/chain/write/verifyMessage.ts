@@ -1,5 +1,6 @@
+import { type Reject, reject } from "../../consensus/Reject.ts"
 import type { Coin, ScriptCheck } from "../../consensus/view.ts"
-import type { Bytes } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { readTransaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
@@ -36,6 +37,10 @@ export interface ScriptFailure {
   /** The rules of its block. */
   readonly flags: number
 }
+
+/** The refusal of a block with a script that fails: it breaks a rule of blocks, or one of the mempool alone. */
+export const scriptReject = ({ error, input, txid }: ScriptFailure, whose: "block" | "mempool"): Reject =>
+  reject(`${whose}-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
 /** The answer to `end`: the failure in the earliest block, if any. */
 export interface FromWorker {

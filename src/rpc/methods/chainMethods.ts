@@ -288,7 +288,10 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
       name: "invalidateblock",
       summary: "Marks a block and all its descendants as invalid.",
       act: (hash) =>
-        Effect.catchTag(control.invalidate(hash), "BeyondPruned", ({ message }) => RpcError.database(message)),
+        Effect.catchTags(control.invalidate(hash), {
+          BeyondPruned: ({ message }) => RpcError.database(message),
+          BelowSnapshot: ({ message }) => RpcError.database(message)
+        }),
       errors: ["-20 the chain cannot go back below a pruned block"]
     }),
     change({ name: "reconsiderblock", summary: "Clears the invalid mark of a block.", act: control.reconsider })

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { Snapshots } from "../../chain/Snapshots.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -41,8 +42,10 @@ const CHAINSTATE = Schema.Struct({
   verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
   coins_db_cache_bytes: Result.integer("Bytes of memory for pages of the database"),
   coins_tip_cache_bytes: Result.integer("Bytes of memory for coins"),
-  snapshot_blockhash: Schema.optional(Result.hex("Hash of the base block of the snapshot that it began with")),
-  validated: Result.boolean("Whether all its blocks are validated: false if it began with a snapshot")
+  snapshot_blockhash: Schema.optional(
+    Result.hex("Hash of the base block of the snapshot that it began with; absent once that is validated")
+  ),
+  validated: Result.boolean("Whether all its blocks are validated: false if it began with a snapshot, until then")
 })
 
 /** SQLite's page cache of one connection, as every database of the node has it. */
@@ -120,8 +123,8 @@ export const snapshotMethods: Effect.Effect<
     name: "loadtxoutset",
     group: "Blockchain",
     summary:
-      "Loads the coins and the names of a file that dumptxoutset wrote, and continues from its base block, which is then " +
-      "not validated. The headers up to that block must be known, and the hash of the coins must be that of -snapshothash, " +
+      "Loads the coins and the names of a file that dumptxoutset wrote, and continues from its base block. The blocks up to " +
+      "that block are validated in the background: see getchainstates. The headers up to that block must be known, and the hash of the coins must be that of -snapshothash, " +
       "or known to this version.",
     waits: true,
     params: { path: string("The file, relative to the data directory.") },
@@ -161,7 +164,9 @@ export const snapshotMethods: Effect.Effect<
   const getchainstates = method({
     name: "getchainstates",
     group: "Blockchain",
-    summary: "Returns the chain states of the node: one, which is not validated if it began with a snapshot.",
+    summary:
+      "Returns the chain states of the node, the one in use last. After a snapshot was loaded there are two until the " +
+      "blocks below its base are validated: the first connects them from genesis, the second began with the snapshot.",
     params: {},
     results: [{ schema: CHAINSTATES }],
     examples: [[]],
@@ -170,20 +175,25 @@ export const snapshotMethods: Effect.Effect<
         const tip = yield* chain.toldTip
         const { headers } = yield* chain.progress
         const base = yield* snapshots.base
-        const { bits } = tip.header
-        const state = {
-          blocks: tip.height,
-          bestblockhash: displayHash(tip.hash),
+        const background = base === undefined ? undefined : yield* snapshots.background
+        const stateAt = ({ hash, header: { bits }, height }: HeaderInfo, cacheBytes: number) => ({
+          blocks: height,
+          bestblockhash: displayHash(hash),
           bits: compactBits(bits),
           target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
           difficulty: difficultyOf(bits),
-          verificationprogress: headers === 0 ? 1 : Math.min(1, tip.height / headers),
+          verificationprogress: headers === 0 ? 1 : Math.min(1, height / headers),
           coins_db_cache_bytes: DATABASE_CACHE_BYTES,
-          coins_tip_cache_bytes: snapshots.cacheBytes,
+          coins_tip_cache_bytes: cacheBytes
+        })
+        const inUse = {
+          ...stateAt(tip, snapshots.cacheBytes.inUse),
           snapshot_blockhash: base === undefined ? undefined : displayHash(base.hash),
           validated: base === undefined
         }
-        return { headers, chainstates: [state] }
+        if (background === undefined) return { headers, chainstates: [inUse] }
+        const below = { ...stateAt(background, snapshots.cacheBytes.background), validated: true }
+        return { headers, chainstates: [below, inUse] }
       })
   })
 

@@ -104,7 +104,7 @@ const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), tree: n
   Layer.merge(Layer.mock(ChainCoins, {})),
   Layer.merge(Layer.mock(ChainSink, {})),
   Layer.merge(Layer.mock(ChainControl, { repairs: [], pruning: NO_PRUNING })),
-  Layer.merge(Layer.mock(Snapshots, { cacheBytes: 0, pathOf: (given) => given }))
+  Layer.merge(Layer.mock(Snapshots, { cacheBytes: { inUse: 0, background: 0 }, pathOf: (given) => given }))
 )
 
 describe("the table of the command line", () => {

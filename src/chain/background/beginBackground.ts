@@ -1,0 +1,108 @@
+import SQLite from "better-sqlite3"
+import * as Effect from "effect/Effect"
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
+import { syncDirectoryNow } from "../../base/atomicFile.ts"
+import type { HeaderId } from "../../protocol/keys.ts"
+import { guarded, storageFailure } from "../../storage/Database.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { findDamage, type Inspected } from "../../storage/inspect.ts"
+import { attempt } from "../attempt.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "../index/BlockIndex.ts"
+import { backgroundDirectory, removeBackground } from "../snapshot/snapshotState.ts"
+import { chainStateFile, hasChainState, inspected } from "../state/ChainDatabase.ts"
+
+const REMEDY = "Start the node again: it validates the blocks below the snapshot from the beginning"
+
+/** The database of the background, for checks. */
+const backgroundDatabase = (chainstateDirectory: string): Inspected => ({
+  ...inspected(backgroundDirectory(chainstateDirectory)),
+  what: "chainstate_background",
+  remedy: REMEDY
+})
+
+/** The file of the database of the background. */
+export const backgroundFile = (chainstateDirectory: string): string =>
+  chainStateFile(backgroundDirectory(chainstateDirectory))
+
+/** The damage of the database of the background, which is not open. */
+export const damageOfBackground = (
+  chainstateDirectory: string
+): Effect.Effect<string | undefined, StorageFailure, DataHealth> => findDamage(backgroundDatabase(chainstateDirectory))
+
+/** Copies a database page by page, between turns of the event loop. Durable when it ends. */
+const copy = ({ from, to }: { readonly from: string; readonly to: string }): Effect.Effect<void, StorageFailure> => {
+  const draft = `${to}.new`
+  return Effect.tryPromise({
+    try: async () => {
+      rmSync(draft, { force: true })
+      const source = new SQLite(from, { readonly: true })
+      try {
+        await source.backup(draft)
+      } finally {
+        source.close()
+      }
+      const descriptor = openSync(draft, "r+")
+      try {
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+      renameSync(draft, to)
+    },
+    catch: storageFailure({ file: to, doing: "writing", remedy: REMEDY })
+  })
+}
+
+/** Where a new database begins: with the node's own coins, whose blocks this node has validated, or at genesis. */
+export type Beginning = "own" | "genesis"
+
+/** Prepares the directory of the background, and its database if it does not begin at genesis. Removes a damaged one. */
+export const prepareBackground = (
+  chainstateDirectory: string,
+  from: Beginning
+): Effect.Effect<void, StorageFailure, DataHealth> =>
+  Effect.gen(function*() {
+    const directory = backgroundDirectory(chainstateDirectory)
+    const file = chainStateFile(directory)
+    const damage = yield* damageOfBackground(chainstateDirectory)
+    if (damage !== undefined) {
+      yield* Effect.logWarning("validation of the blocks below the snapshot begins again: its database is damaged", {
+        reason: damage
+      })
+      yield* attempt(() => removeBackground(chainstateDirectory))
+    }
+    if (existsSync(file)) return
+    yield* attempt(() =>
+      guarded({ file: directory, doing: "creating", remedy: REMEDY }, () => {
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+      })
+    )
+    const isSound = from === "own" && hasChainState(chainstateDirectory) &&
+      (yield* findDamage(inspected(chainstateDirectory))) === undefined
+    if (!isSound) return
+    yield* copy({ from: chainStateFile(chainstateDirectory), to: file })
+    yield* attempt(() =>
+      guarded({ file: directory, doing: "creating", remedy: REMEDY }, () => syncDirectoryNow(directory))
+    )
+  })
+
+/**
+ * The number of the block at which the background continues, given its hash; `undefined` if it has to begin at genesis. It
+ * goes forward only, so the block is one below the base, and the index has the undo data of all blocks up to it: a power
+ * cut may take the last ones.
+ */
+export const continuesAt = (
+  index: BlockIndex,
+  { base, tip }: { readonly base: HeaderId; readonly tip: Uint8Array }
+): HeaderId | undefined => {
+  const id = index.find(tip)
+  if (id === NONE || index.height(id) > index.height(base) || index.ancestor(base, index.height(id)) !== id) {
+    return undefined
+  }
+  for (let walk = id; walk !== GENESIS; walk = index.parent(walk)) {
+    const isWhole = index.has(walk, Status.VALID) && index.has(walk, Status.HAVE_UNDO | Status.PRUNED)
+    if (!isWhole) return undefined
+  }
+  return id
+}

@@ -1,7 +1,8 @@
 // Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|cut|flip [--count N] [--seed S] [--only K]
 //                                                           [--json FILE] [--files PATTERN]
 //   kill  a daemon under load is killed repeatedly; what it acknowledged must be there each time
-//   snapshot  a daemon is killed while it loads a snapshot; it must have its old or its new chain state
+//   snapshot  a daemon is killed while it loads a snapshot; it must have its old or its new chain state;
+//            then while it validates the blocks below
 //   prune a daemon is killed while it deletes old blocks
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped

@@ -15,6 +15,10 @@ const LONGEST_LOAD = 200
 const AT_START = 0.3
 const LONGEST_START = 1_600
 
+/** Kills within so many milliseconds while the blocks below the base arrive and are validated, at most. */
+const LONGEST_VALIDATION = 1_500
+const MOST_KILLS = 3
+
 const NAME = "d/snapshot"
 
 const PATIENCE = 120_000
@@ -24,9 +28,13 @@ interface Source {
   readonly file: string
   readonly hash: string
   readonly headers: ReadonlyArray<string>
+  /** The blocks below the base and the base itself, and those after it. */
+  readonly below: ReadonlyArray<string>
   readonly blocks: ReadonlyArray<string>
   readonly record: string
   readonly tip: string
+  /** The hash of the coins at the tip. */
+  readonly coins: string
 }
 
 /** What `name_show` says about the name, without what changes with the tip. */
@@ -56,10 +64,21 @@ const makeSource = async (directory: string): Promise<Source> => {
   for (let height = 1; height <= BASE + AFTER; height++) hashes.push(await rpc.call("getblockhash", height))
   const headers: Array<string> = []
   for (const hash of hashes) headers.push(String(await rpc.call("getblockheader", hash, false)))
-  const blocks: Array<string> = []
-  for (const hash of hashes.slice(BASE)) blocks.push(String(await rpc.call("getblock", hash, 0)))
+  const all: Array<string> = []
+  for (const hash of hashes) all.push(String(await rpc.call("getblock", hash, 0)))
+  const coins = String(recordOf(await rpc.call("gettxoutsetinfo"))["hash_serialized_3"])
   await node.stop()
-  return { file, hash: String(written["txoutset_hash"]), headers, blocks, record, tip: String(hashes.at(-1)) }
+  const [below, blocks] = [all.slice(0, BASE), all.slice(BASE)]
+  return {
+    file,
+    hash: String(written["txoutset_hash"]),
+    headers,
+    below,
+    blocks,
+    record,
+    tip: String(hashes.at(-1)),
+    coins
+  }
 }
 
 /** Waits until a node answers calls; `/ready` waits for blocks that it does not get. Returns why it does not. */
@@ -79,10 +98,81 @@ const giveHeaders = async ({ rpc }: DaemonProcess, { headers }: Source): Promise
   for (const header of headers) await rpc.call("submitheader", header)
 }
 
-/** Whether the node is on the chain state of the snapshot. */
-const isLoaded = async ({ rpc }: DaemonProcess): Promise<boolean> => {
-  const [state] = listOf(recordOf(await rpc.call("getchainstates"))["chainstates"])
-  return recordOf(state)["validated"] === false
+/** The chain state in use: the last one of the list. */
+const stateInUse = async ({ rpc }: DaemonProcess): Promise<Readonly<Record<string, unknown>>> =>
+  recordOf(listOf(recordOf(await rpc.call("getchainstates"))["chainstates"]).at(-1))
+
+/** Whether the node is on the chain state of the snapshot, which is not validated. */
+const isLoaded = async (node: DaemonProcess): Promise<boolean> => (await stateInUse(node))["validated"] === false
+
+/** Gives all blocks below the base. Those that the node has are refused as known; the node may be killed meanwhile. */
+const giveBelow = async ({ rpc }: DaemonProcess, { below }: Source): Promise<void> => {
+  for (const block of below) {
+    const answer = await rpc.ask(["submitblock", block]).catch(() => undefined)
+    if (answer === undefined) return
+  }
+}
+
+/** Waits until the snapshot is validated. Returns why it is not. */
+const validated = async (node: DaemonProcess): Promise<string | undefined> => {
+  for (const until = performance.now() + PATIENCE; performance.now() < until; await pause(20)) {
+    if (node.ended) return node.words.trim()
+    if (!await isLoaded(node)) return undefined
+  }
+  return `not validated in time: ${JSON.stringify(await node.rpc.call("getchainstates"))} ${node.words}`
+}
+
+/** What is wrong with a node that has the whole chain. */
+const judgeWhole = async (node: DaemonProcess, source: Source): Promise<string | undefined> => {
+  const tip = await node.rpc.call("getbestblockhash")
+  if (tip !== source.tip) return `the tip is ${String(tip)} with all blocks`
+  const coins = recordOf(await node.rpc.call("gettxoutsetinfo"))
+  if (coins["hash_serialized_3"] !== source.coins) return "the coins have another hash with all blocks"
+  return await recordOfName(node) === source.record ? undefined : "the name has another record with all blocks"
+}
+
+/**
+ * Kills a node on the chain state of a snapshot, repeatedly, while it gets the blocks below the base and validates them.
+ * Then it gets all of them, and must have a validated chain state, before and after a restart.
+ */
+const runValidation = async (directory: string, source: Source, { random, tally }: Chances) => {
+  for (let kills = random.below(MOST_KILLS + 1); kills > 0; kills--) {
+    const node = await spawn(directory, source)
+    const why = await answers(node)
+    if (why !== undefined) return { what: "refused", detail: why }
+    tally.count(await isLoaded(node) ? "killed before validated" : "killed after validated")
+    const giving = giveBelow(node, source)
+    await pause(random.below(LONGEST_VALIDATION))
+    await node.kill()
+    await giving
+    if (random.chance(AT_START)) {
+      const again = await spawn(directory, source)
+      await pause(random.below(LONGEST_START))
+      const { ended } = again
+      await again.kill()
+      if (ended) return { what: "refused", detail: again.words }
+      tally.count("killed at the start")
+    }
+  }
+  for (const round of ["with the validation", "after it"]) {
+    const node = await spawn(directory, source)
+    try {
+      const why = await answers(node)
+      if (why !== undefined) return { what: "refused", detail: why }
+      if (round === "after it" && await isLoaded(node)) {
+        return { what: "lost validation", detail: "not validated any more" }
+      }
+      await giveBelow(node, source)
+      const wrong = await validated(node) ?? await judgeWhole(node, source)
+      if (wrong !== undefined) return { what: "wrong", detail: `${round}: ${wrong}` }
+      if (round === "after it" && await node.rpc.call("verifychain", 4, 0) !== true) {
+        return { what: "wrong", detail: "verifychain finds a fault" }
+      }
+    } finally {
+      await node.stop()
+    }
+  }
+  return undefined
 }
 
 /** Checks the node after the kill. Returns what is wrong. */
@@ -102,8 +192,19 @@ const judge = async (node: DaemonProcess, source: Source): Promise<string | unde
   return tip === source.tip ? undefined : `the tip is ${String(tip)} after the blocks that follow`
 }
 
+interface Chances {
+  readonly random: Random
+  readonly tally: Tally
+}
+
 /** One round. Returns the kind and the words of a failure. */
-const runRound = async (directory: string, source: Source, random: Random, tally: Tally) => {
+const runRound = async (directory: string, source: Source, { random, tally }: Chances) => {
+  const failed = await runLoad(directory, source, { random, tally })
+  return failed ?? await runValidation(directory, source, { random, tally })
+}
+
+/** Kills a node while it loads a snapshot, and brings the next one to the tip with it. */
+const runLoad = async (directory: string, source: Source, { random, tally }: Chances) => {
   const first = await spawn(directory, source)
   const refused = await answers(first)
   if (refused !== undefined) return { what: "refused", detail: refused }
@@ -135,9 +236,12 @@ const runRound = async (directory: string, source: Source, random: Random, tally
   }
 }
 
-/** Kills a node while it loads a snapshot, and checks that the next start has the old or the new chain state, whole. */
+/**
+ * Kills a node while it loads a snapshot, and checks that the next start has the old or the new chain state, whole. Then
+ * kills it while it validates the blocks below.
+ */
 export const runSnapshot = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
-  const tally = new Tally("kill -9 while a snapshot is loaded", seed)
+  const tally = new Tally("kill -9 while a snapshot is loaded and validated", seed)
   const place = makeWorkplace()
   try {
     const source = await makeSource(join(place.path, "source"))
@@ -145,7 +249,7 @@ export const runSnapshot = async ({ count, only, seed, tell }: Options): Promise
     for (const round of rounds) {
       const directory = join(place.path, `node-${round}`)
       mkdirSync(directory)
-      const failure = await runRound(directory, source, Random.of(seed, round), tally)
+      const failure = await runRound(directory, source, { random: Random.of(seed, round), tally })
       if (failure === undefined) tally.count("whole")
       else tally.fail({ ...failure, round })
       rmSync(directory, { recursive: true, force: true })

@@ -3,6 +3,7 @@ import { runCut } from "../../scripts/crash/cut.ts"
 import { runFlip } from "../../scripts/crash/flip.ts"
 import { runKill } from "../../scripts/crash/kill.ts"
 import type { Options } from "../../scripts/crash/report.ts"
+import { runSnapshot } from "../../scripts/crash/snapshot.ts"
 
 /** Short forms of `npm run crash`: they show that each part works, and what it finds in a few rounds. */
 
@@ -13,6 +14,12 @@ describe("npm run crash", () => {
     const tally = await runKill(few(4))
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("whole"), 4)
+  })
+
+  it("snapshot finds a whole chain state after each kill, and validates it in the end", async () => {
+    const tally = await runSnapshot(few(1))
+    assert.deepStrictEqual(tally.failures, [])
+    assert.strictEqual(tally.of("whole"), 1)
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {

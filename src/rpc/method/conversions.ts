@@ -6,8 +6,11 @@ import { parseJson } from "../json/readJson.ts"
  * node's method table: it also calls other daemons.
  */
 
-/** A parameter is text, JSON, or JSON with text as the fallback. */
-type Format = "text" | "json" | "json or text"
+/**
+ * A parameter is text, JSON, or JSON with text as the fallback. "any text" may have an equals sign, such as a label or a
+ * password: with -named it is not taken for a misspelled name.
+ */
+type Format = "text" | "any text" | "text or null" | "json" | "json or text"
 
 interface Parameter {
   readonly names: ReadonlyArray<string>
@@ -22,7 +25,8 @@ interface Parameters {
 
 /**
  * The parameters of the methods of reference/rpc.md 3 in their order. `|` separates aliases. The members of the options
- * object follow a colon. A mark shows a parameter that is not text: `*` JSON, `?` JSON or text.
+ * object follow a colon. Marks: `*` JSON, `?` JSON or text, `=` text that may have an equals sign (upstream
+ * `rpc/client.cpp`, `ParamFormat::STRING`), `!` text or the word null.
  */
 const PARAMETERS: Readonly<Record<string, string>> = {
   abandontransaction: "txid",
@@ -30,8 +34,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   addconnection: "address connection_type v2transport*",
   addnode: "node command v2transport*",
   addpeeraddress: "address port* tried*",
-  analyzepsbt: "psbt",
-  backupwallet: "destination",
+  analyzepsbt: "psbt=",
+  backupwallet: "destination=",
   bumpfee: "txid options* : conf_target* fee_rate* replaceable* estimate_mode outputs* original_change_index*",
   combinepsbt: "txs*",
   combinerawtransaction: "txs*",
@@ -40,24 +44,24 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   createmultisig: "nrequired* keys* address_type",
   createpsbt: "inputs* outputs* locktime* replaceable* version*",
   createrawtransaction: "inputs* outputs* locktime* replaceable* version*",
-  createwallet: "wallet_name disable_private_keys* blank* passphrase avoid_reuse* descriptors* load_on_startup* " +
+  createwallet: "wallet_name= disable_private_keys* blank* passphrase= avoid_reuse* descriptors* load_on_startup* " +
     "external_signer*",
   createwalletdescriptor: "type options* : internal* hdkey",
-  decodepsbt: "psbt",
+  decodepsbt: "psbt=",
   decoderawtransaction: "hexstring iswitness*",
   decodescript: "hexstring",
   dequeuetransaction: "txid",
   deriveaddresses: "descriptor range*",
-  descriptorprocesspsbt: "psbt descriptors* sighashtype bip32derivs* finalize*",
+  descriptorprocesspsbt: "psbt= descriptors* sighashtype= bip32derivs* finalize*",
   disconnectnode: "address nodeid*",
-  dumptxoutset: "path type options* : rollback?",
+  dumptxoutset: "path= type= options* : rollback?",
   echo: "arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9",
-  echoipc: "arg",
+  echoipc: "arg=",
   echojson: "arg0* arg1* arg2* arg3* arg4* arg5* arg6* arg7* arg8* arg9*",
-  encryptwallet: "passphrase",
+  encryptwallet: "passphrase=",
   estimaterawfee: "conf_target* threshold*",
   estimatesmartfee: "conf_target* estimate_mode",
-  finalizepsbt: "psbt extract*",
+  finalizepsbt: "psbt= extract*",
   fundrawtransaction: "hexstring options* iswitness* : add_inputs* include_unsafe* minconf* maxconf* changeAddress " +
     "changePosition* change_type includeWatching* lockUnspents* fee_rate* feeRate* subtractFeeFromOutputs* " +
     "input_weights* max_tx_weight* conf_target* estimate_mode replaceable* solving_data*",
@@ -65,7 +69,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   generatetoaddress: "nblocks* address maxtries*",
   generatetodescriptor: "num_blocks* descriptor maxtries*",
   getaddednodeinfo: "node",
-  getaddressesbylabel: "label",
+  getaddressesbylabel: "label=",
   getaddressinfo: "address",
   getauxblock: "hash auxpow",
   getbalance: "dummy minconf* include_watchonly* avoid_reuse*",
@@ -88,14 +92,14 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   getmempooldescendants: "txid verbose*",
   getmempoolentry: "txid",
   getnetworkhashps: "nblocks* height*",
-  getnewaddress: "label address_type",
+  getnewaddress: "label= address_type=",
   getnodeaddresses: "count* network",
   getorphantxs: "verbosity*",
   getrawchangeaddress: "address_type",
   getrawmempool: "verbose* mempool_sequence*",
   getrawtransaction: "txid verbosity|verbose* blockhash",
   getreceivedbyaddress: "address minconf* include_immature_coinbase*",
-  getreceivedbylabel: "label minconf* include_immature_coinbase*",
+  getreceivedbylabel: "label= minconf* include_immature_coinbase*",
   gettransaction: "txid include_watchonly* verbose*",
   gettxout: "txid n* include_mempool*",
   gettxoutproof: "txids* blockhash",
@@ -103,7 +107,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   gettxspendingprevout: "outputs* options* : mempool_only* return_spending_tx*",
   help: "command",
   importdescriptors: "requests*",
-  importmempool: "filepath options* : use_current_time* apply_fee_delta_priority* apply_unbroadcast_set*",
+  importmempool: "filepath= options* : use_current_time* apply_fee_delta_priority* apply_unbroadcast_set*",
   importprunedfunds: "rawtransaction txoutproof",
   invalidateblock: "blockhash",
   joinpsbts: "txs*",
@@ -112,18 +116,18 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   listlabels: "purpose",
   listreceivedbyaddress: "minconf* include_empty* include_watchonly* address_filter include_immature_coinbase*",
   listreceivedbylabel: "minconf* include_empty* include_watchonly* include_immature_coinbase*",
-  listsinceblock: "blockhash target_confirmations* include_watchonly* include_removed* include_change* label",
-  listtransactions: "label count* skip* include_watchonly*",
+  listsinceblock: "blockhash= target_confirmations* include_watchonly* include_removed* include_change* label=",
+  listtransactions: "label= count* skip* include_watchonly*",
   listunspent: "minconf* maxconf* addresses* include_unsafe* query_options* : minimumAmount* maximumAmount* " +
     "maximumCount* minimumSumAmount* include_immature_coinbase* includeNames*",
-  loadtxoutset: "path",
-  loadwallet: "filename load_on_startup*",
+  loadtxoutset: "path=",
+  loadwallet: "filename= load_on_startup*",
   lockunspent: "unlock* transactions* persistent*",
   logging: "include* exclude*",
-  migratewallet: "wallet_name passphrase",
+  migratewallet: "wallet_name= passphrase=",
   mockscheduler: "delta_time*",
   name_autoregister: "name value options*",
-  name_autorenew: "name on* options*",
+  name_autorenew: "name! on* options*",
   name_cancel: "name options*",
   name_firstupdate: "name rand tx value options* allow_active*",
   name_history: "name options*",
@@ -145,7 +149,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   reconsiderblock: "blockhash",
   removeprunedfunds: "txid",
   rescanblockchain: "start_height* stop_height*",
-  restorewallet: "wallet_name backup_file load_on_startup*",
+  restorewallet: "wallet_name= backup_file= load_on_startup*",
   scanblocks: "action scanobjects* start_height* stop_height* filtertype options* : filter_false_positives*",
   scantxoutset: "action scanobjects*",
   send: "outputs* conf_target* estimate_mode fee_rate* options* version* : add_inputs* include_unsafe* minconf* " +
@@ -155,20 +159,21 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   sendall: "recipients* conf_target* estimate_mode fee_rate* options* : add_to_wallet* fee_rate* include_watching* " +
     "inputs* locktime* lock_unspents* psbt* send_max* minconf* maxconf* version* conf_target* estimate_mode " +
     "replaceable* solving_data*",
-  sendmany: "dummy amounts* minconf* comment subtractfeefrom* replaceable* conf_target* estimate_mode fee_rate* " +
+  sendmany: "dummy= amounts* minconf* comment= subtractfeefrom* replaceable* conf_target* estimate_mode= fee_rate* " +
     "verbose*",
   sendmsgtopeer: "peer_id* msg_type msg",
   sendrawtransaction: "hexstring maxfeerate* maxburnamount*",
-  sendtoaddress: "address amount* comment comment_to subtractfeefromamount* replaceable* conf_target* estimate_mode " +
+  sendtoaddress:
+    "address= amount* comment= comment_to= subtractfeefromamount* replaceable* conf_target* estimate_mode= " +
     "avoid_reuse* fee_rate* verbose*",
   sendtoname: "name amount* comment comment_to subtractfeefromamount* replaceable*",
   setban: "subnet command bantime* absolute*",
-  setlabel: "address label",
+  setlabel: "address label=",
   setmocktime: "timestamp*",
   setnetworkactive: "state*",
   setwalletflag: "flag newvalue*",
-  signmessage: "address message",
-  signmessagewithprivkey: "privkey message",
+  signmessage: "address message=",
+  signmessagewithprivkey: "privkey message=",
   signrawtransactionwithkey: "hexstring privkeys* prevtxs* sighashtype",
   signrawtransactionwithwallet: "hexstring prevtxs* sighashtype",
   simulaterawtransaction: "rawtxs* options* : include_watchonly*",
@@ -178,11 +183,11 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   submitheader: "hexdata",
   submitpackage: "package* maxfeerate* maxburnamount*",
   testmempoolaccept: "rawtxs* maxfeerate*",
-  unloadwallet: "wallet_name load_on_startup*",
-  utxoupdatepsbt: "psbt descriptors*",
+  unloadwallet: "wallet_name= load_on_startup*",
+  utxoupdatepsbt: "psbt= descriptors*",
   validateaddress: "address",
   verifychain: "checklevel* nblocks*",
-  verifymessage: "address signature message",
+  verifymessage: "address signature= message=",
   verifytxoutproof: "proof",
   waitforblock: "blockhash timeout*",
   waitforblockheight: "height* timeout*",
@@ -192,14 +197,19 @@ const PARAMETERS: Readonly<Record<string, string>> = {
     "maxconf* changeAddress changePosition* change_type includeWatching* lockUnspents* fee_rate* feeRate* " +
     "subtractFeeFromOutputs* max_tx_weight* conf_target* estimate_mode replaceable* solving_data*",
   walletdisplayaddress: "address",
-  walletpassphrase: "passphrase timeout*",
-  walletpassphrasechange: "oldpassphrase newpassphrase",
-  walletprocesspsbt: "psbt sign* sighashtype bip32derivs* finalize*"
+  walletpassphrase: "passphrase= timeout*",
+  walletpassphrasechange: "oldpassphrase= newpassphrase=",
+  walletprocesspsbt: "psbt= sign* sighashtype= bip32derivs* finalize*"
 }
 
 export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
 
-const FORMATS: ReadonlyMap<string, Format> = new Map([["*", "json"], ["?", "json or text"]])
+const FORMATS: ReadonlyMap<string, Format> = new Map([
+  ["*", "json"],
+  ["?", "json or text"],
+  ["=", "any text"],
+  ["!", "text or null"]
+])
 
 const parameter = (word: string): Parameter => {
   const format = FORMATS.get(word.at(-1) ?? "") ?? "text"
@@ -221,7 +231,8 @@ export interface BadArgument {
 }
 
 const read = (format: Format, argument: string): Json | BadArgument => {
-  if (format === "text") return argument
+  if (format === "text" || format === "any text") return argument
+  if (format === "text or null") return argument === "null" ? null : argument
   const value = parseJson(argument)
   if (value !== undefined) return value
   return format === "json" ? { _tag: "BadArgument", argument } : argument
@@ -249,7 +260,7 @@ export const byPosition = (method: string, args: ReadonlyArray<string>): Readonl
 /**
  * Returns the parameters of a call by name, from arguments of the form `name=value`. An argument without an equals sign
  * is positional. An argument with an unknown name before the sign is positional too, if the next position accepts the
- * whole: a label such as `my=wallet`, or JSON.
+ * whole: a label such as `my=wallet`, or JSON. Otherwise the daemon gets the name and refuses it.
  */
 export const byName = (method: string, args: ReadonlyArray<string>): JsonObject | BadArgument => {
   const parameters = parametersOf(method)
@@ -287,6 +298,7 @@ const readNamed = (parameters: Parameters | undefined, argument: string, positio
   const known = [...parameters?.byPosition ?? [], ...parameters?.byName ?? []].find(({ names }) => names.includes(name))
   if (known !== undefined) return { name, text: argument.slice(sign + 1), format: known.format }
   const next = parameters?.byPosition[position]
-  if (next?.format === "text" || (next !== undefined && parseJson(argument) !== undefined)) return whole
+  if (next?.format === "any text") return whole
+  if (next?.format.startsWith("json") === true && parseJson(argument) !== undefined) return whole
   return { name, text: argument.slice(sign + 1), format: "json or text" }
 }

@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { readArgv } from "./argv.ts"
+import { translatedFlag } from "./coreFlags.ts"
 import { OPTIONS } from "./options.ts"
 import { printConfig } from "./printConfig.ts"
 import { decodeGathered, gather, type Settings, type SettingsInput } from "./settings.ts"
@@ -23,7 +24,7 @@ export const readCommandLine = (input: SettingsInput): Either.Either<DaemonComma
 
   if (wants("help")) return Either.right(DaemonCommand.Help())
   if (wants("version")) return Either.right(DaemonCommand.Version())
-  if (problems.length > 0) return Either.left(new UsageError({ problems }))
+  if (problems.length > 0) return Either.left(new UsageError({ problems: problems.map(translatedFlag) }))
   return Either.gen(function*() {
     const gathered = yield* gather(OPTIONS, given, input)
     const settings = yield* decodeGathered(gathered, input)

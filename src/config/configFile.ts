@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs"
 import { parse, TomlDate, TomlError } from "smol-toml"
 import { codeOf } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
+import { keyHint } from "./coreFlags.ts"
 import { type Option } from "./optionRow.ts"
 import { isOptionName, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 import type { Given, OptionSource } from "./sources.ts"
@@ -117,6 +118,8 @@ class FileReader {
           : `${key}: unknown key; it belongs into the table, as ${option.key}`
       )
     }
+    const core = keyHint(key)
+    if (core !== undefined) return this.complain(path, `${key}: unknown key; as a flag: ${core}`)
     const meant = nearest(key, KEYS.keys())
     this.complain(path, `${key}: unknown key${meant === undefined ? "" : `; did you mean ${meant}?`}`)
   }
@@ -130,13 +133,19 @@ class FileReader {
 const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
+/** What the parser says about a text without quotes, as the reference node's file has it: `rpcuser=bob`. */
+const UNQUOTED = /^(?:invalid value|illegal character in numeric literal|incomplete key-value)/
+
+const withQuotes = (reason: string): string =>
+  UNQUOTED.test(reason) ? `${reason}; texts stand in quotes, as in rpcuser = "NAME"` : reason
+
 /** Parses the text of a configuration file to a source, or returns its problems on the left. */
 export const fromFile = ({ file, text }: ConfigText): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
     catch: (error) =>
       error instanceof TomlError
-        ? `${shownPath(file)}:${error.line} is not TOML: ${tomlReason(error)}`
+        ? `${shownPath(file)}:${error.line} is not TOML: ${withQuotes(tomlReason(error))}`
         : `${shownPath(file)} is not TOML`
   })
   if (Either.isLeft(document)) return Either.left([document.left])

@@ -14,6 +14,7 @@ import { readArgv } from "./argv.ts"
 import type { AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
+import { translatedFlag } from "./coreFlags.ts"
 import type { HashedUser } from "./hashedUser.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { type OptionTable } from "./optionRow.ts"
@@ -379,6 +380,6 @@ export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either
 /** Returns the settings in force, or the errors in flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
-  if (problems.length > 0) return Either.left(new UsageError({ problems }))
+  if (problems.length > 0) return Either.left(new UsageError({ problems: problems.map(translatedFlag) }))
   return Either.flatMap(gather(OPTIONS, given, input), (gathered) => decodeGathered(gathered, input))
 }

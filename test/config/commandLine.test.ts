@@ -96,6 +96,20 @@ describe("-printconfig", () => {
     assert.notProperty(parse(text), "rpcpassword")
   })
 
+  it.each([
+    [["-daemon"], "-daemon: unknown flag; svcd stays in the foreground"],
+    [["-server=1"], "-server: unknown flag; leave it out"],
+    [["-testnet"], "-testnet: unknown flag; write -network testnet"],
+    [["-rpcport=1"], "-rpcport: unknown flag; write -rpcaddr HOST:PORT"],
+    [["-connect", "h:1"], "-connect: unknown flag; write -addpeer HOST:PORT"],
+    [["-noserver"], "-noserver: unknown flag; leave it out"],
+    [["-debug=net"], "-debug: unknown flag; write -debugsubsystem NAME"],
+    [["-netwrok", "regtest"], "-netwrok: unknown flag; did you mean -network?"]
+  ])("explains flags of Namecoin Core: %j", (argv, text) => {
+    const refused = readCommandLine(inputOf(argv))
+    assert.include(Either.isLeft(refused) ? refused.left.message : "accepted", text)
+  })
+
   const flags = FastCheck.record({
     network: FastCheck.constantFrom("mainnet", "testnet", "regtest"),
     datadir: FastCheck.fullUnicodeString({ minLength: 1 }).map((text) => `/${text.replaceAll("\0", "x")}`),

@@ -11,6 +11,8 @@ const read = (text: string) => fromFile({ text, file: "/d/svcd.conf" })
 
 const problems = (text: string) => Either.match(read(text), { onLeft: (found) => found, onRight: () => [] })
 
+const IN_QUOTES = "texts stand in quotes, as in rpcuser = \"NAME\""
+
 describe("fromFile", () => {
   it("takes every key, each with its place", () => {
     const text = [
@@ -57,7 +59,9 @@ describe("fromFile", () => {
   it.each([
     ["loglevel = \"info\"\nthis is not TOML\n", "/d/svcd.conf:2 is not TOML: illegal character in key"],
     ["a = 1\n\na = 2", "/d/svcd.conf:3 is not TOML: trying to redefine an already defined table or value"],
-    ["rpcpassword = geheim", "/d/svcd.conf:1 is not TOML: invalid value"],
+    ["rpcpassword = geheim", `/d/svcd.conf:1 is not TOML: invalid value; ${IN_QUOTES}`],
+    ["\nrpcallowip=127.0.0.1", `/d/svcd.conf:2 is not TOML: illegal character in numeric literal; ${IN_QUOTES}`],
+    ["rpcport = 8336", "/d/svcd.conf:1 rpcport: unknown key; as a flag: write -rpcaddr HOST:PORT"],
     ["\n\nfrobnicate = 1", "/d/svcd.conf:3 frobnicate: unknown key"],
     ["lisen = 1", "/d/svcd.conf:1 lisen: unknown key; did you mean listen?"],
     ["[databse]\npagesize = 1", "/d/svcd.conf:1 unknown table [databse]; did you mean [database]?"],

@@ -1,5 +1,6 @@
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
+import { translatedBy } from "../../config/coreFlags.ts"
 import { type Option, type OptionTable } from "../../config/optionRow.ts"
 import { OPTIONS } from "../../config/options.ts"
 import { SHELLS } from "../tool/arguments.ts"
@@ -145,13 +146,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["color", "set NO_COLOR in the environment to have none"]
 ])
 
-/** Adds the equivalent here to the problem of a flag of the reference client. */
-const translated = (problem: string): string => {
-  const flag = /^--?([a-z]+): unknown flag/.exec(problem)?.[1]
-  const hint = flag === undefined ? undefined : ELSEWHERE.get(flag)
-  return hint === undefined ? problem : `-${flag}: unknown flag; ${hint}`
-}
-
 /** All flags, of the program and of its commands. */
 const ALL = { ...CLI_FLAGS, ...CLI_COMMANDS.status.options, ...CLI_COMMANDS.names.options }
 
@@ -214,7 +208,7 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
     given,
     command,
     words,
-    problems: problems.map(translated)
+    problems: problems.map(translatedBy(ELSEWHERE))
   }
 }
 

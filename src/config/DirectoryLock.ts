@@ -1,4 +1,5 @@
 import Database from "better-sqlite3"
+import { nativeProblem } from "../base/nativePart.ts"
 import { keepPrivate } from "../base/privateFile.ts"
 
 /**
@@ -97,6 +98,6 @@ export const takeLock = (file: string): LockOutcome => {
     return { _tag: "InUse", pid }
   } catch (error) {
     database?.close()
-    return { _tag: "Unusable", reason: reasonOf(sqliteCode(error)) }
+    return { _tag: "Unusable", reason: nativeProblem(error, "better-sqlite3") ?? reasonOf(sqliteCode(error)) }
   }
 }

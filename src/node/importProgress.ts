@@ -57,7 +57,10 @@ export const drawBar = (progress: ImportProgress, columns: number): string => {
 
 const CLEAR_LINE = "\r\u001b[2K"
 
-/** Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log. */
+/**
+ * Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log, of which an import
+ * of hours makes many. The first one has numbers to show.
+ */
 export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effect<never, never, Chain> =>
   Effect.flatMap(Chain, (chain) => {
     const look = Effect.flatMap(chain.progress, ({ importing }) => {
@@ -69,8 +72,9 @@ export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effec
       const message = importing.phase === "headers" ? "reading headers" : "importing blocks"
       return Effect.logInfo(message, facts)
     })
-    const every = Schedule.spaced(terminal === undefined ? "2 seconds" : "200 millis")
-    return Effect.sleep(terminal === undefined ? "1 second" : "0 millis").pipe(
+    const pause = terminal === undefined ? "30 seconds" : "200 millis"
+    const every = Schedule.spaced(pause)
+    return Effect.sleep(terminal === undefined ? pause : "0 millis").pipe(
       Effect.zipRight(Effect.repeat(look, every)),
       Effect.zipRight(Effect.never),
       Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE)))

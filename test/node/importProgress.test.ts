@@ -159,24 +159,24 @@ describe("showImport", () => {
         assert.deepStrictEqual(logged, [])
       })))
 
-  it.effect("logs a line every two seconds without a terminal, and none for an import shorter than a second", () =>
+  it.effect("logs a line every thirty seconds without a terminal, and none for a shorter import", () =>
     showing(false, ({ become, end, logged, written }) =>
       Effect.gen(function*() {
         become(headers())
-        yield* TestClock.adjust("999 millis")
+        yield* TestClock.adjust("29999 millis")
         assert.deepStrictEqual(logged, [])
         yield* TestClock.adjust("1 millis")
         const facts = { height: 4_999, blocks: 5_000, of: 20_000, blocksPerSecond: 500, etaSeconds: 30 }
         assert.deepStrictEqual(logged.splice(0), [["reading headers", facts]])
         become(blocks({ height: 5 }))
-        yield* TestClock.adjust("1999 millis")
+        yield* TestClock.adjust("29999 millis")
         assert.deepStrictEqual(logged, [])
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual(logged.splice(0), [["importing blocks", { ...facts, height: 5 }]])
-        yield* TestClock.adjust("10 seconds")
+        yield* TestClock.adjust("150 seconds")
         assert.strictEqual(logged.splice(0).length, 5)
         yield* end
-        yield* TestClock.adjust("10 seconds")
+        yield* TestClock.adjust("60 seconds")
         assert.deepStrictEqual([logged, written], [[], []])
       })))
 })

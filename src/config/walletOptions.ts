@@ -92,6 +92,13 @@ export const WALLET_OPTIONS = {
     "refuse payments that depend on too many unconfirmed transactions",
     { default: "1" }
   ),
+  autorenew: singleOption(
+    Kind.onOffKind,
+    "autorenew",
+    GROUP,
+    "let wallets renew the names that name_autoregister registers",
+    { default: "1" }
+  ),
   walletbroadcast: singleOption(Kind.onOffKind, "walletbroadcast", GROUP, "let wallets send their transactions", {
     default: "1"
   })

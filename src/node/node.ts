@@ -79,6 +79,7 @@ const rulesOf = (wallet: WalletValues): WalletRules => ({
   avoidPartialSpends: wallet.avoidpartialspends,
   maxGroupingFee: wallet.maxapsfee,
   rejectLongChains: wallet.walletrejectlongchains,
+  autoRenew: wallet.autorenew,
   broadcast: wallet.walletbroadcast
 })
 

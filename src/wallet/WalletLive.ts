@@ -271,7 +271,8 @@ export const make = (
     const { payments, step: offers } = yield* makePayments(parts)
     const { step, ...names } = yield* makeNames({ ...parts, keys, payments }, {
       limitNameChains,
-      addressType: parts.rules.addressType
+      addressType: parts.rules.addressType,
+      autoRenew: parts.rules.autoRenew
     })
     yield* maintain(parts, calls, { offers, names: step }).pipe(Effect.annotateLogs(annotations(name)))
 

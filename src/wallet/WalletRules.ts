@@ -34,6 +34,8 @@ export interface WalletRules {
   readonly maxGroupingFee: number
   /** Whether a payment is refused that the mempool's limits of dependent transactions would refuse. */
   readonly rejectLongChains: boolean
+  /** Whether a wallet renews the names that it registers in one call, unless the caller says otherwise. */
+  readonly autoRenew: boolean
   /** Whether wallets offer their transactions to the mempool. */
   readonly broadcast: boolean
 }
@@ -53,5 +55,6 @@ export const DEFAULT_RULES: WalletRules = {
   avoidPartialSpends: false,
   maxGroupingFee: 0,
   rejectLongChains: true,
+  autoRenew: true,
   broadcast: true
 }

@@ -121,6 +121,7 @@ describe("decodeSettings", () => {
         avoidpartialspends: false,
         maxapsfee: 0,
         walletrejectlongchains: true,
+        autorenew: true,
         walletbroadcast: true
       },
       logLevel: "info",

@@ -7,7 +7,18 @@ import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
-import { IN_HEX, isAlive, type OwnedName, ownedNames, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import {
+  IN_HEX,
+  isAlive,
+  type OwnedName,
+  ownedNames,
+  type OwnNameEntry,
+  ownNamesOf,
+  renewalOf,
+  RENEWALS_IN_HEX,
+  type Shown,
+  shownBytes
+} from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
@@ -30,6 +41,8 @@ export interface OwnNames {
   readonly given: number
   readonly pending: ReadonlyArray<OwnNameEntry>
   readonly registrations: ReadonlyArray<OwnNameEntry>
+  /** Whether the wallet renews a name by itself; `undefined` if the daemon does not say. */
+  readonly renews: ((name: Shown) => boolean) | undefined
   /** Whether blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
   /** Unix time in seconds. */
@@ -40,7 +53,12 @@ export interface OwnNames {
 const FAILURE_DAYS = 30
 
 export const select = (
-  answers: { readonly list: Json; readonly pending: Json | undefined; readonly registrations: Json | undefined },
+  answers: {
+    readonly list: Json
+    readonly pending: Json | undefined
+    readonly registrations: Json | undefined
+    readonly renewals: Json | undefined
+  },
   { all, expiring, prefix }: NamesCommandOptions,
   { dated, now }: { readonly now: number; readonly dated: boolean }
 ): OwnNames => {
@@ -62,6 +80,7 @@ export const select = (
     given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
     registrations: under ? ownNamesOf(answers.registrations).filter((entry) => fits(entry) && isNews(entry)) : [],
+    renews: renewalOf(answers.renewals),
     dated,
     now
   }
@@ -74,6 +93,7 @@ const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<Own
     const rest = yield* Effect.all({
       pending: ask(daemon, "name_pending", IN_HEX),
       registrations: ask(daemon, "name_registrations", IN_HEX),
+      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
     const now = yield* unixTime
@@ -96,13 +116,24 @@ const VALUE = { title: "VALUE", atLeast: 8 }
 
 const valueCell = ({ value }: OwnNameEntry): TableCell => ({ text: value === undefined ? "" : shownBytes(value) })
 
-const nameTable = ({ dated, names, now }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+/** Whether the wallet renews a name; empty for a name that it cannot renew. */
+const renewalCell = (name: OwnedName, renews: (name: Shown) => boolean): TableCell =>
+  !isAlive(name) ? { text: "" } : renews(name.name) ? { text: "auto" } : { text: "by hand", colour: "yellow" }
+
+const nameTable = ({ dated, names, now, renews }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   names.length === 0 ? [] : table(
-    [NAME, { title: "EXPIRES IN", align: "right" }, ...(dated ? [{ title: "ABOUT" }] : []), VALUE],
+    [
+      NAME,
+      { title: "EXPIRES IN", align: "right" },
+      ...(dated ? [{ title: "ABOUT" }] : []),
+      ...(renews === undefined ? [] : [{ title: "RENEWAL" }]),
+      VALUE
+    ],
     names.map((name) => [
       { text: shownBytes(name.name), colour: urgency(name) },
       { text: expiryText(name), colour: urgency(name) },
       ...(dated ? [{ text: name.expiresIn <= 0 ? "" : dayText(now + name.expiresIn * BLOCK_SECONDS) }] : []),
+      ...(renews === undefined ? [] : [renewalCell(name, renews)]),
       valueCell(name)
     ]),
     screen
@@ -144,7 +175,7 @@ const registrationTable = ({ registrations }: OwnNames, screen: Screen): Readonl
   ]
 
 /** The remarks below the tables. */
-const remarks = ({ dated, expired, given, names, pending }: OwnNames): ReadonlyArray<string> => {
+const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const soon = names.filter((name) => isAlive(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
   const hidden = [
@@ -159,6 +190,9 @@ const remarks = ({ dated, expired, given, names, pending }: OwnNames): ReadonlyA
           dated ? "four weeks" : quantityOf(RENEW_SOON, "block")
         }; "svcd-cli name_update NAME" renews one.`
       ]),
+    ...(renews === undefined || names.every((name) => !isAlive(name) || renews(name.name))
+      ? []
+      : ["\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name, \"… null true\" all its names."]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`])
   ]
 }
@@ -194,12 +228,13 @@ const entryJson = (
   ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
 })
 
-export const namesJson = ({ dated, names, now, pending, registrations }: OwnNames): Json =>
+export const namesJson = ({ dated, names, now, pending, registrations, renews }: OwnNames): Json =>
   objectOf({
     names: names.map((entry) =>
       objectOf({
         ...entryJson(entry, "expires_in", "expired", "ismine", "height", "txid", "vout", "address"),
-        expires_about: dated ? now + entry.expiresIn * BLOCK_SECONDS : undefined
+        expires_about: dated ? now + entry.expiresIn * BLOCK_SECONDS : undefined,
+        autorenew: renews === undefined ? undefined : isAlive(entry) && renews(entry.name)
       })
     ),
     pending: pending.map((entry) => objectOf(entryJson(entry, "op", "txid", "vout", "address"))),

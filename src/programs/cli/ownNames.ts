@@ -52,4 +52,14 @@ export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
     return expiresIn === undefined ? [] : [{ ...entry, expiresIn }]
   }).sort((a, b) => a.expiresIn - b.expiresIn || (a.name.hex < b.name.hex ? -1 : 1))
 
+/** Which names the wallet renews by itself, from the answer of `name_autorenew`; `undefined` without one. */
+export const renewalOf = (answer: Json | undefined): ((name: Shown) => boolean) | undefined => {
+  if (answer === undefined) return undefined
+  const names = new Set(ownNamesOf(at(answer, "names")).map(({ name }) => name.hex))
+  return at(answer, "all") === true ? () => true : ({ hex }) => names.has(hex)
+}
+
+/** The parameters of `name_autorenew` that change nothing, with names in hex. */
+export const RENEWALS_IN_HEX = { options: { nameEncoding: "hex" } } as const
+
 export const isAlive = ({ expiresIn, mine }: OwnedName): boolean => mine && expiresIn > 0

@@ -8,7 +8,7 @@ import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
-import { IN_HEX, isAlive, type OwnedName, ownedNames } from "./ownNames.ts"
+import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -27,6 +27,7 @@ export interface StatusAnswers {
   readonly balances: Answer
   readonly wallet: Answer
   readonly names: Answer
+  readonly renewals: Answer
   /** Unix time in seconds. */
   readonly now: number
 }
@@ -43,7 +44,8 @@ const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
       wallets: ask(daemon, "listwallets"),
       balances: ask(daemon, "getbalances"),
       wallet: ask(daemon, "getwalletinfo"),
-      names: ask(daemon, "name_list", IN_HEX)
+      names: ask(daemon, "name_list", IN_HEX),
+      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX)
     }, { concurrency: "unbounded" })
     return { chain, ...rest, now: yield* unixTime }
   })
@@ -115,14 +117,17 @@ const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
 /** Blocks below which a name should be renewed soon: four weeks. */
 export const RENEW_SOON = 4 * 7 * 144
 
-const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now }: StatusAnswers): Row => {
+const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now, renewals }: StatusAnswers): Row => {
   const alive = names.filter(isAlive)
   const next = alive[0]
   if (next === undefined) return ["Names", "none"]
   const when = networkOf(chain) === "regtest" ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
+  const renews = renewalOf(renewals) ?? (() => true)
+  const byHand = alive.filter(({ name }) => !renews(name)).length
   return [
     "Names",
-    `${grouped(alive.length)}, the next expires in ${quantityOf(next.expiresIn, "block")}${when}`,
+    `${grouped(alive.length)}, the next expires in ${quantityOf(next.expiresIn, "block")}${when}` +
+    (byHand === 0 ? "" : `; ${grouped(byHand)} not renewed automatically`),
     next.expiresIn <= RENEW_SOON ? "yellow" : undefined
   ]
 }
@@ -179,6 +184,7 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
 export const statusJson = (answers: StatusAnswers): Json => {
   const { balances, chain, mempool, names, network, uptime, wallet, wallets } = answers
   const alive = ownedNames(names).filter(isAlive)
+  const renews = renewalOf(answers.renewals)
   return objectOf({
     network: networkOf(chain),
     version: versionOf(network),
@@ -205,7 +211,10 @@ export const statusJson = (answers: StatusAnswers): Json => {
       immature: at(balances, "mine", "immature"),
       unlocked_until: at(wallet, "unlocked_until"),
       names: names === undefined ? undefined : alive.length,
-      next_expires_in: alive[0]?.expiresIn
+      next_expires_in: alive[0]?.expiresIn,
+      names_by_hand: names === undefined || renews === undefined
+        ? undefined
+        : alive.filter(({ name }) => !renews(name)).length
     }),
     warnings: warningsOf(answers)
   })

@@ -23,6 +23,8 @@ export interface NameSettings {
   readonly limitNameChains: number
   /** Type of the addresses that own the names. */
   readonly addressType: AddressType
+  /** Whether names that `register` registers for the wallet itself are renewed, unless the caller says otherwise. */
+  readonly autoRenew: boolean
   /** Cryptographically random bytes. */
   readonly randomBytes: (size: number) => Bytes
 }

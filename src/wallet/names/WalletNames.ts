@@ -7,6 +7,12 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { InvalidWalletRequest, NameOperationRefused } from "../errors.ts"
 import type { FeeChoice, SpendFailure } from "../payments/WalletPayments.ts"
 
+/** The options of a registration in one call. */
+export interface RegistrationOptions extends NameOptions {
+  /** Whether the wallet renews the name before it expires; by default the operator's setting. */
+  readonly renew?: boolean
+}
+
 /** Why a name operation cannot be sent. */
 export type NameFailure = SpendFailure | NameOperationRefused | TransactionRejected
 
@@ -79,15 +85,21 @@ export interface WalletNames {
     request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }
   ) => Effect.Effect<Transaction, NameFailure>
   /** Runs both steps of a registration, across restarts. Returns once the first step is sent. */
-  readonly register: (name: Bytes, value: Bytes, options: NameOptions) => Effect.Effect<Registration, NameFailure>
+  readonly register: (name: Bytes, value: Bytes, options: RegistrationOptions) => Effect.Effect<Registration, NameFailure>
   /** All registrations, in the order of their start. */
   readonly registrations: () => ReadonlyArray<Registration>
   /** Cancels a registration whose NAME_FIRSTUPDATE is not sent. */
   readonly cancelRegistration: (name: Bytes) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Names whose last confirmed operation is in a wallet transaction, by the bytes of the name. */
   readonly list: () => ReadonlyArray<WalletName>
-  /** Sets whether a name is renewed before it expires; without `name`, whether all names are. */
-  readonly setRenewal: (name: Bytes | undefined, on: boolean) => Effect.Effect<void, StorageFailure>
+  /**
+   * Sets whether a name is renewed before it expires; without `name`, whether all names are. Fails for a name that the
+   * wallet neither owns nor registers: its owner would wait for a renewal in vain.
+   */
+  readonly setRenewal: (
+    name: Bytes | undefined,
+    on: boolean
+  ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Which names are renewed. */
   readonly renewal: () => { readonly all: boolean; readonly names: ReadonlyArray<Bytes> }
 }

@@ -24,9 +24,9 @@ import {
   withOwner
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
-import { dueRenewals, withRenewal } from "./renewals.ts"
+import { dueRenewals, holdsName, isRenewed, withRenewal } from "./renewals.ts"
 import { advanceAll, type Lost } from "./saga.ts"
-import type { NameFailure, NameOptions, Registration, WalletNames } from "./WalletNames.ts"
+import type { NameFailure, RegistrationOptions, Registration, WalletNames } from "./WalletNames.ts"
 
 /** Begins automatic registrations, and cancels them for the owner. */
 
@@ -50,14 +50,27 @@ const existingNew = (
     return { ...draft, rand, newTxid: coin.txid, newVout: coin.vout }
   })
 
+/** Runs work after storing that its name is renewed; undoes that if the work fails. */
+const renewing = <A>(
+  parts: NameParts,
+  { name, on }: { readonly name: Bytes; readonly on: boolean },
+  work: Effect.Effect<A, NameFailure>
+): Effect.Effect<A, NameFailure> =>
+  !on || isRenewed(parts.file.document, name)
+    ? work
+    : Effect.zipRight(
+      update(parts, withRenewal(name, true)),
+      Effect.tapError(work, () => update(parts, withRenewal(name, false)))
+    )
+
 /** Begins a registration that the wallet continues by itself. Returns once its NAME_NEW is sent or found. */
 const register = (
   parts: NameParts,
   { name, value }: { readonly name: Bytes; readonly value: Bytes },
-  options: NameOptions
+  options: RegistrationOptions
 ): Effect.Effect<Registration, NameFailure> =>
   Effect.gen(function*() {
-    const { file } = parts
+    const { autoRenew, file } = parts
     yield* checkLengths(name, value)
     const isKnown = entriesOf(file.document, name).some(isUnderWay)
     if (isKnown || isBeingRegistered(parts, name)) {
@@ -68,16 +81,19 @@ const register = (
     }
     yield* ensureKeysOpen(parts)
     const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
+    // A name for another owner cannot be renewed by this wallet.
+    const on = options.destination === undefined && (options.renew ?? autoRenew)
     // A NAME_NEW that was sent before cannot carry the additional outputs.
     const existing = options.sendCoins === undefined ? yield* existingNew(parts, draft) : undefined
     if (existing !== undefined) {
-      yield* update(parts, withEntry(existing))
+      yield* renewing(parts, { name, on }, update(parts, withEntry(existing)))
       yield* tell(parts, registrationOf(existing))
       return registrationOf(existing)
     }
     // The name may be for another owner; the output of the commitment has to belong to the wallet.
     const { sendCoins } = options
-    const { entry } = yield* withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins }))
+    const sending = withOwner(parts, undefined, (script) => sendNew(parts, draft, { script, sendCoins }))
+    const { entry } = yield* renewing(parts, { name, on }, sending)
     return registrationOf(entry)
   })
 
@@ -97,6 +113,7 @@ const cancelRegistration = (
       const reason = "the registration of this name can not be called off: its name_firstupdate is sent"
       return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
     }
+    if (!holdsName(parts.ledger.coins(), name)) yield* update(parts, withRenewal(name, false))
     if (isUnsent(entry)) return yield* update(parts, withoutEntry(entryKey(entry)))
     const failed: RegistrationEntry = { ...entry, step: "failed", note: CALLED_OFF }
     yield* update(parts, withEntry(failed))
@@ -129,6 +146,19 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     }
   })
 
+/** Stores which names are renewed. A mistyped name is refused, not remembered. */
+const setRenewal = (
+  parts: NameParts,
+  name: Bytes | undefined,
+  on: boolean
+): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
+  Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
+    const isOwn = name === undefined || holdsName(parts.ledger.coins(), name) ||
+      entriesOf(parts.file.document, name).some(({ step }) => step !== "done" && step !== "failed")
+    if (isOwn || !on) return update(parts, withRenewal(name, on))
+    return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
+  })
+
 /** The name operations of a wallet. */
 export interface Names extends WalletNames {
   /**
@@ -141,6 +171,7 @@ export interface Names extends WalletNames {
 const DEFAULTS: NameSettings = {
   limitNameChains: 1,
   addressType: "legacy",
+  autoRenew: true,
   randomBytes: (size) => new Uint8Array(randomBytes(size))
 }
 
@@ -165,7 +196,7 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       registrations: () => file.document.registrations.map(registrationOf),
       cancelRegistration: (name) => turn(cancelRegistration(parts, name)),
       list: () => parts.ledger.names(),
-      setRenewal: (name, on) => update(parts, withRenewal(name, on)),
+      setRenewal: (name, on) => turn(setRenewal(parts, name, on)),
       renewal: () => file.document.renewals,
       step: turn(Effect.zipRight(carryOn, renewDue(parts)))
     }

@@ -42,6 +42,17 @@ export const dueRenewals = (
   return due.sort((a, b) => a.made - b.made).map(({ name }) => name)
 }
 
+/** Whether a name is renewed, by its own setting or that of all names. */
+export const isRenewed = ({ renewals }: WalletDocument, name: Bytes): boolean =>
+  renewals.all || renewals.names.some((other) => equal(other, name))
+
+/** Whether a coin of the wallet has a name that can still be renewed. */
+export const holdsName = (coins: ReadonlyArray<WalletCoin>, name: Bytes): boolean =>
+  coins.some((coin) => {
+    const held = nameIn(coin)
+    return held !== undefined && !coin.expired && coin.own.spendable && equal(held, name)
+  })
+
 /** Stores whether a name is renewed; without `name`, whether all names are. */
 export const withRenewal = (name: Bytes | undefined, on: boolean) => (document: WalletDocument): WalletDocument => {
   if (name === undefined) return { ...document, renewals: { ...document.renewals, all: on } }

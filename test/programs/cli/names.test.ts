@@ -112,6 +112,22 @@ Not shown: 1 expired, 1 given away; -all shows them.
       assert.strictEqual(none, "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one.\n")
     }))
 
+  it.effect("shows which names the wallet renews, where the daemon says so", () =>
+    Effect.gen(function*() {
+      const list = { name_list: [owned("d/auto", 30_000), owned("d/hand", 31_000), owned("d/lost", 0)] }
+      const some = { ...list, name_autorenew: { all: false, names: [{ name: hex("d/auto") }] } }
+      const text = yield* shown(some, { all: true })
+      assert.match(text, /RENEWAL {2}VALUE\n/)
+      assert.match(text, /^d\/auto .* auto +value/m)
+      assert.match(text, /^d\/hand .* by hand +value/m)
+      assert.match(text, /^d\/lost +expired +value/m)
+      assert.include(text, "\"svcd-cli name_autorenew NAME true\" makes the wallet renew a name")
+      const all = yield* shown({ ...list, name_autorenew: { all: true, names: [] } })
+      assert.notMatch(all, /by hand|name_autorenew/)
+      const { names } = JSON.parse(yield* shown(some, { json: true }))
+      assert.deepStrictEqual(names.map((each: { autorenew: boolean }) => each.autorenew), [true, false])
+    }))
+
   it.effect("escapes control characters, and fits the terminal", () =>
     Effect.gen(function*() {
       const evil = "d/\u001b]0;title\u0007\u202e\n名前"

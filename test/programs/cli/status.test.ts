@@ -91,6 +91,13 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.include(lineOf(behind, "Chain"), "synchronising")
     }))
 
+  it.effect("says how many names the wallet does not renew", () =>
+    Effect.gen(function*() {
+      const answers = { ...WHOLE, name_autorenew: { all: false, names: [{ name: hex("d/a") }] } }
+      assert.match(lineOf(yield* shown(answers), "Names") ?? "", /; 1 not renewed automatically$/)
+      assert.strictEqual(JSON.parse(yield* shown(answers, true)).wallet.names_by_hand, 1)
+    }))
+
   it.effect("omits facts that a daemon does not report", () =>
     Effect.gen(function*() {
       const text = yield* shown({ getblockchaininfo: CHAIN })

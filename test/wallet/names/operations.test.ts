@@ -352,10 +352,28 @@ describe("renewal", () => {
       })
     ))
 
+  it.effect("refuses a name that the wallet neither owns nor registers", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const refused = yield* Effect.flip(names.setRenewal(bytes("d/exmaple"), true))
+        assert.strictEqual(refused.message, "the wallet neither owns nor registers this name")
+        assert.deepStrictEqual(names.renewal().names, [])
+        // Switching off what is left from earlier is possible.
+        yield* names.setRenewal(bytes("d/exmaple"), false)
+        yield* own(world, names)
+        yield* names.setRenewal(NAME, true)
+        yield* names.setRenewal(NAME, false)
+        yield* mine(world, names, 31)
+        assert.strictEqual((yield* Effect.flip(names.setRenewal(NAME, true)))._tag, "InvalidWalletRequest")
+      })
+    ))
+
   it.effect("stores which names are renewed", () =>
     withNames((names) =>
       Effect.gen(function*() {
         const other = concat(NAME, Uint8Array.of(1))
+        yield* names.nameNew(NAME, {})
+        yield* names.nameNew(other, {})
         yield* names.setRenewal(NAME, true)
         yield* names.setRenewal(other, true)
         yield* names.setRenewal(NAME, false)

@@ -48,6 +48,52 @@ const takeAway = (world: World, name: Bytes): void => {
   ])
 }
 
+describe("the renewal of registered names", () => {
+  const BEGUN = { all: false, names: [NAME] }
+  const NONE = { all: false, names: [] }
+
+  it.effect("is on by default, and renews the name", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        assert.deepStrictEqual(names.renewal(), BEGUN)
+        yield* mine(world, names, 45)
+        assert.isAbove(world.made("name_update").length, 0)
+      })
+    ))
+
+  it.effect("is off on request, for another owner, and where the operator does not want it", () =>
+    Effect.gen(function*() {
+      yield* withNames((names) =>
+        Effect.gen(function*() {
+          yield* names.register(NAME, VALUE, { renew: false })
+          yield* names.register(bytes("d/given"), VALUE, { destination: Uint8Array.of(0x51), renew: true })
+          assert.deepStrictEqual(names.renewal(), NONE)
+        })
+      )
+      const world = new World()
+      const wallet = yield* world.parts
+      const names = yield* makeNames(wallet, { autoRenew: false })
+      yield* names.register(NAME, VALUE, {})
+      assert.deepStrictEqual(names.renewal(), NONE)
+      yield* names.register(bytes("d/kept"), VALUE, { renew: true })
+      assert.deepStrictEqual(names.renewal(), { all: false, names: [bytes("d/kept")] })
+    }).pipe(Effect.scoped, quiet))
+
+  it.effect("ends with a registration that fails to start or is cancelled", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        world.poor = true
+        yield* Effect.flip(names.register(NAME, VALUE, {}))
+        assert.deepStrictEqual(names.renewal(), NONE)
+        world.poor = false
+        yield* names.register(NAME, VALUE, {})
+        yield* names.cancelRegistration(NAME)
+        assert.deepStrictEqual(names.renewal(), NONE)
+      })
+    ))
+})
+
 describe("register", () => {
   it.effect("completes, and reveals the name only when the next block may contain it", () =>
     withNames((names, world) =>

@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, EMPTY, equal, toHex } from "../../../protocol/bytes.ts"
+import type { StorageFailure } from "../../../storage/errors.ts"
 import { lintWarnings } from "../../../values/lint.ts"
+import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
 import type { Registration } from "../../../wallet/names/WalletNames.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Method } from "../../method/methodTable.ts"
@@ -45,10 +47,18 @@ const registrationJson = (context: ShapeContext, registration: Registration) => 
   }
 }
 
+const isRenewedBy = (wallet: Wallet, name: Bytes): boolean => {
+  const { all, names } = wallet.names.renewal()
+  return all || names.some((other) => equal(other, name))
+}
+
 const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<typeof RENEWALS> => {
   const { all, names } = wallet.names.renewal()
   return { all, names: names.map((name) => nameTextJson(name, context.nameEncoding)) }
 }
+
+const refusedByWallet = (failure: InvalidWalletRequest | StorageFailure): RpcError | StorageFailure =>
+  failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
 
 export const makeRegistrationMethods = (
   { chain, known, node, wallets }: NameMethodParts
@@ -73,11 +83,19 @@ export const makeRegistrationMethods = (
     params: {
       name: string("The name."),
       value: optional(string("The value."), "\"\""),
-      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
+      options: orEmpty(notNull(object({
+        ...ENCODINGS,
+        ...WRITE_OPTIONS,
+        autorenew: optional(
+          boolean("Whether the wallet renews the name before it expires."),
+          "true, false with -noautorenew or for another owner"
+        )
+      }, "Options.")))
     },
     results: [{
       schema: Schema.Struct({
         ...REGISTRATION_MEMBERS,
+        autorenew: Result.boolean("Whether the wallet renews the name before it expires"),
         warnings: Schema.optional(
           Schema.Array(Result.string("A warning")).annotations({ description: "Warnings about the name and the value" })
         )
@@ -95,10 +113,15 @@ export const makeRegistrationMethods = (
       Effect.gen(function*() {
         const { context, name, options, value = EMPTY } = yield* read({ name: text, value: valueText, options: given })
         yield* known.active(name)
-        const registration = yield* Effect.mapError(wallet.names.register(name, value, options), nameError)
+        const { autorenew: renew } = given
+        const registration = yield* Effect.mapError(
+          wallet.names.register(name, value, renew === undefined ? options : { ...options, renew }),
+          nameError
+        )
         const warnings = lintWarnings(name, value)
         return {
           ...registrationJson(context, registration),
+          autorenew: options.destination === undefined && isRenewedBy(wallet, name),
           warnings: warnings.length === 0 ? undefined : warnings
         }
       })
@@ -129,10 +152,7 @@ export const makeRegistrationMethods = (
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOfName(given))
-        yield* Effect.mapError(
-          wallet.names.cancelRegistration(name),
-          (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
-        )
+        yield* Effect.mapError(wallet.names.cancelRegistration(name), refusedByWallet)
         return null
       })
   })
@@ -149,12 +169,16 @@ export const makeRegistrationMethods = (
     },
     results: [{ schema: RENEWALS }],
     examples: [[], ["d/example", true]],
-    errors: ["-8 the name is too long", "-1000 Name/value is invalid for encoding <encoding>"],
+    errors: [
+      "-8 the name is too long",
+      "-4 the wallet neither owns nor registers this name",
+      "-1000 Name/value is invalid for encoding <encoding>"
+    ],
     handler: ({ name: text, on, options: given }, wallet) =>
       Effect.gen(function*() {
         const context = contextOfName(given)
         const name = text === undefined ? undefined : yield* nameGiven(text, context)
-        if (on !== undefined) yield* wallet.names.setRenewal(name, on)
+        if (on !== undefined) yield* Effect.mapError(wallet.names.setRenewal(name, on), refusedByWallet)
         return renewalJson(context, wallet)
       })
   })

@@ -148,13 +148,14 @@ describe("registrations", () => {
           })
       })
       const { call, refusal } = yield* namesOn([fake])
-      assert.strictEqual((yield* call("name_autoregister", "d/x", "{}")).text, `{${SHOWN}}`)
-      const { value } = yield* call("name_autoregister", "nonsense", "v", { destAddress: ADDRESS })
+      assert.strictEqual((yield* call("name_autoregister", "d/x", "{}")).text, `{${SHOWN},"autorenew":false}`)
+      const { value } = yield* call("name_autoregister", "nonsense", "v", { destAddress: ADDRESS, autorenew: true })
       assert.lengthOf(Object(value).warnings, 1)
       assert.deepStrictEqual(asked, [
         [text("d/x"), text("{}"), {}],
-        [text("nonsense"), text("v"), { destination: ownScript(9).script }]
+        [text("nonsense"), text("v"), { destination: ownScript(9).script, renew: true }]
       ])
+      assert.deepInclude(Object(value), { autorenew: false })
       assert.deepStrictEqual(
         yield* refusal("name_autoregister", "d/x", "v".repeat(521)),
         invalid(-8, "the value is too long")
@@ -191,6 +192,15 @@ describe("registrations", () => {
 })
 
 describe("name_autorenew", () => {
+  it.effect("refuses what the wallet refuses", () =>
+    Effect.gen(function*() {
+      const reason = "the wallet neither owns nor registers this name"
+      const { refusal } = yield* namesOn([
+        fakeWallet({ setRenewal: () => Effect.fail(new InvalidWalletRequest({ code: "missing", reason })) })
+      ])
+      assert.deepStrictEqual(yield* refusal("name_autorenew", "d/tpyo", true), invalid(-4, reason))
+    }))
+
   it.effect("shows the renewed names, and changes the setting", () =>
     Effect.gen(function*() {
       const fake = fakeWallet({ renewal: () => ({ all: false, names: [text("d/x"), Uint8Array.of(0xff)] }) })

@@ -21,6 +21,9 @@ export const versionNumber = (text: string): number => {
   return 10_000 * major + 100 * minor + patch
 }
 
+/** The version of Namecoin Core whose interface svcd has: tools compare `getnetworkinfo.version` with Core's numbers. */
+export const CORE_VERSION = 310_100
+
 export const infoMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

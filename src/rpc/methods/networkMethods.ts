@@ -6,7 +6,6 @@ import { Warnings } from "../../chain/Warnings.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
-import { version } from "../../version.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -15,7 +14,7 @@ import { NodeOptions } from "../NodeOptions.ts"
 import { FEE, hex64, PEER_NETWORKS, serviceNames, wireNetwork } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
-import { versionNumber } from "./infoMethods.ts"
+import { CORE_VERSION } from "./infoMethods.ts"
 import { peerBlockMethods } from "./peerBlockMethods.ts"
 import { peerTestMethods } from "./peerTestMethods.ts"
 
@@ -77,7 +76,7 @@ const summaryMethods = ({ mempool, peers, warnings }: SummaryServices): Readonly
         }
         const locals = yield* peers.localAddresses
         return {
-          version: versionNumber(version),
+          version: CORE_VERSION,
           subversion: peers.userAgent,
           protocolversion: PROTOCOL_VERSION,
           localservices: hex64(peers.services),

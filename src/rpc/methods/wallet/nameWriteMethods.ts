@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
+import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
+import { printable } from "../../../protocol/nameText.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
+import { lintWarnings } from "../../../values/lint.ts"
 import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../method/params.ts"
@@ -26,6 +28,14 @@ const SALT = "f3fcc8b6a24efa486cfba479d37227f7f623c1cf"
 const NOT_FOUND = "scan for previous txid failed"
 
 const TRANSACTION_ID = Result.hex("The transaction")
+
+/** Logs what is unusual: the answer is a txid, which has no room for it. */
+const warned = (name: Bytes, value: Bytes): Effect.Effect<void> =>
+  Effect.forEach(
+    lintWarnings(name, value),
+    (warning) => Effect.logWarning("unusual name or value sent", { name: printable(name), warning }),
+    { discard: true }
+  )
 
 export const makeNameWriteMethods = (
   { chain, known, node, wallets }: NameMethodParts
@@ -117,7 +127,7 @@ export const makeNameWriteMethods = (
         // A txid of all zeros means that the reference node found no commitment.
         const isNone = txid !== undefined && txid.every((byte) => byte === 0)
         return yield* Effect.mapError(
-          sent(sending),
+          Effect.zipLeft(sent(sending), warned(name, value)),
           (failure) =>
             isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
@@ -149,7 +159,8 @@ export const makeNameWriteMethods = (
     handler: ({ name: text, options: given, value: valueText }, wallet) =>
       Effect.gen(function*() {
         const { name, options, value } = yield* read({ name: text, value: valueText, options: given })
-        return yield* known.orUnknown(sent(wallet.names.nameUpdate({ ...options, name, value })))
+        const updated = sent(wallet.names.nameUpdate({ ...options, name, value }))
+        return yield* known.orUnknown(Effect.zipLeft(updated, warned(name, value ?? EMPTY)))
       })
   })
 

@@ -294,12 +294,13 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     params: { destination: string("A path on the node's machine: of the copy, or of its folder.") },
     results: [{ schema: Result.nothing("") }],
     examples: [["/media/backup/savings.json"]],
-    errors: ["-4 Error: Wallet backup failed!"],
+    errors: ["-4 Error: Wallet backup failed! <reason>"],
     handler: ({ destination }, wallet) =>
       wallet.backup(destination).pipe(
         Effect.as(null),
         Effect.tapError(({ message: reason }) => Effect.logWarning("wallet backup failed", { reason })),
-        Effect.mapError(() => RpcError.wallet("Error: Wallet backup failed!"))
+        // Core gives no reason. Programs compare the beginning.
+        Effect.mapError(({ message: reason }) => RpcError.wallet(`Error: Wallet backup failed! ${reason}`))
       )
   })
 

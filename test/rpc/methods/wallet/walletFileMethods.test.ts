@@ -231,7 +231,7 @@ describe("one wallet", () => {
         assert.deepStrictEqual(fake.calls, [["backup", "/backup"]])
         assert.deepStrictEqual(yield* on("bad").refusal("backupwallet", "/x"), {
           code: -4,
-          message: "Error: Wallet backup failed!"
+          message: "Error: Wallet backup failed! writing /x failed: no space"
         })
       }))
   })

@@ -1,5 +1,6 @@
 import * as Arr from "effect/Array"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
@@ -69,10 +70,26 @@ const decodeWritten = Schema.decodeEither(Written, { errors: "all" })
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Returns the value of a name for mail; on the left everything that is wrong. */
-export const writeValue = (value: MailValue): Either.Either<string, ReadonlyArray<ValueProblem>> =>
+/** Members of a value, known or not. */
+type Members = Readonly<Record<string, unknown>>
+
+const decodeMembers = Schema.decodeUnknownOption(
+  Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+)
+
+/** The members of a value; none for a value that is no JSON object. */
+export const membersOf = (text: string): Members => Option.getOrElse(decodeMembers(text), () => ({}))
+
+/**
+ * Returns the value of a name for mail; on the left everything that is wrong. `others`: members that the name has
+ * besides, which stay.
+ */
+export const writeValue = (
+  value: MailValue,
+  others: Members = {}
+): Either.Either<string, ReadonlyArray<ValueProblem>> =>
   Either.flatMap(Either.mapLeft(decodeWritten(value), problemsOf), ({ backup, email, pubkey }) => {
-    const text = asciiJson({ email, backup, pubkey })
+    const text = asciiJson({ ...others, email, backup, pubkey })
     return text.length <= MAX_MAIL_VALUE
       ? Either.right(text)
       : Either.left([{

@@ -27,6 +27,7 @@ export const LETTER = [
 
 export const forwardings: Readonly<Record<string, Forwarding>> = {
   alice: { email: "alice@destination.example", backup: [] },
+  echo: { email: "alice@bit", backup: [] },
   bert: { email: "bert@two.example", backup: [] },
   backed: { email: "full@one.example", backup: ["also-full@two.example", "spare@three.example"] },
   evil: { email: "a@b.example>\r\nRCPT TO:<victim@example.org", backup: ["<x>@y", "good@four.example"] },

@@ -207,17 +207,25 @@ const noteOutcome = (
   { index, outcome, state }: WaitingRecipient & { readonly outcome: DeliveryOutcome }
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
-    const { id } = message.envelope
+    const { id, recipients, sender } = message.envelope
     const { reply } = outcome
+    /** One entry for each message and recipient: sender, recipient, and the answer of the upstream server. */
+    const facts = {
+      id,
+      sender,
+      recipient: recipients[index]?.address,
+      target: recipients[index]?.targets[state.target],
+      reply: reply.text
+    }
     switch (outcome._tag) {
       case "Unreachable":
         return
       case "Delivered":
         parts.tally.count("delivered")
-        yield* Effect.logDebug("message delivered", { id, recipient: index })
+        yield* Effect.logInfo("message delivered", facts)
         return yield* note(parts, message, { event: "delivered", recipient: index })
       case "Refused": {
-        yield* Effect.logInfo("upstream server refuses a message", { id, recipient: index, reply: reply.text })
+        yield* Effect.logInfo("upstream server refuses a message", facts)
         yield* note(parts, message, { event: "refused", recipient: index, target: state.target, reply })
         const more = (message.envelope.recipients[index]?.targets.length ?? 0) > state.target + 1
         return yield* more ? Effect.void : note(parts, message, { event: "failed", recipient: index, reply })
@@ -230,7 +238,7 @@ const noteOutcome = (
         const pause = Duration.toMillis(pauses[Math.min(attempts, pauses.length) - 1] ?? Duration.millis(SPOOL_PAUSE))
         const jitter = yield* Random.nextRange(1 - JITTER, 1 + JITTER)
         const nextAt = (yield* Clock.currentTimeMillis) + Math.round(pause * jitter)
-        yield* Effect.logInfo("upstream server deferred a message", { id, recipient: index, reply: reply.text })
+        yield* Effect.logInfo("upstream server deferred a message", facts)
         return yield* note(parts, message, { event: "deferred", recipient: index, attempts, nextAt, reply })
       }
     }

@@ -1,6 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import type * as Fiber from "effect/Fiber"
 import type { Socket } from "node:net"
 import { SMTPServer, type SMTPServerAddress, type SMTPServerOptions, type SMTPServerSession } from "smtp-server"
@@ -59,7 +60,7 @@ const LONGEST_PATH = 254
 const MOST_CLOSING = 256
 
 /** Commands that a relay without users does not need. */
-const UNUSED_COMMANDS = ["AUTH", "HELP", "VRFY", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
+const UNUSED_COMMANDS = ["AUTH", "HELP", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
 
 /** Takes mail from clients. The protocol is smtp-server's; this class decides what is taken, and the replies. */
 export class Inbound {
@@ -175,15 +176,26 @@ export class Inbound {
     const client = this.#clients.get(session.id)
     if (client === undefined) return this.#reject(rejections.stopping(), answer)
     const { run } = this.#parts
-    run(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: Date.now() })).addObserver((exit) => {
-      if (exit._tag === "Success") {
-        client.recipients.set(address.toLowerCase(), exit.value)
+    // A refusal is an answer, not a failure of the fiber: the log would show a stack trace for it.
+    const asked = Effect.either(recipientOf(this.#parts, address, { isBounce: client.isBounce, now: Date.now() }))
+    run(asked).addObserver((exit) => {
+      if (exit._tag === "Failure") {
+        if (!Cause.isInterruptedOnly(exit.cause)) run(Effect.logError("a label cannot be looked up", exit.cause))
+        return this.#reject(rejections.lookupFailed(), answer)
+      }
+      if (Either.isRight(exit.value)) {
+        client.recipients.set(address.toLowerCase(), exit.value.right)
         return answer()
       }
-      const failure = Cause.failureOption(exit.cause)
-      if (failure._tag === "Some") return this.#reject(this.#refusalOf(failure.value, client), answer)
-      if (!Cause.isInterruptedOnly(exit.cause)) run(Effect.logError("a label cannot be looked up", exit.cause))
-      this.#reject(rejections.lookupFailed(), answer)
+      const rejection = this.#refusalOf(exit.value.left, client)
+      const { mailFrom } = session.envelope
+      run(Effect.logInfo("recipient refused", {
+        sender: mailFrom === false ? undefined : mailFrom.address,
+        recipient: address,
+        client: session.remoteAddress,
+        reply: rejection.message
+      }))
+      this.#reject(rejection, answer)
     })
   }
 
@@ -226,6 +238,13 @@ export class Inbound {
     if (received._tag === "Spooled") {
       const { bodyLength, envelope } = received.message
       this.#parts.tally.count("accepted")
+      this.#parts.run(Effect.logInfo("message accepted", {
+        id: envelope.id,
+        sender: envelope.sender,
+        recipients: envelope.recipients.map((each) => each.address),
+        client: envelope.client,
+        bytes: bodyLength
+      }))
       mailCounters.acceptedBytes.increase(bodyLength)
       this.#parts.take(received.message)
       answer(null, `2.0.0 Queued as ${envelope.id}`)

@@ -23,6 +23,11 @@ const POSTMASTER = "postmaster"
 
 const recipient = (address: string, targets: ReadonlyArray<string>): Recipient => ({ address, targets, loops: false })
 
+const isOwn = ({ domains }: RelayConfig, domain: string): boolean => {
+  const host = hostName(domain)
+  return host !== undefined && domains.some((each) => hostName(each) === host)
+}
+
 /** Forwarding addresses come from a public database: only valid addresses get into an SMTP command. */
 const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const targets = addresses.slice(0, MOST_TARGETS).flatMap((address) => {
@@ -53,13 +58,14 @@ export const recipientOf = (
       const sender = usable([restoreSender(srs, local, now) ?? ""])
       return sender.length === 0 ? yield* Effect.fail(rejections.badBounce()) : recipient(address, sender)
     }
-    const ours = domain !== undefined && config.domains.some((each) => hostName(each) === domain)
+    const ours = domain !== undefined && isOwn(config, domain)
     if (local.toLowerCase() === POSTMASTER && config.postmaster !== undefined && (ours || at < 0)) {
       return recipient(address, [config.postmaster])
     }
     if (!ours) return yield* Effect.fail(rejections.noRelaying())
 
-    const label = labelOf(local)
+    // alice+shop@ is mail for alice, as at most servers: a label has no plus sign.
+    const label = labelOf(local.split("+", 1)[0] ?? local)
     if (label === undefined) return yield* Effect.fail(rejections.noSuchRecipient())
     const { backup, email } = yield* recipients.forwardingOf(label).pipe(
       Effect.timeoutFail({ duration: LOOKUP_TIMEOUT, onTimeout: rejections.lookupFailed }),
@@ -72,6 +78,9 @@ export const recipientOf = (
           )
       })
     )
-    const targets = usable([email, ...backup])
+    // A name that forwards into a domain of this relay would make it deliver to itself.
+    const targets = usable([email, ...backup]).filter((target) =>
+      !isOwn(config, target.slice(target.lastIndexOf("@") + 1))
+    )
     return targets.length === 0 ? yield* Effect.fail(rejections.noSuchRecipient()) : recipient(address, targets)
   })

@@ -41,7 +41,7 @@ export const mailCommand = <E>({ lookup, register, serve, update }: MailHandlers
       ),
       Command.make("update", REGISTER, update).pipe(
         Command.withDescription(
-          "print a new value for a name, and the call that sets it in place of everything that it says now"
+          "print a new value for a name, which keeps what it says besides if the daemon knows that, and the call that sets it"
         )
       ),
       Command.make("lookup", LOOKUP, lookup).pipe(Command.withDescription("print where mail for a label goes")),

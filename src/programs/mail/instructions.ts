@@ -28,31 +28,38 @@ const RAND = "RAND"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
 
-/** For a name to register: two calls with some two hours between them. */
+/** For a name to register: one call of svcd, or two of Namecoin Core with some two hours between them. */
 export const registerInstructions = (prepared: Prepared): string => {
   const { name, value } = prepared
   return lines(
     value,
     "",
+    "# With svcd: one call. The wallet does the rest within some two hours, and renews the name.",
+    commandLine(prepared, "name_autoregister", name, value),
+    "",
+    "# With Namecoin Core:",
     `# 1. Commit to the name. The answer is the two texts ${TXID} and ${RAND}.`,
     commandLine(prepared, "name_new", name),
     "",
     `# 2. When eleven blocks have come after the one with ${TXID}, claim the name; put in what step 1 answered.`,
     commandLine(prepared, "name_firstupdate", name, RAND, TXID, value),
     "",
-    "# The same as JSON-RPC, each the body of a POST to the daemon:",
+    "# The same as JSON-RPC, each the body of a POST to the daemon: svcd's one call, then the two of Namecoin Core.",
+    body("name_autoregister", name, value),
     body("name_new", name),
     body("name_firstupdate", name, RAND, TXID, value)
   )
 }
 
 /** For a name that the wallet owns. */
-export const updateInstructions = (prepared: Prepared): string => {
+export const updateInstructions = (prepared: Prepared & { readonly isMerged: boolean }): string => {
   const { name, value } = prepared
   return lines(
     value,
     "",
-    "# This takes the place of everything that the name says now.",
+    prepared.isMerged
+      ? "# The rest of what the name says stays as it is now."
+      : "# This takes the place of everything that the name says now: no daemon here knows what that is.",
     commandLine(prepared, "name_update", name, value),
     "",
     "# The same as JSON-RPC, the body of a POST to the daemon:",

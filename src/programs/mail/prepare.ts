@@ -1,12 +1,16 @@
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Layer from "effect/Layer"
+import type { OpenFailure } from "../../client/errors.ts"
+import { NameClient } from "../../client/NameClient.ts"
 import { UsageError } from "../../config/UsageError.ts"
-import { type ValueProblem, writeValue } from "../../mail/forwarding.ts"
+import { membersOf, readValue, type ValueProblem, writeValue } from "../../mail/forwarding.ts"
 import { labelProblem, nameOf } from "../../mail/label.ts"
 import { argvOf, type Texts } from "../tool/flags.ts"
 import { registerInstructions, updateInstructions } from "./instructions.ts"
-import { connectionOf, type MailInput } from "./settings.ts"
+import { connectionOf, type MailInput, type NamesConnection } from "./settings.ts"
 
-/** `svcd-mail register` and `update`: the value of a name and the remaining steps. They call no daemon. */
+/** `svcd-mail register` and `update`: the value of a name and the remaining steps. They change nothing. */
 
 const FLAG_OF: Readonly<Record<ValueProblem["field"], string>> = {
   email: "--forward: ",
@@ -37,24 +41,56 @@ export const nameOfLabel = ({ label, namespace }: Named): Either.Either<string, 
     : Either.right(name)
 }
 
-const valueOf = ({ backup, forward, pubkey = "" }: Prepared): Either.Either<string, UsageError> =>
-  Either.mapLeft(
-    writeValue({ email: forward, backup, pubkey }),
+/** The new value. What the flags do not say stays as it is in the present value, if that is known. */
+const valueOf = (
+  { backup, forward, pubkey }: Prepared,
+  present: string | undefined
+): Either.Either<string, UsageError> => {
+  const known = present === undefined ? undefined : readValue(present)
+  const value = {
+    email: forward,
+    backup: backup.length > 0 ? backup : known?.backup ?? [],
+    pubkey: pubkey ?? known?.pubkey ?? ""
+  }
+  return Either.mapLeft(
+    writeValue(value, present === undefined ? {} : membersOf(present)),
     (problems) => new UsageError({ problems: problems.map(({ field, reason }) => FLAG_OF[field] + reason) })
   )
+}
 
 /** The flags with which `svcd-cli` calls the same daemon. The password is left out. */
 const flagsOf = ({ connection }: Prepared): ReadonlyArray<string> =>
   argvOf(new Map([...connection].filter(([name]) => name !== "rpcpassword")))
 
-export const prepare = (
-  operation: "register" | "update",
-  flags: Prepared,
-  input: MailInput
-): Either.Either<string, UsageError> =>
+export const prepareRegistration = (flags: Prepared, input: MailInput): Either.Either<string, UsageError> =>
   Either.gen(function*() {
     yield* connectionOf(flags.connection, input)
     const name = yield* nameOfLabel(flags)
-    const prepared = { name, value: yield* valueOf(flags), flags: flagsOf(flags) }
-    return operation === "register" ? registerInstructions(prepared) : updateInstructions(prepared)
+    return registerInstructions({ name, value: yield* valueOf(flags, undefined), flags: flagsOf(flags) })
+  })
+
+/** For how long the daemon may keep the owner waiting. */
+const PATIENCE = "5 seconds"
+
+const presentValue = (name: string, client: Layer.Layer<NameClient, OpenFailure>): Effect.Effect<string | undefined> =>
+  Effect.flatMap(NameClient, ({ resolveName }) => resolveName(name)).pipe(
+    Effect.provide(client),
+    Effect.timeout(PATIENCE),
+    Effect.match({ onSuccess: ({ value }) => value, onFailure: () => undefined })
+  )
+
+/** Keeps what the name says besides. Without a daemon that knows the name, the new value stands alone. */
+export const prepareUpdate = (
+  flags: Prepared,
+  input: MailInput,
+  names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+): Effect.Effect<string, UsageError> =>
+  Effect.gen(function*() {
+    const connection = yield* connectionOf(flags.connection, input)
+    const name = yield* nameOfLabel(flags)
+    // Mistakes in the flags need no daemon.
+    yield* valueOf(flags, undefined)
+    const present = yield* presentValue(name, names(connection))
+    const value = yield* valueOf(flags, present)
+    return updateInstructions({ name, value, flags: flagsOf(flags), isMerged: present !== undefined })
   })

@@ -7,7 +7,7 @@ import type { ProgramOutcome } from "../tool/outcome.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
 import { mailCommand, type MailHandlers } from "./commands.ts"
 import { lookup, type LookupFailure } from "./lookup.ts"
-import { prepare } from "./prepare.ts"
+import { prepareRegistration, prepareUpdate } from "./prepare.ts"
 import type { ServeFailure } from "./serve.ts"
 import { type MailInput, mailSettings, type NamesConnection } from "./settings.ts"
 
@@ -24,8 +24,8 @@ export interface MailToolInput extends MailInput {
 type CommandFailure = UsageError | LookupFailure | ServeFailure
 
 const handlersOf = (input: MailToolInput, printer: Printer): MailHandlers<CommandFailure> => ({
-  register: (flags) => Effect.map(prepare("register", flags, input), printer.result),
-  update: (flags) => Effect.map(prepare("update", flags, input), printer.result),
+  register: (flags) => Effect.map(prepareRegistration(flags, input), printer.result),
+  update: (flags) => Effect.map(prepareUpdate(flags, input, input.names), printer.result),
   lookup: (flags) =>
     Effect.map(lookup(flags, input, input.names), ({ remarks, result }) => {
       printer.result(result)
@@ -42,7 +42,8 @@ const handlersOf = (input: MailToolInput, printer: Printer): MailHandlers<Comman
 
 const ABOUT =
   `Forwards mail to the address that the owner of a name has put into its value: mail for alice@… is the business
-of id/alice. register and update only print: they change nothing and need no daemon.`
+of id/alice. register and update only print: they change nothing and need no daemon. update keeps the rest of the
+present value if the daemon knows it.`
 
 const NOTES =
   `Where the daemon is, and how to log, is also read from the environment and from svcd.conf in the data directory, as

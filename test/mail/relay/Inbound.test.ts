@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Logger } from "effect"
 import { readdirSync } from "node:fs"
 import SMTPConnection from "nodemailer/lib/smtp-connection"
 import { TEST_CERTIFICATE, TEST_KEY } from "../../support/certificate.ts"
@@ -296,6 +296,38 @@ describe.concurrent("Inbound", () => {
       assert.notInclude(hello.text, "AUTH")
       assert.strictEqual((yield* Effect.promise(() => client.say("STARTTLS"))).code, 500)
       client.end()
+    })
+  )
+
+  scenario(
+    "takes a tag behind a plus sign for a part of the address, and forwards into no domain of its own",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream()
+      const { address } = yield* relay(upstream)
+      assert.strictEqual((yield* send(address.port, ["alice+shop@bit"])).code, 250)
+      assert.strictEqual((yield* send(address.port, ["echo@bit"])).code, 550)
+    })
+  )
+
+  scenario(
+    "logs sender, recipient and outcome of each message",
+    Effect.gen(function*() {
+      const said: Array<unknown> = []
+      const log = Logger.make(({ message }) => void said.push(message))
+      const upstream = yield* testUpstream()
+      const { address } = yield* Effect.provide(relay(upstream), Logger.replace(Logger.defaultLogger, log))
+      yield* send(address.port, ["alice@bit"])
+      yield* send(address.port, ["missing@bit"])
+      yield* Effect.promise(() => upstream.received(1))
+      const facts = (what: string) =>
+        said.flatMap((entry) => Array.isArray(entry) && entry[0] === what ? [Object(entry[1])] : [])
+      yield* eventually("the delivery in the log", () => facts("message delivered").length === 1)
+      assert.deepInclude(facts("message accepted")[0], { recipients: ["alice@bit"] })
+      assert.deepInclude(facts("message delivered")[0], {
+        recipient: "alice@bit",
+        target: "alice@destination.example"
+      })
+      assert.deepInclude(facts("recipient refused")[0], { recipient: "missing@bit" })
     })
   )
 

@@ -51,6 +51,7 @@ const NAMES = [
     expiresIn: 1,
     asOf: { height: 9, synced: false, proof: "full" }
   }),
+  record("id/dora", "{\"name\":\"Dora\"}"),
   record("id/chatty", "this is no JSON"),
   record("id/gone", "{\"email\":\"gone@example.org\"}", { expired: true, expiresIn: -1 }),
   record("d/alice", "{\"email\":\"domain@example.org\"}")
@@ -202,11 +203,13 @@ describe("svcd-mail register and update", () => {
       assert.strictEqual(lines[0], value)
       const commands = lines.filter((line) => line.startsWith("svcd-cli"))
       assert.deepStrictEqual(commands, [
+        `svcd-cli name_autoregister id/alice '${value}'`,
         "svcd-cli name_new id/alice",
         `svcd-cli name_firstupdate id/alice RAND TXID '${value}'`
       ])
       const bodies = lines.filter((line) => line.startsWith("{\"jsonrpc\"")).map((line): unknown => JSON.parse(line))
       assert.deepStrictEqual(bodies, [
+        { jsonrpc: "2.0", id: 1, method: "name_autoregister", params: ["id/alice", value] },
         { jsonrpc: "2.0", id: 1, method: "name_new", params: ["id/alice"] },
         { jsonrpc: "2.0", id: 1, method: "name_firstupdate", params: ["id/alice", "RAND", "TXID", value] }
       ])
@@ -226,6 +229,25 @@ describe("svcd-mail register and update", () => {
         "svcd-cli name_update d/alice " +
           "'{\"email\":\"a@example.org\",\"backup\":[\"b@example.net\",\"c@example.net\"],\"pubkey\":\"\"}'"
       )
+    }))
+
+  it.effect("keep what the name says besides, where the daemon knows it", () =>
+    Effect.gen(function*() {
+      const [kept] = done(yield* tool(words("update alice --forward new@example.org"))).split("\n")
+      assert.strictEqual(
+        kept,
+        "{\"email\":\"new@example.org\",\"backup\":[\"spare@example.net\"],\"pubkey\":\"AAEC\"}"
+      )
+      const rich = yield* tool(words("update dora --forward new@example.org --backup b@example.org"))
+      assert.deepStrictEqual(JSON.parse(done(rich).split("\n")[0] ?? ""), {
+        name: "Dora",
+        email: "new@example.org",
+        backup: ["b@example.org"],
+        pubkey: ""
+      })
+      assert.include(done(rich), "The rest of what the name says stays as it is now.")
+      const alone = done(yield* tool(words("update absent --forward new@example.org")))
+      assert.include(alone, "takes the place of everything")
     }))
 
   it.effect("print commands for the same daemon, without its password", () =>

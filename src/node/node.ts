@@ -45,6 +45,7 @@ import { showImport, standardTerminal } from "./importProgress.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
 import { reindex } from "./reindex.ts"
+import { reportSync } from "./reportSync.ts"
 
 /**
  * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the
@@ -303,6 +304,10 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     yield* publishing(control.register(mempool.follower))
     yield* control.pruning.begin
     yield* Effect.forkScoped(withoutSpan(logBlocks))
+    // Without peers there is nothing to catch up with.
+    if (settings.maxPeers > 0) {
+      yield* Effect.forkScoped(withoutSpan(reportSync))
+    }
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {

@@ -1,0 +1,110 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { PeerManager } from "../network/PeerManager.ts"
+import type { Height, Millis } from "../protocol/keys.ts"
+
+/** Logs when the node has caught up with the network, and when it has no peers to do so. */
+
+const LOOK_EVERY = "5 seconds"
+
+/** Milliseconds without a peer after which the operator should act. */
+const ALONE_MS = 60_000
+
+interface Begun {
+  readonly height: Height
+  readonly at: Millis
+}
+
+/** What was seen at a look. */
+export interface Sight {
+  readonly syncing: boolean
+  readonly height: Height
+  readonly peers: number
+  readonly now: Millis
+}
+
+/** An entry of the log. */
+export type SyncNotice =
+  | { readonly _tag: "Synchronised"; readonly height: Height; readonly blocks: number; readonly seconds: number }
+  | { readonly _tag: "Alone" }
+  | { readonly _tag: "Accompanied" }
+
+/** Follows the looks at a node, and decides what is worth an entry. */
+export class SyncLog {
+  #begun: Begun | undefined
+  #aloneSince: Millis | undefined
+  #toldAlone = false
+
+  constructor(begun: Begun) {
+    this.#begun = begun
+  }
+
+  next(sight: Sight): ReadonlyArray<SyncNotice> {
+    return [...this.#ofSync(sight), ...this.#ofPeers(sight)]
+  }
+
+  #ofSync({ height, now, syncing }: Sight): ReadonlyArray<SyncNotice> {
+    if (syncing) {
+      this.#begun ??= { height, at: now }
+      return []
+    }
+    const begun = this.#begun
+    if (begun === undefined) return []
+    this.#begun = undefined
+    const seconds = Math.round((now - begun.at) / 1000)
+    return [{ _tag: "Synchronised", height, blocks: Math.max(0, height - begun.height), seconds }]
+  }
+
+  #ofPeers({ now, peers }: Sight): ReadonlyArray<SyncNotice> {
+    if (peers > 0) {
+      const told = this.#toldAlone
+      this.#aloneSince = undefined
+      this.#toldAlone = false
+      return told ? [{ _tag: "Accompanied" }] : []
+    }
+    this.#aloneSince ??= now
+    if (this.#toldAlone || now - this.#aloneSince < ALONE_MS) return []
+    this.#toldAlone = true
+    return [{ _tag: "Alone" }]
+  }
+}
+
+const logged = (notice: SyncNotice): Effect.Effect<void> => {
+  switch (notice._tag) {
+    case "Synchronised": {
+      const { blocks, height, seconds } = notice
+      return Effect.logInfo("synchronised", { height, blocks, seconds })
+    }
+    case "Alone":
+      return Effect.logWarning(
+        "no peers for a minute, so no new blocks: check the network and its firewall, -proxy, -onlynet and -addpeer"
+      ).pipe(Effect.annotateLogs("subsystem", "network"))
+    case "Accompanied":
+      return Effect.logInfo("peers are connected again").pipe(Effect.annotateLogs("subsystem", "network"))
+  }
+}
+
+/** Reports for as long as it runs. */
+export const reportSync: Effect.Effect<never, never, Chain | SyncStatus | PeerManager> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const status = yield* SyncStatus
+  const manager = yield* PeerManager
+  const { height } = yield* chain.tip
+  const reporter = new SyncLog({ height, at: yield* Clock.currentTimeMillis })
+  const look = Effect.gen(function*() {
+    const { inbound, outbound } = yield* manager.count
+    const tip = yield* chain.tip
+    const notices = reporter.next({
+      syncing: yield* status.syncing,
+      height: tip.height,
+      peers: inbound + outbound,
+      now: yield* Clock.currentTimeMillis
+    })
+    yield* Effect.forEach(notices, logged, { discard: true })
+  })
+  yield* Effect.repeat(look, Schedule.spaced(LOOK_EVERY))
+  return yield* Effect.never
+})

@@ -32,6 +32,8 @@ export interface Wallet {
   readonly avoidsReuse: () => boolean
   readonly setAvoidReuse: (on: boolean) => Effect.Effect<void, StorageFailure>
   /** Copies its file; fails if the destination exists. */
+  /** Whether the owner has had the words or a copy of the file; `undefined` for a wallet without words. */
+  readonly isPhraseKept: () => boolean | undefined
   readonly backup: (destination: string) => Effect.Effect<void, StorageFailure>
   /** To be registered with the chain. */
   readonly follower: Follower

@@ -24,7 +24,7 @@ import { registrationsProblem } from "./keys/documentCheck.ts"
 import { makeImport, scanMissing } from "./keys/imports.ts"
 import { KeyRing } from "./keys/KeyRing.ts"
 import { makeVault } from "./keys/Vault.ts"
-import { birthtimeOf, withAvoidReuse } from "./keys/WalletDocument.ts"
+import { birthtimeOf, isPhraseKept, withAvoidReuse, withPhraseKept } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
 import type { WalletKeys } from "./keys/WalletKeys.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -88,11 +88,20 @@ const SETTLE_LIMIT = "5 seconds"
 const LOADED_INTERVAL = "200 millis"
 
 /** Copies the file. An existing destination is reported as a storage failure as well. */
-const makeBackup = ({ file }: WalletParts): Wallet["backup"] => (destination) =>
-  Effect.catchTag(
-    file.backup(destination),
-    "InvalidWalletRequest",
-    ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
+const makeBackup = (parts: WalletParts): Wallet["backup"] => (destination) =>
+  parts.file.backup(destination).pipe(
+    Effect.catchTag(
+      "InvalidWalletRequest",
+      ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
+    ),
+    Effect.zipRight(isPhraseKept(parts.file.document) === false ? update(parts, withPhraseKept) : Effect.void)
+  )
+
+/** Reminds the owner of words that were never shown. Coins of the private network are worth nothing. */
+const remindOfWords = ({ document }: WalletFile): Effect.Effect<void> =>
+  isPhraseKept(document) !== false || document.network === "regtest" ? Effect.void : Effect.logWarning(
+    "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
+      "Stop svcd and run \"svcd-wallet export --phrase\", or call backupwallet"
   )
 
 const annotations = (name: string) => ({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
@@ -267,6 +276,7 @@ export const make = (
 
     const parts = yield* makeParts(options, call, publish)
     yield* watchPool(parts)
+    yield* Effect.annotateLogs(remindOfWords(file), annotations(name))
     const keys = makeKeys(parts)
     const { payments, step: offers } = yield* makePayments(parts)
     const { step, ...names } = yield* makeNames({ ...parts, keys, payments }, {
@@ -293,6 +303,7 @@ export const make = (
       },
       avoidsReuse: () => file.document.avoidReuse === true,
       setAvoidReuse: (on) => update(parts, (document) => withAvoidReuse(document, on)),
+      isPhraseKept: () => isPhraseKept(file.document),
       backup: makeBackup(parts),
       follower: parts.index.follower,
       settled: Effect.suspend(() => settledOf(parts, calls)),

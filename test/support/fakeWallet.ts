@@ -153,6 +153,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
     path: "/nowhere/wallet.json",
     rules: DEFAULT_RULES,
     avoidsReuse: () => false,
+    isPhraseKept: () => undefined,
     setAvoidReuse: (on) => noted("setAvoidReuse")(on),
     keys: {
       newAddress: ({ label, type }) =>

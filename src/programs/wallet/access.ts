@@ -57,7 +57,7 @@ export const givenSecret = (
 ): Effect.Effect<Redacted.Redacted<string>, UsageError> =>
   Effect.gen(function*() {
     if (given !== undefined) return given
-    const typed = yield* prompt.secret(`${text}: `)
+    const typed = yield* prompt.secret(`Type ${text}: `)
     return typed === undefined ? yield* wrong(`--${flag} is missing: ${text}`) : Redacted.make(typed)
   })
 
@@ -71,7 +71,7 @@ export const newPassphrase = (
     const first = yield* givenSecret(context, { flag: "password", given, text })
     if (Redacted.value(first) === "") return yield* wrong("--password: the passphrase is empty")
     if (given !== undefined) return first
-    const second = yield* context.prompt.secret("the same once more: ")
+    const second = yield* context.prompt.secret("Type it once more: ")
     return second === Redacted.value(first) ? first : yield* wrong("the two passphrases are not the same")
   })
 

@@ -15,7 +15,7 @@ import { keyDescriptor, parsePrivateKey, prepareImport } from "../../wallet/keys
 import { KeyRing } from "../../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../../wallet/keys/mnemonic.ts"
-import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
+import { isPhraseKept, type WalletDocument, withPhraseKept } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/keys/WalletKeys.ts"
 import {
   type CommandContext,
@@ -30,6 +30,7 @@ import {
   wrong
 } from "./access.ts"
 import { storedBalance } from "./balance.ts"
+import { checkedWords } from "./checkedWords.ts"
 
 /** The sub-commands of `svcd-wallet`, one function each. Each locks the data directory while it works. */
 
@@ -48,7 +49,7 @@ interface Password {
 
 export const createCommand = (
   context: CommandContext,
-  { password, words }: Password & { readonly words: "12" | "24" }
+  { password, words, yes }: Password & { readonly words: "12" | "24"; readonly yes: boolean }
 ) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
@@ -57,7 +58,8 @@ export const createCommand = (
     const createdAt = yield* unixTime
     const { network } = context.connection
     const document = yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt })
-    yield* written(context, { path, document, password })
+    yield* written(context, { path, document: withPhraseKept(document), password })
+    if (!yes) yield* checkedWords(context.prompt, Redacted.value(mnemonic).split(" "))
     return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
   })
 
@@ -83,7 +85,7 @@ export const recover = (context: CommandContext, { mnemonic: words, passphrase, 
       createdAt: yield* unixTime,
       birthday: 0
     })
-    yield* written(context, { path, document: { ...document, rescanFrom: 0 }, password })
+    yield* written(context, { path, document: withPhraseKept({ ...document, rescanFrom: 0 }), password })
     const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
     return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
   })
@@ -99,7 +101,7 @@ export const importKey = (context: CommandContext, { label, password, privateKey
     const { network: name } = context.connection
     const network = networks[name]
     const path = yield* walletPath(context)
-    const text = privateKey ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
+    const text = privateKey ?? (yield* context.prompt.secret("Type the private key, in wallet import format: "))
     if (text === undefined) return yield* wrong("the private key is missing: svcd-wallet import-key PRIVATE_KEY")
     const key = yield* Either.mapLeft(
       parsePrivateKey(network, text),
@@ -232,6 +234,7 @@ export const exportWallet = (context: CommandContext, { password, phrase, privat
       if (words === undefined) {
         return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
       }
+      if (isPhraseKept(file.document) === false) yield* file.update(withPhraseKept)
       return {
         result: [words],
         remarks: [

@@ -96,10 +96,13 @@ const commandOf = (input: WalletToolInput, printer: Printer) => (name: string) =
       description: "how many words the wallet has",
       fallback: "24"
     }),
+    yes: switchFlag("yes", { description: "do not ask for some of the words back" }),
     password: sealing,
     ...place
   }, handlerOf(Commands.createCommand)).pipe(
-    Command.withDescription("make a new wallet, and print its words: once, so write them down")
+    Command.withDescription(
+      "make a new wallet, and print its words: write them down; a terminal asks for three of them"
+    )
   )
 
   const recover = Command.make("recover", {

@@ -197,6 +197,8 @@ export const WalletDocument = Schema.Struct({
   blank: Schema.Boolean,
   /** Whether payments leave out coins of addresses that the wallet has spent from; omitted for no. */
   avoidReuse: optional(Schema.Boolean),
+  /** Whether the owner has had the words or a copy of the file; omitted for no, and in files of 0.1.0. */
+  phraseKept: optional(Schema.Boolean),
   encryption: optional(Encryption),
   seed: optional(Schema.Struct({
     /** The mnemonic (BIP 39), if the seed was made from one. */
@@ -250,6 +252,12 @@ export const birthtimeOf = ({ accounts, birthday, imports }: WalletDocument): nu
   const times = [...accounts.length === 0 ? [] : [birthday], ...imports.map(({ timestamp }) => timestamp)]
   return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time))
 }
+
+/** Whether the owner can restore the wallet without this file; `undefined` for one that has no words. */
+export const isPhraseKept = ({ phraseKept, seed }: WalletDocument): boolean | undefined =>
+  seed?.mnemonic === undefined ? undefined : phraseKept === true
+
+export const withPhraseKept = (document: WalletDocument): WalletDocument => ({ ...document, phraseKept: true })
 
 /** Sets or removes the flag. */
 export const withAvoidReuse = (document: WalletDocument, on: boolean): WalletDocument => {

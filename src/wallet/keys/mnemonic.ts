@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { pbkdf2 } from "node:crypto"
 import { quoted } from "../../base/safeText.ts"
+import { editDistance } from "../../config/suggest.ts"
 
 /** Mnemonics (BIP 39), with the English word list. */
 
@@ -29,10 +30,31 @@ const WORDS: ReadonlySet<string> = new Set(wordlist)
 export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
   Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
 
+/** How many similar words are named: the owner has to choose, for only the right one has the right keys. */
+const MOST_NEAR = 4
+
+/** The words that are one or two edits away, the nearest first. */
+const nearWords = (word: string): ReadonlyArray<string> =>
+  word.length > LONGEST_WORD ? [] : wordlist
+    .map((known) => ({ known, distance: editDistance(word, known) }))
+    .filter(({ distance }) => distance <= 2 && distance < word.length - 1)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MOST_NEAR)
+    .map(({ known }) => known)
+
+/** A longer text is no mistyped word of the list: its words have up to eight letters. */
+const LONGEST_WORD = 12
+
 const problemOf = (words: ReadonlyArray<string>): string | undefined => {
   if (words.length === 0) return "no words are given"
   const strange = words.findIndex((word) => !WORDS.has(word))
-  if (strange !== -1) return `word ${strange + 1} ${quoted(words[strange] ?? "")} is not in the list`
+  if (strange !== -1) {
+    const word = words[strange] ?? ""
+    const near = nearWords(word)
+    return `word ${strange + 1} ${quoted(word)} is not in the list${
+      near.length === 0 ? "" : `; similar ones are ${near.join(", ")}`
+    }`
+  }
   if (!COUNTS.includes(words.length)) {
     const plural = words.length === 1 ? "word" : "words"
     return `a phrase has 12, 15, 18, 21 or 24 words, not ${words.length} ${plural}`

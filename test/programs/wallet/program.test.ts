@@ -131,6 +131,8 @@ describe("svcd-wallet", () => {
         assert.strictEqual(statSync(file).mode & 0o777, 0o600)
         const before = readFileSync(file, "utf8")
         assert.strictEqual(JSON.parse(before).rescanFrom, 0)
+        // Its owner has the words.
+        assert.isTrue(JSON.parse(before).phraseKept)
         refused(yield* call("recover", "--mnemonic", PHRASE), 1, /already/)
         refused(yield* call("create"), 1, /already/)
         assert.strictEqual(readFileSync(file, "utf8"), before)

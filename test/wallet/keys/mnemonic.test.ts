@@ -17,7 +17,10 @@ describe("parseMnemonic", () => {
   })
 
   it.each([
-    [ABOUT.replace("about", "aboutx"), "word 12 \"aboutx\" is not in the list"],
+    [
+      ABOUT.replace("about", "aboutx"),
+      "word 12 \"aboutx\" is not in the list; similar ones are about"
+    ],
     [`xx ${ABOUT}`, "word 1 \"xx\" is not in the list"],
     [`a\u202e ${ABOUT}`, "word 1 \"a\\u202e\" is not in the list"],
     [ABOUT.replace("about", "abandon"), "the checksum of the phrase is wrong: check the words and their order"],

@@ -325,6 +325,11 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         descriptors: Result.boolean("true"),
         external_signer: Result.boolean("false"),
         blank: Result.boolean("Whether the wallet was created without keys and has none"),
+        phrase_kept: Schema.optional(
+          Result.boolean(
+            "Whether the words of the wallet were shown or its file was copied; only for a wallet with words"
+          )
+        ),
         birthtime: Schema.optional(Result.time("Earliest time at which the wallet may have been used")),
         flags: Schema.Array(Result.string("A flag")).annotations({ description: "The properties above as words" }),
         lastprocessedblock: LAST_BLOCK
@@ -348,6 +353,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           descriptors: true,
           external_signer: false,
           blank: wallet.keys.isBlank(),
+          phrase_kept: wallet.isPhraseKept(),
           birthtime: birthtimeOf(wallet),
           flags: flagsOf(wallet),
           lastprocessedblock: lastBlockJson(wallet)

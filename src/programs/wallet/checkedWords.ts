@@ -1,0 +1,54 @@
+import * as Effect from "effect/Effect"
+import { randomInt } from "node:crypto"
+import type { Prompt } from "./prompt.ts"
+
+/** Shows the words of a new wallet at a terminal, and asks for some of them: what is not written down is soon lost. */
+
+const COLUMNS = 4
+const LONGEST_WORD = 8
+
+/** How many words are asked for, and how often a wrong answer is asked again. */
+const ASKED = 3
+const MOST_TRIES = 5
+
+/** The words in rows, each with its number. */
+export const numberedWords = (words: ReadonlyArray<string>): string => {
+  const cells = words.map((word, at) => `${String(at + 1).padStart(2)} ${word.padEnd(LONGEST_WORD)}`)
+  const rows = Array.from(
+    { length: Math.ceil(cells.length / COLUMNS) },
+    (_, row) => cells.slice(row * COLUMNS, (row + 1) * COLUMNS).join("  ").trimEnd()
+  )
+  return rows.join("\n")
+}
+
+const drawn = (count: number): ReadonlyArray<number> => {
+  const places = new Set<number>()
+  while (places.size < Math.min(ASKED, count)) places.add(randomInt(count))
+  return [...places].sort((a, b) => a - b)
+}
+
+/** Asks until the word is right, up to a limit. Returns whether there is a terminal that answers. */
+const askedFor = (
+  prompt: Prompt,
+  { question, word }: { readonly question: string; readonly word: string }
+): Effect.Effect<boolean> =>
+  Effect.gen(function*() {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const answer = yield* prompt.line(tries === 0 ? question : `That is another word. ${question.split("\n").at(-1)}`)
+      if (answer === undefined) return false
+      if (answer.trim().toLowerCase() === word) return true
+    }
+    return true
+  })
+
+/** Without a terminal nothing is asked. */
+export const checkedWords = (prompt: Prompt, words: ReadonlyArray<string>): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    let before = `${numberedWords(words)}\n\nWrite these words down, in this order. To see that you have them:\n`
+    for (const place of drawn(words.length)) {
+      if (!(yield* askedFor(prompt, { question: `${before}Type word ${place + 1}: `, word: words[place] ?? "" }))) {
+        return
+      }
+      before = ""
+    }
+  })

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { checkedWords, numberedWords } from "../../../src/programs/wallet/checkedWords.ts"
+
+const WORDS = "one two three four five six seven eight nine ten eleven twelve".split(" ")
+
+describe("numberedWords", () => {
+  it("has a number for each word, in rows of four", () => {
+    assert.strictEqual(
+      numberedWords(WORDS.slice(0, 6)),
+      " 1 one        2 two        3 three      4 four\n 5 five       6 six"
+    )
+  })
+})
+
+describe("checkedWords", () => {
+  /** A terminal at which each answer is given by `answer`. */
+  const asked = (answer: (place: number, count: number) => string | undefined) =>
+    Effect.gen(function*() {
+      const questions: Array<string> = []
+      const line = (question: string) =>
+        Effect.sync(() => {
+          questions.push(question)
+          return answer(Number(/Type word (\d+): $/.exec(question)?.[1]), questions.length)
+        })
+      yield* checkedWords({ line, secret: line }, WORDS)
+      return questions
+    })
+
+  it.effect("shows the words once, and asks for three different ones", () =>
+    Effect.gen(function*() {
+      const questions = yield* asked((place) => ` ${WORDS[place - 1]?.toUpperCase()} `)
+      assert.lengthOf(questions, 3)
+      assert.lengthOf(new Set(questions), 3)
+      assert.include(questions[0], "12 twelve")
+      assert.notInclude(questions[1], "twelve")
+    }))
+
+  it.effect("asks again after a wrong word, but not for ever", () =>
+    Effect.gen(function*() {
+      const once = yield* asked((place, count) => count === 1 ? "wrong" : WORDS[place - 1])
+      assert.lengthOf(once, 4)
+      assert.match(once[1] ?? "", /^That is another word\. Type word \d+: $/)
+      assert.lengthOf(yield* asked(() => "wrong"), 15)
+    }))
+
+  it.effect("asks nothing more without an answer", () =>
+    Effect.map(asked(() => undefined), (questions) => assert.lengthOf(questions, 1)))
+})

@@ -63,6 +63,9 @@ export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | u
   }
 }
 
+/** Returns a name as the field of a log entry, which the log quotes itself: ASCII as it is, everything else as `0x` and hex. */
+export const nameField = (bytes: Bytes): string => encodeText(bytes, "ascii") ?? `0x${toHex(bytes)}`
+
 /** Returns a name or value for messages and logs: ASCII in single quotes, everything else as `0x` and hex. */
 export const printable = (bytes: Bytes): string => {
   const text = encodeText(bytes, "ascii")

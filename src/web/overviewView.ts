@@ -106,7 +106,7 @@ const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
   }</td>
 <td data-label="Direction">${peer.inbound ? "in" : "out"}</td>
 <td data-label="Height" class="number">${
-    sync.syncedBlocks >= 0 ? count(sync.syncedBlocks) : count(Math.max(0, peer.hello.startHeight))
+    count(Math.max(0, sync.syncedHeaders, sync.syncedBlocks, peer.hello.startHeight))
   }</td>
 <td data-label="Ping" class="number">${milliseconds(peer.latency.last)}</td>
 <td data-label="Since">${ago(peer.connectedAt, { now })}</td>

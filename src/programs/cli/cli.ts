@@ -9,7 +9,15 @@ import { type BadArgument, byName, byPosition } from "../../rpc/method/conversio
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
-import { CLI_HELP, CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine } from "./flags.ts"
+import {
+  CLI_HELP,
+  CLI_SHELLS,
+  type CliCommandLine,
+  countOf,
+  isCliCommand,
+  isShell,
+  readCliCommandLine
+} from "./flags.ts"
 import { resultText } from "./jsonText.ts"
 import type { NamesCommandOptions } from "./names.ts"
 import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
@@ -34,6 +42,9 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
     if (shell !== undefined) return completions(shell)
+    // The daemon knows its methods alone.
+    const [method, about] = line.words
+    if (line.command === undefined && method === "help" && isCliCommand(about)) return Effect.succeed(success(CLI_HELP))
     if (line.command === "lint") return checkValue(input, line)
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
@@ -187,8 +198,15 @@ const callMethod = (
       const done = success(input.screen.terminal ? shownLines(text) : text)
       return SETTING.has(method) ? warned(done, method, params) : Effect.succeed(done)
     }),
-    Effect.catchAll((error) => explain(error, { connection, daemon, method }))
+    Effect.catchAll((error) => explain(error, { connection, daemon, method, name: nameOf(method, args, named) }))
   )
+}
+
+/** The name that a call of a method for names has, for hints. */
+const nameOf = (method: string, args: ReadonlyArray<string>, named: boolean): string | undefined => {
+  if (!method.startsWith("name_")) return undefined
+  const [first] = args
+  return named ? args.find((text) => text.startsWith("name="))?.slice("name=".length) ?? first : first
 }
 
 /** Methods that set a value and answer with a transaction alone. */

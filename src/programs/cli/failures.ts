@@ -7,6 +7,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { CLI_COMMANDS } from "./flags.ts"
+import { nameHints } from "./nameHints.ts"
 import { type CliOutcome, failure } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
@@ -40,17 +41,22 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 /** Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. */
 export const explain = (
   error: RpcClientError,
-  { connection, daemon, method }: {
+  { connection, daemon, method, name }: {
     readonly connection: ConnectionSettings
     readonly daemon: Daemon
     readonly method?: string
+    /** The name that a method for names got. */
+    readonly name?: string | undefined
   }
 ): Effect.Effect<CliOutcome> => {
   switch (error._tag) {
     case "RpcFailure": {
       const code = Math.abs(error.code) % 256
       const hint = error.code === RPC_CODE.walletNotSpecified ? "\nTo svcd-cli, -rpcwallet NAME says which one." : ""
-      const said = `error code: ${error.code}\nerror message:\n${shownLines(error.message)}${hint}`
+      const hints = error.code === RPC_CODE.wallet || error.code === RPC_CODE.invalidEncoding ? nameHints(name) : []
+      const said = [`error code: ${error.code}\nerror message:\n${shownLines(error.message)}${hint}`, ...hints].join(
+        "\n"
+      )
       const exit = code === 0 ? 1 : code
       if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(failure(exit, said))
       return Effect.map(

@@ -1,3 +1,4 @@
+import { quoted } from "../../base/safeText.ts"
 import { readArgv } from "../../config/argv.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import { translatedBy } from "../../config/coreFlags.ts"
@@ -146,6 +147,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["color", "set NO_COLOR in the environment to have none"]
 ])
 
+/** What a switch may be set to. */
+const SWITCHED: ReadonlySet<string> = new Set(["0", "1", "false", "true"])
+
 /** All flags, of the program and of its commands. */
 const ALL = { ...CLI_FLAGS, ...CLI_COMMANDS.status.options, ...CLI_COMMANDS.names.options }
 
@@ -197,7 +201,10 @@ export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine 
       left = left.slice(1)
     }
   }
-  for (const name of given.keys()) {
+  for (const [name, texts] of given) {
+    const option: Option = ALL[name]
+    const strange = option.toml === "boolean" ? texts.find((text) => !SWITCHED.has(text)) : undefined
+    if (strange !== undefined) problems.push(`-${name}: ${quoted(strange)} is not one of 0, 1, true, false`)
     const owners = ownersOf(name)
     if (owners === undefined || (command !== undefined && owners.includes(command))) continue
     problems.push(`-${name}: is a flag of ${NAME} ${owners.join(", ")}`)

@@ -197,10 +197,14 @@ const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): R
   ]
 }
 
-const emptyText = ({ expiring, prefix }: NamesCommandOptions): string => {
+const emptyText = ({ expiring, prefix }: NamesCommandOptions, { renews }: OwnNames): string => {
   if (expiring !== undefined) return `No name expires within ${quantityOf(expiring, "block")}.`
+  // Namecoin Core has neither renewals nor registrations in one call.
+  const how = renews === undefined
+    ? "\"svcd-cli name_new NAME\" begins a registration."
+    : "\"svcd-cli name_autoregister NAME VALUE\" registers one."
   return prefix === ""
-    ? "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one."
+    ? `The wallet has no names. ${how}`
     : "The wallet has no names that begin so."
 }
 
@@ -208,7 +212,7 @@ export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: S
   const main = nameTable(own, screen)
   const below = remarks(own)
   return [
-    ...(main.length === 0 ? [emptyText(options)] : main),
+    ...(main.length === 0 ? [emptyText(options, own)] : main),
     ...pendingTable(own, screen),
     ...registrationTable(own, screen),
     ...(below.length === 0 ? [] : ["", ...below]),

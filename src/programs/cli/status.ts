@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
-import type { Json } from "../../rpc/json/json.ts"
+import { type Json, JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
@@ -108,6 +108,26 @@ const peerRows = ({ network }: StatusAnswers): ReadonlyArray<Row> => {
   return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
 }
 
+/** Seconds after the start from which a node without peers needs help. */
+const ALONE_SECONDS = 60
+
+/** What to do about missing peers. A private network may have none. */
+const loneliness = ({ chain, network, uptime }: StatusAnswers): ReadonlyArray<string> => {
+  const isAlone = numberAt(network, "connections") === 0 && at(network, "networkactive") !== false
+  const seconds = uptime instanceof JsonNumber ? uptime.value : 0
+  return isAlone && seconds > ALONE_SECONDS && networkOf(chain) !== "regtest"
+    ? ["no peers, so no new blocks: check the network and its firewall, and -proxy, -onlynet, -maxpeers and -addpeer"]
+    : []
+}
+
+const unseenWords = ({ wallet }: StatusAnswers): ReadonlyArray<string> =>
+  at(wallet, "phrase_kept") === false
+    ? [
+      "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names. " +
+      "Stop svcd and run \"svcd-wallet export --phrase\", or call backupwallet"
+    ]
+    : []
+
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   const count = numberAt(mempool, "size")
   if (count === undefined) return []
@@ -163,7 +183,7 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
 export const statusText = (answers: StatusAnswers, connection: ConnectionSettings, screen: Screen): string => {
   const { chain, network, uptime } = answers
   const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""
-  const warnings = warningsOf(answers)
+  const warnings = [...warningsOf(answers), ...loneliness(answers), ...unseenWords(answers)]
   const rows: ReadonlyArray<Row> = [
     ...chainRows(answers),
     ...peerRows(answers),

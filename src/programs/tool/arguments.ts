@@ -74,12 +74,15 @@ type Given = ReadonlyMap<string, ReadonlyArray<string>>
 
 const isOn = (given: Given, name: string): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
-const commandProblem = (name: string | undefined, { commands, repeatsWords }: Syntax): string => {
+const commandProblem = ([name, ...more]: ReadonlyArray<string>, { commands, repeatsWords }: Syntax): string => {
   const names = [...commands.keys()]
   if (name === undefined) return `a sub-command is missing: ${names.join(", ")}`
   const meant = nearest(name, names)
   const hint = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`
-  return `${repeatsWords ? quoted(name) : "that"} is not a sub-command; ${hint}`
+  // A single short word of letters is no words of a wallet and no key.
+  const isHarmless = more.length === 0 && /^[a-z-]{1,16}$/.test(name)
+  const shown = repeatsWords || isHarmless ? quoted(name) : "that"
+  return `${shown} is not a sub-command; ${hint}`
 }
 
 /** How the library writes the texts of a switch. Without one it takes the word behind the switch for it. */
@@ -133,7 +136,7 @@ export const readArguments = (argv: ReadonlyArray<string>, syntax: Syntax): Argu
   if (problems.length > 0) return refused(...problems)
   const shell = given.get("completions")?.at(-1)
   if (shell !== undefined) return completions(shell)
-  if (name === undefined || own === undefined) return refused(commandProblem(name, syntax))
+  if (name === undefined || own === undefined) return refused(commandProblem(words, syntax))
 
   const strange = [...given.keys()].filter((flag) => !Object.hasOwn(own, flag))
   if (strange.length > 0) return refused(...strange.map((flag) => `--${flag}: is not a flag of ${name}`))

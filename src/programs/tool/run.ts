@@ -90,6 +90,12 @@ const builtInText = <E extends Failure, A>(
 const surplus = (command: string): UsageError =>
   new UsageError({ problems: [`${command}: there are too many arguments; a text with spaces has to be in quotes`] })
 
+/** The library's messages about what is missing, in the words of the other messages. */
+const inWords = (problem: string): string =>
+  problem
+    .replace(/^Expected to find option: '(--[\w-]+)'$/, "$1: is missing")
+    .replace(/^Missing argument <([\w-]+)>$/, "an argument is missing: <$1>")
+
 interface Failure {
   readonly _tag: string
   readonly message: string
@@ -107,7 +113,7 @@ const carriedOut = <E extends Failure, A>(tool: Tool<E, A>, printer: Printer): E
   if (problems.length > 0) return new UsageError({ problems })
   return Descriptor.parse(command.descriptor, [tool.name, ...words], config).pipe(
     Effect.provide(parserLayer),
-    Effect.mapError(({ error }) => new UsageError({ problems: paragraphs(error) })),
+    Effect.mapError(({ error }) => new UsageError({ problems: paragraphs(error).map(inWords) })),
     Effect.flatMap((directive): Effect.Effect<void, E | UsageError> => {
       if (directive._tag === "BuiltIn") {
         return Effect.map(builtInText(directive.option, tool, commands), printer.result)

@@ -85,7 +85,11 @@ export interface WalletNames {
     request: NameOptions & { readonly name: Bytes; readonly value: Bytes | undefined }
   ) => Effect.Effect<Transaction, NameFailure>
   /** Runs both steps of a registration, across restarts. Returns once the first step is sent. */
-  readonly register: (name: Bytes, value: Bytes, options: RegistrationOptions) => Effect.Effect<Registration, NameFailure>
+  readonly register: (
+    name: Bytes,
+    value: Bytes,
+    options: RegistrationOptions
+  ) => Effect.Effect<Registration, NameFailure>
   /** All registrations, in the order of their start. */
   readonly registrations: () => ReadonlyArray<Registration>
   /** Cancels a registration whose NAME_FIRSTUPDATE is not sent. */

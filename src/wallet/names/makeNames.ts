@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { nameKey } from "../../protocol/keys.ts"
-import { printable } from "../../protocol/nameText.ts"
+import { nameField } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
@@ -26,7 +26,7 @@ import {
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
 import { dueRenewals, holdsName, isRenewed, withRenewal } from "./renewals.ts"
 import { advanceAll, type Lost } from "./saga.ts"
-import type { NameFailure, RegistrationOptions, Registration, WalletNames } from "./WalletNames.ts"
+import type { NameFailure, Registration, RegistrationOptions, WalletNames } from "./WalletNames.ts"
 
 /** Begins automatic registrations, and cancels them for the owner. */
 
@@ -133,15 +133,15 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
     })
     if (due.length === 0 || (yield* status.initialDownload)) return
     if (vault.encryption() === "locked") {
-      const names = due.slice(0, 20).map(printable).join(", ")
+      const names = due.slice(0, 20).map(nameField).join(", ")
       return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
     }
     for (const name of due) {
       // Two coins can have the same name only through coinbases; one of them is renewed.
       if (mempool.pending(nameKey(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(parts, { name, value: undefined }), {
-        onSuccess: () => Effect.logInfo("name renewed", { name: printable(name) }),
-        onFailure: ({ message }) => Effect.logWarning("name renewal failed", { name: printable(name), reason: message })
+        onSuccess: () => Effect.logInfo("name renewed", { name: nameField(name) }),
+        onFailure: ({ message }) => Effect.logWarning("name renewal failed", { name: nameField(name), reason: message })
       })
     }
   })

@@ -3,7 +3,7 @@ import { isExpired } from "../../consensus/expiry.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
-import { printable } from "../../protocol/nameText.ts"
+import { nameField } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import { update } from "../WalletParts.ts"
@@ -57,9 +57,9 @@ const note = (
     yield* update(parts, withEntry(after))
     if (before.step === after.step) return
     yield* Effect.logInfo("registration step changed", {
-      name: printable(after.name),
+      name: nameField(after.name),
       step: after.step,
-      note: after.note
+      note: after.note === "" ? undefined : after.note
     })
     yield* tell(parts, registrationOf(after))
   })

@@ -396,6 +396,8 @@ describe("svcd-cli", () => {
         env: { SVCD_NETWORK: "nowhere", SVCD_DATA_DIR: "/data" },
         files: { "/data/svcd.conf": "no TOML" }
       }
+      // No daemon knows the commands of svcd-cli itself.
+      assert.include((yield* cli(["help", "status"])).stdout, "Usage: svcd-cli")
       for (const flag of ["--help", "-help", "-h"]) {
         const { code, stdout } = yield* cli([flag], broken)
         assert.strictEqual(code, 0)

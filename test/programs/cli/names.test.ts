@@ -108,7 +108,9 @@ Not shown: 1 expired, 1 given away; -all shows them.
       const text = yield* shown({ getblockchaininfo: { chain: "regtest" }, name_list: [owned("d/a", 20)] })
       assert.match(text, /^NAME {2}EXPIRES IN {2}VALUE\nd\/a +20 blocks {2}value of d\/a\n/)
       assert.include(text, "1 name expires within 4,032 blocks")
-      const none = yield* shown({ name_list: [] })
+      const core = yield* shown({ name_list: [] })
+      assert.strictEqual(core, "The wallet has no names. \"svcd-cli name_new NAME\" begins a registration.\n")
+      const none = yield* shown({ name_list: [], name_autorenew: { all: false, names: [] } })
       assert.strictEqual(none, "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one.\n")
     }))
 

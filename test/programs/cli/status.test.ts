@@ -91,6 +91,13 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.include(lineOf(behind, "Chain"), "synchronising")
     }))
 
+  it.effect("reminds of words that were never shown", () =>
+    Effect.gen(function*() {
+      const of = (phrase_kept: boolean) => shown({ ...WHOLE, getwalletinfo: { walletname: "", phrase_kept } })
+      assert.include(yield* of(false), "Warning: the words of the wallet were never shown")
+      assert.notInclude(yield* of(true), "Warning")
+    }))
+
   it.effect("says how many names the wallet does not renew", () =>
     Effect.gen(function*() {
       const answers = { ...WHOLE, name_autorenew: { all: false, names: [{ name: hex("d/a") }] } }
@@ -132,6 +139,10 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
           (text) => lineOf(text, "Peers")
         )
       assert.strictEqual(yield* of({ connections: 0 }), "none")
+      const alone = { ...WHOLE, getnetworkinfo: { ...NETWORK, connections: 0 } }
+      assert.include(yield* shown(alone), "Warning: no peers, so no new blocks: check the network")
+      assert.notInclude(yield* shown({ ...alone, uptime: 30 }), "Warning")
+      assert.notInclude(yield* shown({ ...alone, getblockchaininfo: { ...CHAIN, chain: "regtest" } }), "Warning")
       assert.strictEqual(yield* of({ networkactive: false }), "networking is switched off")
     }))
 

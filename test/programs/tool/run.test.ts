@@ -41,13 +41,13 @@ describe("the arguments of svcd-mail and svcd-wallet", () => {
       "svcd-mail lookup alice bob",
       "svcd-mail: lookup: there are too many arguments; a text with spaces has to be in quotes"
     ],
-    ["svcd-mail lookup", "svcd-mail: Missing argument <label>"],
-    ["svcd-mail register alice", "svcd-mail: Expected to find option: '--forward'"],
+    ["svcd-mail lookup", "svcd-mail: an argument is missing: <label>"],
+    ["svcd-mail register alice", "svcd-mail: --forward: is missing"],
     ["svcd-mail lookup alice --json=maybe", "svcd-mail: --json: \"maybe\" is not one of 0, 1, true, false"],
     ["svcd-mail serve --upstream a --domain=", "svcd-mail: --domain: must not be empty"],
     ["svcd-wallet address --lable old", "svcd-wallet: --lable: unknown flag; did you mean -label?"],
     ["svcd-wallet import-key --passwrod x", "svcd-wallet: --passwrod: unknown flag; did you mean -password?"],
-    ["svcd-wallet adress", "svcd-wallet: that is not a sub-command; did you mean address?"],
+    ["svcd-wallet adress", "svcd-wallet: \"adress\" is not a sub-command; did you mean address?"],
     ["svcd-wallet address --words 12", "svcd-wallet: --words: is not a flag of address"],
     ["svcd-wallet export --phrase --password", "svcd-wallet: -password: needs a value (PASSPHRASE)"],
     [

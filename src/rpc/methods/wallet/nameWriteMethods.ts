@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Bytes, displayHash, EMPTY, toHex } from "../../../protocol/bytes.ts"
-import { printable } from "../../../protocol/nameText.ts"
+import { nameField } from "../../../protocol/nameText.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import { lintWarnings } from "../../../values/lint.ts"
 import type { NameFailure } from "../../../wallet/names/WalletNames.ts"
@@ -33,7 +33,7 @@ const TRANSACTION_ID = Result.hex("The transaction")
 const warned = (name: Bytes, value: Bytes): Effect.Effect<void> =>
   Effect.forEach(
     lintWarnings(name, value),
-    (warning) => Effect.logWarning("unusual name or value sent", { name: printable(name), warning }),
+    (warning) => Effect.logWarning("unusual name or value sent", { name: nameField(name), warning }),
     { discard: true }
   )
 

@@ -62,7 +62,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         if (wallet.vault.encryption() !== "none") return yield* wrongState(ENCRYPTED)
         if (passphrase === "") return yield* emptyPassphrase()
         yield* wallet.vault.encrypt(Redacted.make(passphrase))
-        return "wallet encrypted; Copies of its file from before are not. " +
+        return "wallet encrypted; copies of its file from before are not. " +
           "You need to make a new backup with the backupwallet RPC."
       })
   })

@@ -1,0 +1,32 @@
+import { domainToASCII } from "node:url"
+
+/** What an owner probably meant by a name that no daemon can know so. */
+
+const quotes = /^(['"])(.*)\1$/
+
+const domain = (label: string): string => {
+  const ascii = domainToASCII(label)
+  return `d/${ascii === "" ? label : ascii}`
+}
+
+/** The likely name; `undefined` for a text with nothing strange about it. */
+const meant = (text: string): string | undefined => {
+  const [, , inner] = quotes.exec(text) ?? []
+  if (inner !== undefined) return meant(inner) ?? inner
+  const [, host] = /^([^/]+)\.bit$/i.exec(text) ?? []
+  if (host !== undefined) return domain(host.split(".").at(-1) ?? host)
+  const [, label] = /^d\/(.*[^\x00-\x7f].*)$/.exec(text) ?? []
+  return label === undefined ? undefined : domain(label)
+}
+
+/** Returns lines to print below the error of a call with this name. */
+export const nameHints = (text: string | undefined): ReadonlyArray<string> => {
+  if (text === undefined) return []
+  const name = meant(text)
+  return [
+    ...name === undefined || name === text ? [] : [`Did you mean ${name}?`],
+    ...name === undefined && /[^\x00-\x7f]/.test(text)
+      ? ["Names beyond ASCII need the option nameEncoding: '{\"nameEncoding\":\"utf8\"}' in place of the options."]
+      : []
+  ]
+}

@@ -5,6 +5,7 @@ import type { Address } from "../base/addresses.ts"
 import { unixTime } from "../base/clock.ts"
 import { peerTime } from "../base/NodeClock.ts"
 import { type Random, randomBytes, secureRandom } from "../base/random.ts"
+import type { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainSink } from "../chain/ChainSink.ts"
 import { Indexes } from "../chain/indexes/Indexes.ts"
@@ -146,7 +147,7 @@ const makeHandlers = (
 ): Effect.Effect<
   typeof PeerHandlers.Service,
   never,
-  Chain | ChainSink | Indexes | SyncStatus | Mempool | Scope.Scope
+  Chain | ChainSink | Indexes | Scheduler | SyncStatus | Mempool | Scope.Scope
 > =>
   Effect.gen(function*() {
     const chain = yield* Chain

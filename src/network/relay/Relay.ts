@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { peerTime } from "../../base/NodeClock.ts"
 import { type Random, secureRandom } from "../../base/random.ts"
+import { Scheduler } from "../../base/Scheduler.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainEvent } from "../../chain/ChainEvent.ts"
@@ -60,7 +61,10 @@ export interface RelayOptions {
 /** Default milliseconds between two ticks: a fraction of the shortest delay. */
 const INTERVAL = 250
 
-/** Own transactions that no peer requested are announced again after this time, plus up to half of it, milliseconds. */
+/**
+ * Own transactions that no peer requested are announced again after this time, plus up to half of it, milliseconds.
+ * A task of the scheduler, as upstream (`net_processing.cpp`, `ReattemptInitialBroadcast`).
+ */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
 /** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
@@ -80,11 +84,12 @@ const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
 export const make = (
   { blocksOnly = false, bloom = false, interval = INTERVAL, random = secureRandom(), upload }: RelayOptions = {}
-): Effect.Effect<Relay, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
+): Effect.Effect<Relay, never, Chain | Mempool | Scheduler | SyncStatus | Scope.Scope> =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const mempool = yield* Mempool
     const status = yield* SyncStatus
+    const scheduler = yield* Scheduler
     const states = new Map<PeerId, RelayPeer>()
     const recent = new RecentTransactions()
     const downloads = new TxDownloads({
@@ -97,9 +102,7 @@ export const make = (
     const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
     const time = yield* peerTime
     const monotonic = Effect.sync(() => Math.floor(time.now()))
-    const started = yield* monotonic
     const times = new RoundTimes(random)
-    let unbroadcastRound = started + UNBROADCAST_INTERVAL * (1 + random() / 2)
 
     // Requests and validation
 
@@ -249,11 +252,9 @@ export const make = (
         return first
       })
 
-    const announceUnbroadcast = (now: number): void => {
-      if (now < unbroadcastRound) return
-      unbroadcastRound = now + UNBROADCAST_INTERVAL * (1 + random() / 2)
+    const announceUnbroadcast = Effect.sync(() => {
       for (const entry of mempool.unbroadcast()) for (const state of states.values()) enqueue(state, entry)
-    }
+    })
 
     const tellFeeFilter = ({ feeFilter, peer }: RelayPeer, initialDownload: boolean, now: number): void => {
       // Peers send no transactions at all to a node that wants blocks only.
@@ -272,7 +273,6 @@ export const make = (
       if (states.size === 0) return
       const initialDownload = yield* status.initialDownload
       const now = yield* monotonic
-      announceUnbroadcast(now)
       const first = yield* announceAll(now)
       for (const id of downloads.peersDue(now)) {
         const peer = states.get(id)?.peer
@@ -332,6 +332,7 @@ export const make = (
     yield* inBackground(Stream.runForEach(chain.events, onChain))
     yield* inBackground(Effect.forever(Effect.zipRight(tick, time.sleep(interval))))
     yield* inBackground(Effect.forever(retryOrphans))
+    yield* scheduler.repeat(announceUnbroadcast, () => UNBROADCAST_INTERVAL * (1 + random() / 2))
 
     const connected = (peer: Peer): Effect.Effect<void> =>
       Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, PubSub, Stream, TestClock } from "effect"
+import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainEvent } from "../../../src/chain/ChainEvent.ts"
@@ -28,6 +29,7 @@ interface Node {
   readonly relay: Relay.Relay
   readonly pool: FakePool
   readonly unbroadcast: Set<string>
+  readonly scheduler: typeof Scheduler.Scheduler.Service
   readonly judged: Array<string>
   /** Adds a transaction from a source other than a peer. */
   readonly submit: (transaction: Transaction, rate?: number) => Effect.Effect<void>
@@ -120,7 +122,9 @@ const withRelay = <A, E>(
       const subsystem = [...annotations].map(([key, value]) => `${key}=${String(value)}`)
       lines.push([logLevel.label, ...parts, ...subsystem].join(" "))
     })
+    const scheduler = yield* Effect.provide(Scheduler.Scheduler, Scheduler.layer)
     const relay = yield* Relay.make({ random: seeded(11), interval, ...rules }).pipe(
+      Effect.provideService(Scheduler.Scheduler, scheduler),
       Effect.provide(Layer.mergeAll(mempool, chain, status, Logger.replace(Logger.defaultLogger, logger)))
     )
     yield* settle
@@ -128,6 +132,7 @@ const withRelay = <A, E>(
       relay,
       pool,
       unbroadcast,
+      scheduler,
       judged,
       submit: (transaction, rate) => Effect.zipRight(submit(transaction, rate), settle),
       remove: (transaction) =>
@@ -532,6 +537,22 @@ describe("transaction announcements", () => {
           yield* pass("30 seconds")
           assert.deepStrictEqual(announcedTo(latest), [])
           assert.lengthOf((yield* node.log).filter((line) => line.includes("transaction relayed")), 1)
+        }),
+      undefined,
+      { before: [first] }
+    ))
+
+  it.effect("the scheduler can be hurried to announce it again", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const caller = fakePeer({ type: "inbound" })
+          yield* connect(node, caller)
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(caller), [])
+          yield* node.scheduler.forward("16 minutes")
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(caller), said([wtx(first)]))
         }),
       undefined,
       { before: [first] }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
+import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
@@ -28,6 +29,7 @@ const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Sc
       const services = Layer.mergeAll(
         Layer.succeed(Chain, node.chain),
         Layer.succeed(Mempool, node.pool),
+        Scheduler.layer,
         Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
       )
       // Rounds follow at once with random numbers near zero.

@@ -239,6 +239,22 @@ describe("Wallet", () => {
         }))
     }))
 
+  it.scopedLive("a caller may name coins that an unconfirmed payment spends, to replace it", () =>
+    Effect.gen(function*() {
+      yield* withWallets(yield* fundedDirectory, ({ minePool, wallet }) =>
+        Effect.gen(function*() {
+          const { transaction } = yield* wallet.payments.pay(to(ADDRESS, COIN))
+          const inputs = transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) }))
+          const named = { ...to(ADDRESS, 2 * COIN), inputs, addInputs: false }
+          const external = { known: NO_PROVIDER, weights: new Map() }
+          const again = yield* wallet.payments.fund({ ...named, external })
+          assert.deepStrictEqual(again.transaction.inputs[0]?.prevout, transaction.inputs[0]?.prevout)
+          assert.strictEqual((yield* Effect.flip(wallet.payments.fund(named)))._tag, "FundsMissing", "not by a caller")
+          yield* minePool
+          assert.strictEqual((yield* Effect.flip(wallet.payments.fund({ ...named, external })))._tag, "FundsMissing")
+        }))
+    }))
+
   it.scopedLive("a reorganisation makes a payment pending again, and a block of the other branch confirms it", () =>
     Effect.gen(function*() {
       const directory = yield* fundedDirectory

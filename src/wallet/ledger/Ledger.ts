@@ -213,9 +213,9 @@ export class Ledger {
     else this.unspent.delete(key)
   }
 
-  /** Whether a live transaction spends an outpoint. */
-  isSpent(outpoint: OutpointKey): boolean {
-    for (const { state } of this.spenders.get(outpoint) ?? []) if (lives(state)) return true
+  /** Whether a live transaction, or one in such a state, spends an outpoint. */
+  isSpent(outpoint: OutpointKey, by: (state: WalletTxState) => boolean = lives): boolean {
+    for (const { state } of this.spenders.get(outpoint) ?? []) if (by(state)) return true
     return false
   }
 

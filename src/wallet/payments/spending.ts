@@ -22,7 +22,7 @@ import { externalCoin, weighRequested } from "./externalInputs.ts"
 import { chooseRate } from "./feeRate.ts"
 import { eligible, type FundedDraft, fundGrouped, type FundInput } from "./fund.ts"
 import { replacementProblem } from "./replacing.ts"
-import type { PaymentRequest, WalletPayments } from "./WalletPayments.ts"
+import type { ExternalInputs, PaymentRequest, WalletPayments } from "./WalletPayments.ts"
 
 /** Weight of an input whose script the wallet cannot spend: that of the reference node's usual input. */
 const UNKNOWN_INPUT_WEIGHT = 592
@@ -82,6 +82,14 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
 
     const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
 
+    /**
+     * Whether a caller may name a coin that a transaction of the wallet spends: while no block has that transaction, the
+     * caller may replace it. Upstream `wallet/spend.cpp`, `FetchSelectedInputs`, takes all outputs of the wallet.
+     */
+    const isReplaceable = (outpoint: OutpointKey, external: ExternalInputs | undefined): boolean =>
+      external !== undefined && ledger.isSpent(outpoint) &&
+      !ledger.isSpent(outpoint, ({ type }) => type === "confirmed")
+
     /** The coins that a request names, if they are spendable. */
     const presetOf = (
       request: PaymentRequest,
@@ -98,9 +106,8 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
             ? yield* externalCoin(parts, outpoint, fromBinaryString(outpoint))
             : own
           if (coin === undefined || coin.expired) return yield* missing(outpoint)
-          if (own !== undefined && !ledger.isUnspent(outpoint) && released?.has(outpoint) !== true) {
-            return yield* missing(outpoint)
-          }
+          const isFree = own === undefined || ledger.isUnspent(outpoint) || released?.has(outpoint) === true
+          if (!isFree && !isReplaceable(outpoint, external)) return yield* missing(outpoint)
           const weighed = weighRequested(coin, external, known)
           if (weighed === undefined) {
             return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })

@@ -100,6 +100,7 @@ const SLOW = [
   "wallet/signing/signTransaction.test.ts",
   "wallet/walletHistory.test.ts",
   "wallet/walletRules.test.ts",
+  "web/events/eventsPage.test.ts",
   "web/statusPage.test.ts"
 ]
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import { LongText } from "../rpc/json/LongText.ts"
+import type { RequestHead } from "./gate.ts"
 import { type HttpRefusal, LINGER, NO_ANSWER_ROOM, PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 import { writePieces } from "./writePieces.ts"
@@ -32,11 +33,29 @@ interface Answer {
 /** Longer answers, in bytes, are counted in the memory budget before they are written. */
 const COUNTED = 65_536
 
+export const headOf = ({ headers, method = "", url = "" }: IncomingMessage): RequestHead => {
+  const length = headers["content-length"]
+  return { verb: method, target: url, length: length === undefined ? undefined : Number(length), headers }
+}
+
 export const send = ({ response, session }: Exchange, { body, encoding, headers, last, status }: Answer): void => {
   if (last) headers.push("Connection", "close")
   if (!response.destroyed) response.writeHead(status, headers).end(body, encoding)
   session.leave(response, last)
 }
+
+/** Answers with a document. */
+export const sendBody = (
+  exchange: Exchange,
+  { body, headers, last, status }: Omit<Answer, "encoding">
+): void =>
+  send(exchange, {
+    status,
+    headers: [...headers, "Content-Length", String(Buffer.byteLength(body))],
+    body,
+    encoding: "utf8",
+    last
+  })
 
 /** Answers with JSON. Without memory for it the caller gets 503, and `onRefused` is called. */
 export const sendJson = (

@@ -14,14 +14,15 @@ import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
 import { allowedCallers } from "./allowedCallers.ts"
 import { admission, isOpen, type KnownUsers } from "./auth.ts"
-import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
+import { type Exchange, headOf, send, sendBody, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
 import { type Health, healthAnswer, type HealthPath, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
-import type { PageAnswer, PageHandler, PageRequest, Pages } from "./Pages.ts"
+import { isStream, type PageAnswer, type PageHandler, type PageRequest, type Pages } from "./Pages.ts"
+import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
 import { permissions, type Permitted } from "./permissions.ts"
 import type { PlainHead } from "./plainRequest.ts"
@@ -91,6 +92,7 @@ export class HttpService {
   readonly #sessions = new WeakMap<object, Session>()
   readonly #connections: HttpConnections<Session>
   readonly #open: OpenCalls
+  readonly #streams: PageStreams
   readonly #penalties: Penalties
   readonly #listener: GateListener
 
@@ -103,6 +105,7 @@ export class HttpService {
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(maxRequestSize)
     const open = new OpenCalls(run)
+    this.#streams = new PageStreams({ run, stallTimeout: config.idleTimeout })
     this.#open = open
     this.#connections = new HttpConnections(connections)
     const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))
@@ -172,7 +175,7 @@ export class HttpService {
 
   /** Waits for the running calls, and interrupts them after a time. */
   drained(timeout: number): Effect.Effect<void> {
-    return this.#open.drained(timeout)
+    return Effect.zipRight(this.#streams.end, this.#open.drained(timeout))
   }
 
   #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
@@ -282,8 +285,10 @@ export class HttpService {
   }
 
   #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
-    const fields = [...Object.entries(headers).flat(), "Content-Length", String(Buffer.byteLength(body))]
-    send(exchange, { status, headers: fields, body, encoding: "utf8", last: this.#listener.stopping })
+    const fields = Object.entries(headers).flat()
+    if (!isStream(body)) return sendBody(exchange, { status, headers: fields, body, last: this.#listener.stopping })
+    this.#connections.remove(exchange.session)
+    this.#streams.begin(exchange, { status, headers: fields }, body)
   }
 
   /**
@@ -391,9 +396,4 @@ export class HttpService {
   #sendJson(exchange: Exchange, status: number, body: string | LongText): void {
     sendJson(exchange, { status, body, last: this.#listener.stopping }, (refused) => this.#config.onRefused?.(refused))
   }
-}
-
-const headOf = ({ headers, method = "", url = "" }: IncomingMessage): RequestHead => {
-  const length = headers["content-length"]
-  return { verb: method, target: url, length: length === undefined ? undefined : Number(length), headers }
 }

@@ -11,13 +11,25 @@ export interface PageRequest {
   readonly query: URLSearchParams
   /** Whether the Accept header contains `text/html`. */
   readonly acceptsHtml: boolean
+  /** Whether it contains `application/x-ndjson`. */
+  readonly acceptsLines: boolean
+  /** The Last-Event-ID header, with which a browser resumes a stream of events. */
+  readonly lastEventId: string | undefined
 }
+
+/** A body that is written for as long as the caller reads it. `write` waits for a caller that reads slowly. */
+export interface PageStream {
+  readonly write: (write: (text: string) => Effect.Effect<void>) => Effect.Effect<void>
+}
+
+export const isStream = (body: PageAnswer["body"]): body is PageStream =>
+  typeof body === "object" && "write" in body && typeof body.write === "function" && !(body instanceof Uint8Array)
 
 export interface PageAnswer {
   readonly status: number
   /** Besides Content-Length, Date and Connection. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array
+  readonly body: string | Uint8Array | PageStream
 }
 
 export interface PageHandler {
@@ -50,11 +62,21 @@ export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
 
 const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i
 
-export const pageRequest = (target: string, { accept }: { readonly accept?: string | undefined } = {}): PageRequest => {
+const LINES = /(?:^|,)[\t ]*application\/x-ndjson[\t ]*(?:;|,|$)/i
+
+export interface PageHeaders {
+  readonly accept?: string | undefined
+  readonly "last-event-id"?: string | ReadonlyArray<string> | undefined
+}
+
+export const pageRequest = (target: string, headers: PageHeaders = {}): PageRequest => {
+  const { accept, "last-event-id": lastEventId } = headers
   const mark = target.indexOf("?")
   return {
     path: mark < 0 ? target : target.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
-    acceptsHtml: accept !== undefined && HTML.test(accept)
+    acceptsHtml: accept !== undefined && HTML.test(accept),
+    acceptsLines: accept !== undefined && LINES.test(accept),
+    lastEventId: typeof lastEventId === "string" ? lastEventId : undefined
   }
 }

@@ -1,6 +1,6 @@
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthPath } from "./health.ts"
-import { type PageHandler, type PageRequest, pageRequest } from "./Pages.ts"
+import { type PageHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
 import { maySeePages, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
@@ -63,8 +63,7 @@ export interface RequestHead {
   readonly target: string
   /** The announced bytes of the body; `undefined` if the client did not announce them. */
   readonly length: number | undefined
-  readonly headers: BrowserHeaders & {
-    readonly accept?: string | undefined
+  readonly headers: BrowserHeaders & PageHeaders & {
     readonly authorization?: string | undefined
   }
 }

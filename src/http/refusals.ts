@@ -38,6 +38,12 @@ export const NO_ANSWER_ROOM: HttpRefusal = {
   status: 503,
   text: "The memory for answers is full: ask for less at once, or try again later"
 }
+export const TOO_MANY_READERS: HttpRefusal = {
+  status: 503,
+  text: "Too many readers of events: try again later",
+  headers: ["Retry-After", "10"],
+  close: true
+}
 export const FOREIGN: HttpRefusal = { status: 403, text: "Requests from pages of other sites are refused" }
 export const FOREIGN_HOST: HttpRefusal = {
   status: 403,

@@ -31,6 +31,7 @@ import * as Miner from "../mempool/mining/Miner.ts"
 import type { BlockLimits } from "../mempool/mining/selectChunks.ts"
 import type { Policy } from "../mempool/policy/Policy.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
+import * as NameEvents from "../names/events/NameEvents.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
@@ -179,6 +180,7 @@ const stores = (settings: Settings, tell: Tell) =>
     )
     const stored = SyncReporter.layer.pipe(
       Layer.provideMerge(NameAnswers.layer()),
+      Layer.provideMerge(NameEvents.layer),
       Layer.provideMerge(LightPart.layerWhole),
       Layer.provideMerge(Layer.mergeAll(waiting, names, transactions, indexes))
     )

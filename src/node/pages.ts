@@ -3,6 +3,7 @@ import * as Layer from "effect/Layer"
 import type { Settings } from "../config/settings.ts"
 import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
+import { eventsPage } from "../web/events/eventsPage.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { startingPage, statusPage } from "../web/statusPage.ts"
 
@@ -25,5 +26,5 @@ export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []
     const rest = settings.rest ? [yield* restNames] : []
-    return [...status, ...rest]
+    return [...status, yield* eventsPage, ...rest]
   })

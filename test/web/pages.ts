@@ -3,7 +3,7 @@ import { Effect, Runtime } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
-import type { PageAnswer, PageHandler, PageRequest } from "../../src/http/Pages.ts"
+import { isStream, type PageAnswer, type PageHandler, type PageRequest } from "../../src/http/Pages.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { PeerInfo } from "../../src/network/peerInfo.ts"
@@ -90,11 +90,17 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
 
 export const requestOf = (target: string, acceptsHtml = true): PageRequest => {
   const [path = "", ...query] = target.split("?")
-  return { path, query: new URLSearchParams(query.join("?")), acceptsHtml }
+  return { path, query: new URLSearchParams(query.join("?")), acceptsHtml, acceptsLines: false, lastEventId: undefined }
 }
 
 export interface Page extends PageAnswer {
   readonly body: string
+}
+
+/** The body of a document that is no stream. */
+const textOf = ({ body }: PageAnswer): string => {
+  if (isStream(body)) return assert.fail("a stream")
+  return typeof body === "string" ? body : new TextDecoder().decode(body)
 }
 
 export const get = (handler: PageHandler, target: string): Effect.Effect<Page> => {
@@ -102,7 +108,7 @@ export const get = (handler: PageHandler, target: string): Effect.Effect<Page> =
   assert.isTrue(handler.serves(request), `no page serves ${target}`)
   return Effect.map(handler.answer(request), (answer) => ({
     ...answer,
-    body: typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body)
+    body: textOf(answer)
   }))
 }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
-import { type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
+import { isStream, type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
@@ -38,7 +38,11 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
 const get = ({ answer }: PageHandler, rest: string): Effect.Effect<readonly [number, string | undefined, string]> =>
   Effect.map(
     answer(pageRequest(`/rest/name/${rest}`)),
-    ({ body, headers, status }: PageAnswer) => [status, headers["Content-Type"], Buffer.from(body).toString("latin1")]
+    ({ body, headers, status }: PageAnswer) => [
+      status,
+      headers["Content-Type"],
+      isStream(body) ? assert.fail("a stream") : Buffer.from(body).toString("latin1")
+    ]
   )
 
 const escaped = (hex: string): string => hex.replaceAll(/../g, "%$&")

@@ -1,0 +1,102 @@
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { type Exchange, sendRefusal } from "./Exchange.ts"
+import type { PageStream } from "./Pages.ts"
+import { type HttpRefusal, TOO_MANY_READERS } from "./refusals.ts"
+
+/** Documents that are written for as long as their callers read them. */
+
+/** Readers at the same time. They are beside the connections and calls of the listener, and use up neither. */
+const MAX_READERS = 1_024
+
+export interface PageStreamsConfig {
+  readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
+  /** Milliseconds after which a reader that reads nothing is disconnected. */
+  readonly stallTimeout: number
+  readonly maxReaders?: number | undefined
+}
+
+export interface StreamHead {
+  readonly status: number
+  readonly headers: ReadonlyArray<string>
+}
+
+export class PageStreams {
+  readonly #config: PageStreamsConfig
+  readonly #open = new Set<Fiber.RuntimeFiber<void>>()
+
+  constructor(config: PageStreamsConfig) {
+    this.#config = config
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Whether there is room for another reader. */
+  get refusal(): HttpRefusal | undefined {
+    return this.size < (this.#config.maxReaders ?? MAX_READERS) ? undefined : TOO_MANY_READERS
+  }
+
+  /** Writes a document until it ends, the caller is gone or reads nothing, or the node stops. Closes the connection. */
+  begin(exchange: Exchange, { headers, status }: StreamHead, stream: PageStream): void {
+    const { request, response, session } = exchange
+    if (response.destroyed) return session.leave(response, true)
+    if (this.refusal !== undefined) return sendRefusal(exchange, this.refusal, true)
+    response.writeHead(status, [...headers, "Connection", "close"])
+    if (request.method === "HEAD") {
+      response.end()
+      return session.leave(response, true)
+    }
+    response.flushHeaders()
+    const fiber = this.#config.run(
+      Effect.catchAllCause(
+        stream.write((text) => this.#write(exchange, text)),
+        (cause) => Effect.logError("a document ended unexpectedly", cause)
+      )
+    )
+    this.#open.add(fiber)
+    session.working = true
+    session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
+    fiber.addObserver(() => {
+      this.#open.delete(fiber)
+      session.working = false
+      response.end()
+      session.leave(response, true)
+    })
+  }
+
+  /** Writes some text, and waits until the caller has read most of what it has not read. */
+  #write({ response, session }: Exchange, text: string): Effect.Effect<void> {
+    return Effect.async((resume) => {
+      if (response.destroyed) return resume(Effect.interrupt)
+      if (response.write(text)) return resume(Effect.void)
+      const { answers } = session.memory
+      const unread = response.writableLength
+      if (!answers.take(unread)) {
+        session.end()
+        return resume(Effect.interrupt)
+      }
+      const stalled = setTimeout(() => session.end(), this.#config.stallTimeout)
+      const go = (): void => {
+        clearTimeout(stalled)
+        response.off("drain", go)
+        response.off("close", gone)
+        answers.give(unread)
+        resume(Effect.void)
+      }
+      const gone = (): void => {
+        clearTimeout(stalled)
+        response.off("drain", go)
+        resume(Effect.interrupt)
+      }
+      response.once("drain", go)
+      response.once("close", gone)
+    })
+  }
+
+  /** Ends all documents, when the node stops. */
+  readonly end: Effect.Effect<void> = Effect.sync(() => {
+    for (const fiber of this.#open) fiber.unsafeInterruptAsFork(fiber.id())
+  })
+}

@@ -1,0 +1,46 @@
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { NameEntry } from "../NameEntry.ts"
+import { EVENT_KINDS, type EventKind, type NameEvent, type UndoneName } from "./NameEvent.ts"
+
+/** The events that a reader wants: those that fit each given part. */
+export interface EventFilter {
+  readonly names?: ReadonlyArray<Bytes> | undefined
+  /** Beginnings of names. */
+  readonly prefixes?: ReadonlyArray<Bytes> | undefined
+  /** Owners' scripts, before or after the event. */
+  readonly owners?: ReadonlyArray<Bytes> | undefined
+  /** All but `expiring` by default. `undone` always belongs to it: without it a reader would keep what is not true. */
+  readonly kinds?: ReadonlyArray<EventKind> | undefined
+}
+
+export const isEventKind = (word: string): word is EventKind => EVENT_KINDS.some((kind) => kind === word)
+
+/** Whether the reader wants names that are about to expire. */
+export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
+
+const startsWith = (name: Bytes, prefix: Bytes): boolean =>
+  name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)
+
+const fitsName = ({ names, prefixes }: EventFilter, name: Bytes): boolean =>
+  (names === undefined || names.some((wanted) => equal(wanted, name))) &&
+  (prefixes === undefined || prefixes.some((prefix) => startsWith(name, prefix)))
+
+const fitsOwner = ({ owners }: EventFilter, records: ReadonlyArray<Pick<NameEntry, "address"> | undefined>): boolean =>
+  owners === undefined ||
+  records.some((record) => record !== undefined && owners.some((owner) => equal(owner, record.address)))
+
+const fitsUndone = (filter: EventFilter, { name, owners, record }: UndoneName): boolean =>
+  fitsName(filter, name) && fitsOwner(filter, [record, ...owners.map((address) => ({ address }))])
+
+/** The event as the reader wants it; `undefined` if the reader does not. */
+export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | undefined => {
+  if (event.type === "undone") {
+    const names = event.names.filter((name) => fitsUndone(filter, name))
+    if (names.length === event.names.length) return event
+    return names.length === 0 ? undefined : { ...event, names }
+  }
+  const { kinds } = filter
+  if (kinds === undefined ? event.type === "expiring" : !kinds.includes(event.type)) return undefined
+  const before = event.type === "expired" || event.type === "expiring" ? undefined : event.before
+  return fitsName(filter, event.record.name) && fitsOwner(filter, [event.record, before]) ? event : undefined
+}

@@ -1,0 +1,100 @@
+import * as Either from "effect/Either"
+import { quoted } from "../../base/safeText.ts"
+import { type EventFilter, isEventKind } from "../../names/events/EventFilter.ts"
+import { EVENT_KINDS } from "../../names/events/NameEvent.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { decodeText, NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
+import type { ShapeContext } from "../../rpc/shapes/context.ts"
+
+/** The query of a request for events. */
+
+export interface EventQuery {
+  /** The text of a cursor; `undefined`: from now on. */
+  readonly from: string | undefined
+  readonly filter: EventFilter
+  readonly context: ShapeContext
+  /** Seconds to wait for the events of one page; `undefined` for a stream. */
+  readonly wait: number | undefined
+  /** The largest number of events of that page. */
+  readonly limit: number
+}
+
+/** Values of one part of the filter. */
+const MAX_VALUES = 100
+
+const MAX_WAIT = 60
+
+export const MAX_LIMIT = 1_000
+
+const PARTS = ["from", "name", "prefix", "owner", "types", "wait", "limit", "nameEncoding", "valueEncoding"]
+
+const SINGLE = ["from", "wait", "limit", "nameEncoding", "valueEncoding"]
+
+type Read<A> = Either.Either<A, string>
+
+const encodingOf = (name: string, given: string | null, fallback: NameEncoding): Read<NameEncoding> => {
+  if (given === null) return Either.right(fallback)
+  const found = NAME_ENCODINGS.find((encoding) => encoding === given)
+  return found === undefined
+    ? Either.left(`${name}: ${quoted(given)} is not one of ${NAME_ENCODINGS.join(", ")}`)
+    : Either.right(found)
+}
+
+const listOf = <A>(
+  query: URLSearchParams,
+  part: string,
+  read: (text: string) => Read<A>
+): Read<ReadonlyArray<A> | undefined> => {
+  const given = query.getAll(part)
+  if (given.length === 0) return Either.right(undefined)
+  if (given.length > MAX_VALUES) return Either.left(`${part}: there can be ${MAX_VALUES} at most`)
+  return Either.all(given.map((text) => Either.mapLeft(read(text), (reason) => `${part}: ${reason}`)))
+}
+
+const integerOf = (
+  query: URLSearchParams,
+  { most, part }: { readonly part: string; readonly most: number }
+): Read<number | undefined> => {
+  const given = query.get(part)
+  if (given === null) return Either.right(undefined)
+  return /^\d{1,6}$/.test(given) && Number(given) <= most
+    ? Either.right(Number(given))
+    : Either.left(`${part}: ${quoted(given)} is not a whole number up to ${most}`)
+}
+
+export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>
+  Either.gen(function*() {
+    for (const part of query.keys()) {
+      if (!PARTS.includes(part)) yield* Either.left(`${quoted(part)} is not one of ${PARTS.join(", ")}`)
+    }
+    for (const part of SINGLE) {
+      if (query.getAll(part).length > 1) yield* Either.left(`${part}: is given more than once`)
+    }
+    const nameEncoding = yield* encodingOf("nameEncoding", query.get("nameEncoding"), settings.nameEncoding)
+    const valueEncoding = yield* encodingOf("valueEncoding", query.get("valueEncoding"), settings.valueEncoding)
+    const bytes = (text: string): Read<Bytes> =>
+      Either.fromNullable(decodeText(text, nameEncoding), () => `${quoted(text)} is not ${nameEncoding}`)
+    const owner = (text: string): Read<Bytes> => {
+      const decoded = decodeAddress(settings.network, text)
+      return "destination" in decoded ? Either.right(scriptOf(decoded.destination)) : Either.left(decoded.error)
+    }
+    const types = query.getAll("types").flatMap((list) => list.split(","))
+    const unknown = types.find((type) => !isEventKind(type))
+    if (unknown !== undefined) {
+      yield* Either.left(`types: ${quoted(unknown)} is not one of ${EVENT_KINDS.join(", ")}`)
+    }
+    const from = query.get("from") ?? undefined
+    return {
+      from: from === "now" ? undefined : from,
+      filter: {
+        names: yield* listOf(query, "name", bytes),
+        prefixes: yield* listOf(query, "prefix", bytes),
+        owners: yield* listOf(query, "owner", owner),
+        kinds: types.length === 0 ? undefined : types.filter(isEventKind)
+      },
+      context: { network: settings.network, nameEncoding, valueEncoding },
+      wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
+      limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)
+    }
+  })

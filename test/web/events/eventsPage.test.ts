@@ -1,0 +1,264 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { type ClientRequest, get, type IncomingMessage } from "node:http"
+import { connect } from "node:net"
+import { type Replica, take } from "../../../examples/replica.ts"
+import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
+import { NameEvents } from "../../../src/names/events/NameEvents.ts"
+import { addressOf, scriptOf } from "../../../src/protocol/address.ts"
+import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
+import { hash256 } from "../../../src/protocol/hash.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { eventsPage } from "../../../src/web/events/eventsPage.ts"
+import { applyAll, blockAt, type Operation, text, withNewDb } from "../../names/blocks.ts"
+import { Branches } from "../../names/events/world.ts"
+import { eventually } from "../../support/eventually.ts"
+import { testServer, type TestServerOptions } from "../../support/rpcServer.ts"
+
+const OPTIONS = Layer.succeed(NodeOptions, {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: false,
+  nameHashIndex: false
+})
+
+const rand = Uint8Array.of(1)
+
+const branch = (letter: string, from: number, lists: ReadonlyArray<ReadonlyArray<Operation>>) =>
+  lists.map((list, i): ConnectedBlock => ({ ...blockAt(from + i, list), hash: hash256(text(`${letter}${from + i}`)) }))
+
+const world = (
+  lists: ReadonlyArray<ReadonlyArray<Operation>>,
+  use: (parts: {
+    readonly db: Parameters<Branches["events"]>[0]
+    readonly branches: Branches
+    readonly blocks: ReadonlyArray<ConnectedBlock>
+    readonly port: number
+  }) => Effect.Effect<void, unknown>,
+  options: TestServerOptions = {}
+) =>
+  Effect.scoped(withNewDb((db) =>
+    Effect.gen(function*() {
+      const blocks = branch("a", 0, lists)
+      const branches = new Branches()
+      branches.add(blocks)
+      branches.tip = blocks.at(-1)
+      yield* applyAll(db, [blocks])
+      const { pages, port } = yield* testServer(options)
+      const page = yield* eventsPage.pipe(
+        Effect.provideService(NameEvents, branches.events(db)),
+        Effect.provide(OPTIONS)
+      )
+      yield* pages.install([page])
+      yield* use({ db, branches, blocks, port })
+    })
+  ))
+
+interface Reader {
+  readonly request: ClientRequest
+  readonly lines: () => ReadonlyArray<string>
+  readonly length: () => number
+  readonly answer: () => IncomingMessage | undefined
+  readonly ended: () => boolean
+}
+
+/** Reads a stream until the scope ends. */
+const reader = (port: number, query: string, headers: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync((): Reader => {
+      let received = ""
+      let answer: IncomingMessage | undefined
+      let over = false
+      const request = get({ port, host: "127.0.0.1", path: `/events${query}`, agent: false, headers }, (incoming) => {
+        answer = incoming
+        incoming.on("data", (part: Buffer) => (received += part.toString()))
+        incoming.on("close", () => (over = true))
+        incoming.on("error", () => {})
+      })
+      request.on("error", () => (over = true))
+      return {
+        request,
+        length: () => received.length,
+        lines: () => received.split("\n").slice(0, -1),
+        answer: () => answer,
+        ended: () => over
+      }
+    }),
+    ({ request }) => Effect.sync(() => request.destroy())
+  )
+
+const LINES = { accept: "application/x-ndjson" }
+
+const eventsOf = (from: Reader) =>
+  from.lines().map((line) => JSON.parse(line)).filter(({ type }) => type !== "position")
+
+const body = (from: Reader) => JSON.parse(from.lines().join("\n"))
+
+const whole = (port: number, query: string, headers?: Record<string, string>) =>
+  Effect.gen(function*() {
+    const answered = yield* reader(port, query, headers)
+    yield* eventually("the end of the answer", answered.ended)
+    return { status: answered.answer()?.statusCode, json: body(answered) }
+  })
+
+const ALICE_SCRIPT = scriptOf({ kind: "pubkeyhash", hash: new Uint8Array(20).fill(7) })
+const ALICE = addressOf(regtest, ALICE_SCRIPT)
+
+const LISTS: ReadonlyArray<ReadonlyArray<Operation>> = [
+  [],
+  [{ name: text("d/a"), rand, value: text("1") }, { name: text("id/b"), rand, value: text("2"), owner: ALICE_SCRIPT }],
+  [{ name: text("d/a"), value: text("3") }]
+]
+
+describe("GET /events", () => {
+  it.live("sends past and new events as Server-Sent Events, and resumes behind the last one received", () =>
+    world(LISTS, ({ blocks, branches, db, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const first = yield* reader(port, "?from=0")
+        const data = (from: Reader) =>
+          from.lines().filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)))
+        yield* eventually("three events", () => data(first).length === 3)
+        assert.strictEqual(first.answer()?.headers["content-type"], "text/event-stream; charset=utf-8")
+        assert.deepStrictEqual(data(first).map(({ name, type }) => [name, type]), [
+          ["d/a", "registered"],
+          ["id/b", "registered"],
+          ["d/a", "updated"]
+        ])
+        assert.strictEqual(data(first)[2].before.value, "1")
+        const second = yield* reader(port, "?from=0", { "last-event-id": data(first)[1].cursor })
+        const next = branch("a", 3, [[{ name: text("id/b"), value: EMPTY, owner: ALICE_SCRIPT }]])
+        branches.add(next, blocks[2])
+        branches.tip = next[0]
+        yield* applyAll(db, [next])
+        yield* eventually("the new event", () => data(first).length === 4 && data(second).length === 2)
+        assert.deepStrictEqual(data(second), data(first).slice(2))
+        assert.strictEqual(data(first)[3].type, "cleared")
+      }))))
+
+  it.live("filters by name, prefix, owner and type, and says what is wrong with a request", () =>
+    world(LISTS, ({ port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const page = (query: string) =>
+          Effect.map(whole(port, `?from=0&wait=0${query}`), ({ json, status }) => ({ status, json }))
+        const kinds = (query: string) =>
+          Effect.map(page(query), ({ json }) =>
+            json.events.map(({ name, type }: Record<string, string>) => `${name} ${type}`))
+        assert.deepStrictEqual(yield* kinds("&prefix=id/"), ["id/b registered"])
+        assert.deepStrictEqual(yield* kinds("&name=d/a&types=updated"), ["d/a updated"])
+        assert.deepStrictEqual(yield* kinds(`&owner=${ALICE}`), ["id/b registered"])
+        const hex = (yield* page("&nameEncoding=hex&name=642f61&limit=1")).json
+        assert.deepStrictEqual([hex.events.length, hex.events[0].name, hex.end], [1, "642f61", false])
+        const behind = (yield* whole(port, `?from=${hex.cursor}&wait=0`)).json
+        assert.strictEqual(behind.events.length, 2)
+        for (
+          const wrong of ["&types=born", "&wait=1000", "&limit=x", "&owner=x", "&colour=red", "&nameEncoding=x"]
+        ) {
+          const { json, status } = yield* page(wrong)
+          assert.strictEqual(status, 400, wrong)
+          assert.isString(json.error)
+        }
+      }))))
+
+  it.live("answers 410 with the oldest cursor to one that cannot be used", () =>
+    world(LISTS, ({ port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        for (const cursor of ["x", "a0000001.08388608.0123456789abcdef", "a9999999.08388608.0123456789abcdef"]) {
+          const { json, status } = yield* whole(port, `?from=${cursor}`)
+          assert.deepStrictEqual([status, json.oldest], [410, "0"], cursor)
+        }
+      }))))
+
+  it.live("answers a long poll when a block changes names", () =>
+    world(LISTS, ({ blocks, branches, db, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const polling = yield* reader(port, "?wait=30")
+        yield* eventually("the head", () => polling.answer() !== undefined)
+        const next = branch("a", 3, [[{ name: text("d/a"), value: text("4") }]])
+        branches.add(next, blocks[2])
+        branches.tip = next[0]
+        yield* applyAll(db, [next])
+        yield* eventually("the page", polling.ended)
+        assert.deepStrictEqual([body(polling).events.length, body(polling).end], [1, true])
+      }))))
+
+  it.live("keeps the replica of a stranger equal to names.db over reorganizations", () =>
+    world(LISTS, ({ blocks, branches, db, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const replica: Replica = { names: new Map(), cursor: "0" }
+        let connection = yield* reader(port, "?from=0&nameEncoding=hex", LINES)
+        let taken = 0
+        const equals = Effect.gen(function*() {
+          for (const line of connection.lines().slice(taken)) take(replica, line)
+          taken = connection.lines().length
+          const stored = yield* Stream.runCollect(db.scanByPrefix({ prefix: EMPTY }))
+          const records = [...stored].map(({ name, value }) => `${toHex(name)} ${Buffer.from(value).toString()}`)
+          return records.sort().join() ===
+            [...replica.names].map(([name, { value }]) => `${name} ${value}`).sort().join()
+        })
+        yield* eventually("the first state", equals)
+        let tip = blocks
+        for (const [round, depth] of [1, 2, 1, 2].entries()) {
+          const kept = tip.slice(0, tip.length - depth)
+          const fork = kept.at(-1)
+          if (fork === undefined) return assert.fail()
+          const fresh = branch(
+            `r${round}`,
+            kept.length,
+            Array.from({ length: depth + 1 }, (_, i) => [
+              { name: text(`d/${(round + i) % 3}`), rand, value: text(`${round}.${i}`) }
+            ])
+          )
+          branches.add(fresh, fork)
+          branches.tip = fresh.at(-1)
+          yield* db.follower.rewind(fork)
+          yield* applyAll(db, [fresh])
+          tip = [...kept, ...fresh]
+          if (round === 2) {
+            connection.request.destroy()
+            connection = yield* reader(port, `?nameEncoding=hex&from=${replica.cursor}`, LINES)
+            taken = 0
+          }
+          yield* eventually(`the state after reorganization ${round}`, equals)
+        }
+        assert.isAbove(replica.names.size, 2)
+        assert.isTrue(eventsOf(connection).some(({ type }) => type === "undone"))
+      }))))
+
+  it.live("disconnects a reader that never reads, and goes on with the others", () =>
+    world(
+      [
+        [],
+        ...Array.from(
+          { length: 4 },
+          (_, i) =>
+            Array.from(
+              { length: 2_000 },
+              (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
+            )
+        )
+      ],
+      ({ port }) =>
+        Effect.scoped(Effect.gen(function*() {
+          const silent = yield* Effect.acquireRelease(
+            Effect.sync(() => {
+              const socket = connect(port, "127.0.0.1")
+              socket.on("error", () => {})
+              socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
+              // Without a listener for data, nothing is read.
+              return socket.pause()
+            }),
+            (socket) => Effect.sync(() => socket.destroy())
+          )
+          const reading = yield* reader(port, "?from=0", LINES)
+          yield* eventually("all events", () => reading.length() > 8_000 * 520)
+          // A socket that reads nothing learns of the end only when it writes.
+          yield* eventually("the end of the silent one", () => {
+            silent.write("\r\n")
+            return silent.destroyed
+          })
+        })),
+      { limits: { idleTimeout: 2_000 } }
+    ))
+})

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SnapshotWriter } from "../../../src/chain/snapshot/SnapshotWriter.ts"
 import { CoinStats } from "../../../src/chain/state/coinStats.ts"
+import type { Follower } from "../../../src/chain/write/Follower.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
 import type { Block } from "../../../src/protocol/block.ts"
@@ -197,6 +198,42 @@ describe("the blocks below the base of a snapshot", () => {
           assert.strictEqual((yield* chain.tip).height, BASE)
         }))
     }))
+
+  it.scoped(
+    "are not passed to a store that needs their coins, before they are validated",
+    () =>
+      Effect.gen(function*() {
+        const at = yield* place(good)
+        yield* onNode(at, (chain) =>
+          Effect.gen(function*() {
+            yield* load(chain, at)
+            const spent: Array<number> = []
+            let height = 100
+            const follower: Follower = {
+              name: "a store",
+              needsCoins: true,
+              cursor: Effect.succeed({ height, hash: blockAt(at.blocks, height).hash }),
+              rewind: () => Effect.void,
+              apply: (blocks) =>
+                Effect.sync(() => {
+                  for (const block of blocks) {
+                    height = block.height
+                    spent.push(block.coins?.spent.flat().length ?? 0)
+                  }
+                })
+            }
+            yield* chain.sink.deliver([...at.blocks.slice(1, 61), ...at.blocks.slice(62, BASE + 1)], false)
+            yield* chain.control.register(follower)
+            assert.strictEqual(height, 100)
+            yield* chain.sink.deliver([blockAt(at.blocks, 61)], false)
+            yield* isValidated(chain)
+            yield* eventually("at the tip", () => height === TIP)
+            // Two registrations of two transactions each, and one payment.
+            assert.strictEqual(spent.reduce((sum, count) => sum + count, 0), 5)
+          }))
+      }),
+    60_000
+  )
 
   it.scoped("begin at the node's own chain state, if that is on the way", () =>
     Effect.gen(function*() {

@@ -1,14 +1,21 @@
 #!/usr/bin/env node
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { hostname } from "node:os"
 import { processInput } from "../config/settings.ts"
-import { mailNames } from "../programs/mail/names.ts"
 import { run } from "../programs/mail/program.ts"
+import type { NamesConnection } from "../programs/mail/settings.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.
 process.umask(0o077)
+
+/** The client of the daemon is loaded on use: help, version and completions need none. */
+const mailNames = (connection: NamesConnection) =>
+  Layer.unwrapEffect(
+    Effect.map(Effect.promise(() => import("../programs/mail/names.ts")), (module) => module.mailNames(connection))
+  )
 
 const input = { ...processInput(), version, hostname: hostname(), names: mailNames }
 

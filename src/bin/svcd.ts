@@ -7,4 +7,4 @@ process.umask(0o077)
 // Loading takes a second. Without this handler, the signal that reopens the log file would end the process.
 process.on("SIGHUP", () => {})
 const { main } = await import("../programs/svcd/daemonProgram.ts")
-main()
+await main()

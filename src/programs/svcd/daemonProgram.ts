@@ -1,11 +1,8 @@
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { readCommandLine } from "../../config/commandLine.ts"
 import { optionsHelp } from "../../config/help.ts"
 import { processInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
-import { run } from "../../node/daemon.ts"
 import { version } from "../../version.ts"
 
 /** Ends with a plain message on standard error: what is wrong, without a stack trace. */
@@ -15,7 +12,7 @@ const refuse = (message: string, exitCode: number): void => {
 }
 
 /** The program svcd: carries out the command line of this process. */
-export const main = (): void => {
+export const main = async (): Promise<void> => {
   const input = processInput()
   // Other users can see the arguments of a program: this removes the secrets from them.
   if (input.argv.some((word) => /^--?rpc(?:password|auth)(?:=|$)/.test(word))) process.title = "svcd"
@@ -30,13 +27,9 @@ export const main = (): void => {
     case "PrintConfig":
       return void process.stdout.write(command.right.text)
     case "Run": {
-      const daemon = run(command.right.settings).pipe(
-        Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message, 1))),
-        Effect.catchAllDefect(() =>
-          Effect.sync(() => refuse("an error of svcd itself, please report it: see the log", 1))
-        )
-      )
-      NodeRuntime.runMain(daemon, { disablePrettyLogger: true })
+      const { settings } = command.right
+      const { runDaemon } = await import("./runDaemon.ts")
+      runDaemon(settings, (message) => refuse(message, 1))
     }
   }
 }

@@ -1,16 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { fileURLToPath } from "node:url"
-import { TsProcess } from "../../support/tsProcess.ts"
+import { readFileSync } from "node:fs"
 
-const PROGRAM = new URL("../../../src/bin/svcd.ts", import.meta.url)
+/** The files that a file loads when it is loaded itself, without types. */
+const loadedBy = (path: string): ReadonlyArray<string> =>
+  [...readFileSync(path, "utf8").matchAll(/^import (?!type )[^;]*? from "([^"]+)"/gm)].flatMap(([, from]) => from ?? [])
 
-describe("svcd", () => {
-  it.live("survives a SIGHUP that arrives before it is loaded", () =>
-    Effect.promise(async () => {
-      // Sends the signal as soon as the program listens for it, before it does anything else.
-      const program = new TsProcess(new URL("hangUp.ts", import.meta.url), [fileURLToPath(PROGRAM), "-version"])
-      assert.strictEqual(await program.ended, 0, program.stderr)
-      assert.match(program.stdout, /^svcd \d+\.\d+\.\d+\S*\nhung up\n$/)
-    }))
+describe("the start of programs", () => {
+  it("loads the node only to run it: help and version need a third of the time", () => {
+    const loaded = loadedBy("src/programs/svcd/daemonProgram.ts")
+    assert.include(loaded, "../../config/commandLine.ts")
+    assert.deepStrictEqual(loaded.filter((file) => file.includes("/node/") || file.includes("runDaemon")), [])
+  })
+
+  it("loads the client of svcd-mail only to ask a daemon", () => {
+    assert.deepStrictEqual(loadedBy("src/bin/svcd-mail.ts").filter((file) => file.endsWith("/names.ts")), [])
+  })
 })

@@ -1,0 +1,13 @@
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import type { Settings } from "../../config/settings.ts"
+import { run } from "../../node/daemon.ts"
+
+/** Runs the daemon as this process. This module loads the whole node, so only a start needs it. */
+export const runDaemon = (settings: Settings, refuse: (message: string) => void): void => {
+  const daemon = run(settings).pipe(
+    Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message))),
+    Effect.catchAllDefect(() => Effect.sync(() => refuse("an error of svcd itself, please report it: see the log")))
+  )
+  NodeRuntime.runMain(daemon, { disablePrettyLogger: true })
+}

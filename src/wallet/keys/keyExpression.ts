@@ -152,8 +152,13 @@ const parseOrigin = (text: string): ParsedOrigin => {
 const parseWildcard = (step: string | undefined): DerivedFrom["wildcard"] =>
   step === "*" ? "plain" : step === "*'" || step === "*h" ? "hardened" : "none"
 
+const UNCOMPRESSED_SIZE = 65
+
 const parseHexKey = (text: string, bytes: Bytes, place: KeyPlace): Pick<SingleKey, "publicKey" | "xonly"> => {
-  if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new KeyFault("Hybrid public keys are not allowed")
+  // Only in a key of this length these are a prefix: an x-only key may begin with them.
+  if (bytes.length === UNCOMPRESSED_SIZE && (bytes[0] === 0x06 || bytes[0] === 0x07)) {
+    throw new KeyFault("Hybrid public keys are not allowed")
+  }
   const xonly = place === "P2TR" && bytes.length === 32
   const publicKey = xonly ? concat(Uint8Array.of(0x02), bytes) : bytes
   if (!secp256k1.utils.isValidPublicKey(publicKey)) throw new KeyFault(`Pubkey '${text}' is invalid`)

@@ -52,6 +52,9 @@ describe("descriptorScript", () => {
       [`wsh(multi(1,${KEY},${TWO}))`, inWsh(MULTI)],
       [`sh(wsh(pkh(${KEY})))`, inSh(inWsh(`76a914${HASH}88ac`))],
       [`rawtr(${X})`, `5120${X}`],
+      // The first byte is no prefix here, although a hybrid key begins with it.
+      [`rawtr(06${"00".repeat(30)}01)`, `512006${"00".repeat(30)}01`],
+      [`rawtr(07${"00".repeat(30)}02)`, `512007${"00".repeat(30)}02`],
       [`rawtr(${KEY})`, `5120${X}`],
       // BIP 341: the key of a wallet whose internal key is G.
       [`tr(${X})`, "5120da4710964f7852695de2da025290e24af6d8c281de5a0b902b7135fd9fd74d21"],

@@ -14,7 +14,7 @@ import {
   type TransactionInput,
   type TransactionOutput
 } from "../../../protocol/transaction.ts"
-import type { Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
+import type { ExternalInputs, Funded, PaymentRequest } from "../../../wallet/payments/WalletPayments.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -68,6 +68,13 @@ const orBoolean = <A>(param: Param<A>): Param<A> => ({
 export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentRequest, "inputs"> => ({
   inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence }))
 })
+
+/** An input with a weight is an input of the request, even if the transaction does not have it yet, as upstream. */
+const withWeighed = ({ inputs = [] }: Pick<PaymentRequest, "inputs">, { weights }: ExternalInputs) => {
+  const given = new Set(inputs.map(({ outpoint }) => outpoint))
+  const more = [...weights.keys()].filter((outpoint) => !given.has(outpoint))
+  return { inputs: [...inputs, ...more.map((outpoint) => ({ outpoint }))] }
+}
 
 export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transaction }: Funded) =>
   wanted === true
@@ -149,7 +156,7 @@ export const makeFundMethods = ({ chainCoins, network, pool, wallets }: FundServ
         const external = yield* readInTurns(turns, readSolvingSteps(network, options, options.input_weights ?? []))
         const request: PaymentRequest = {
           ...choice,
-          ...inputsOf(transaction),
+          ...withWeighed(inputsOf(transaction), external),
           external,
           outputs,
           version,

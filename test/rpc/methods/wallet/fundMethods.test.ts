@@ -66,6 +66,10 @@ describe("fundrawtransaction", () => {
         solving_data: { pubkeys: [toHex(publicKey)], scripts: ["51"] },
         input_weights: [{ txid, vout: 0, weight: 300 }]
       })
+      assert.lengthOf(fake.requests[0]?.inputs ?? [], 1, "the weight is that of the given input")
+      yield* call("fundrawtransaction", PLAIN, { input_weights: [{ txid, vout: 0, weight: 300 }] })
+      const weighed = { outpoint: outpointKey(outpoint(source?.txid ?? assert.fail(), 0)) }
+      assert.deepStrictEqual(fake.requests[1]?.inputs, [weighed], "an input that the transaction does not have yet")
       const { known, weights } = fake.requests[0]?.external ?? assert.fail("no data")
       assert.deepStrictEqual([...weights], [[outpointKey(outpoint(source?.txid ?? assert.fail(), 0)), 300]])
       assert.deepStrictEqual(known.pubkey(hash160(publicKey)), publicKey)

@@ -51,6 +51,7 @@ const SLOW = [
   "names/events/NameEvents.test.ts",
   "names/liveRepair.test.ts",
   "names/nameQueries.test.ts",
+  "names/search/findNames.test.ts",
   "network/PeerManager.test.ts",
   "network/addresses/AddressBook.test.ts",
   "network/peer/PeerConnection.test.ts",

@@ -217,6 +217,13 @@ export const OPTIONS = {
     "rebuild the chain state and names from the stored blocks, and keep the indexes",
     { default: "0", flagOnly: true }
   ),
+  reindexnames: singleOption(
+    Kind.onOffKind,
+    "reindexnames",
+    "Chain",
+    "build the search indexes of names again, in the background",
+    { default: "0", flagOnly: true }
+  ),
   prune: singleOption(
     ChainKind.pruneKind,
     "prune",

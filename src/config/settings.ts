@@ -92,6 +92,8 @@ export interface Settings extends PeerSettings {
   readonly assumeValid: AssumeValid
   /** What to rebuild from the stored blocks; `undefined` for nothing. */
   readonly reindex: "chainstate" | "all" | undefined
+  /** Whether the search indexes of names are built again. */
+  readonly reindexNames: boolean
   /** Prunes old blocks above this size in MiB, or only on request; `undefined` to keep them. */
   readonly prune: number | "manual" | undefined
   /** Small block files, for tests. */
@@ -327,6 +329,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     minimumChainWork: values.minimumchainwork,
     maxTipAge: values.maxtipage,
     reindex: values.reindex ? "all" : values["reindex-chainstate"] ? "chainstate" : undefined,
+    reindexNames: values.reindexnames,
     prune: values.prune === 0 ? undefined : values.prune === 1 ? "manual" : values.prune,
     fastPrune: values.fastprune,
     checkBlocks: values.checkblocks,

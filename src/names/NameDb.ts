@@ -18,7 +18,7 @@ import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
 import { CommitSignal } from "./CommitSignal.ts"
-import { NameExpired, NameHashNotFound, NameNotFound } from "./errors.ts"
+import { NameExpired, NameHashNotFound, NameNotFound, type WrongQuery } from "./errors.ts"
 import type { OperationLog } from "./events/OperationLog.ts"
 import type { NameClock, NameEntry, NameHistoryEntry } from "./NameEntry.ts"
 import { makeNameFollower } from "./NameFollower.ts"
@@ -38,8 +38,12 @@ import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
 import { readBeginning } from "./NameStore.ts"
 import { RecordCache } from "./RecordCache.ts"
+import { findNames, type FoundNames, type PageOptions } from "./search/findNames.ts"
+import type { NameQuery } from "./search/nameQuery.ts"
+import { makeSearchBuilder } from "./search/SearchBuilder.ts"
+import { emptySearch } from "./search/SearchWriter.ts"
 
-export type { NameClock, NameEntry, NameHistoryEntry, NameStats }
+export type { FoundNames, NameClock, NameEntry, NameHistoryEntry, NameQuery, NameStats }
 
 /**
  * The names of the chain: the current record of each name, and its whole history. Names are byte strings here;
@@ -81,6 +85,14 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   ) => Stream.Stream<NameEntry, StorageFailure>
   /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
+  /**
+   * A page of the names that a query finds, in the order of the index that is read: of registration for text and for a key
+   * with a value, of the value for a key alone, of the last change for changes and expiry, otherwise of the names.
+   */
+  readonly find: (
+    asked: NameQuery,
+    options: PageOptions
+  ) => Effect.Effect<FoundNames, WrongQuery | StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
   /**
    * The height of the block whose state the database began with, from a snapshot; `undefined` for genesis. Of names, only
@@ -106,12 +118,17 @@ export interface RecentRecord {
 export interface NameDbOptions extends NamesFile.NamesFileOptions {
   /** Records kept in memory; 0 for none. A record takes about 1 kB. */
   readonly cacheEntries?: number
+  /** Whether the search indexes are built again. */
+  readonly rebuildSearch?: boolean
 }
 
 const CACHE_ENTRIES = 10_000
 
 /** Bytes of name, value and script above which a record is not cached. Only coinbases create such records. */
 const MAX_CACHED_BYTES = 4_096
+
+/** Searches at one time. Others wait. */
+const SEARCHES = 2
 
 /** Largest size of a name in bytes. A coinbase may write any name, but no block has more bytes outside witnesses. */
 const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
@@ -148,6 +165,9 @@ const make = (
 ): Effect.Effect<Context.Tag.Service<NameDb>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const file = yield* NamesFile.open(options)
+    if (options.rebuildSearch === true) yield* file.write(emptySearch)
+    const search = yield* makeSearchBuilder(file)
+    const searching = yield* Effect.makeSemaphore(SEARCHES)
     const cache = new RecordCache<Exit.Exit<NameEntry>, NameKey>(options.cacheEntries ?? CACHE_ENTRIES)
     const position = new RecordCache<Cursor>(2)
     const commits = new CommitSignal()
@@ -236,10 +256,12 @@ const make = (
         return updatedBetween(file, from, to)
       },
       heightOfTransaction: (txid) => file.point(() => file.points.heightOfTransaction(txid)),
+      find: (asked, options) =>
+        searching.withPermits(1)(findNames(file, asked, options)).pipe(Effect.withSpan("svcd.names.find")),
       stats,
       beginning: file.snapshot(readBeginning),
       cursor,
-      follower: makeNameFollower({ file, cursor, records: cache, position, commits }),
+      follower: makeNameFollower({ file, cursor, records: cache, position, commits, search }),
       readLog: (use) => file.point(() => file.events.read(use)),
       commits: Effect.succeed(commits),
       check: Effect.sync(() => makeClaimCheck(file))

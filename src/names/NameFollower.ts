@@ -9,6 +9,8 @@ import { batchOf, SettingNumbers } from "./nameChanges.ts"
 import type { NamesFile } from "./NamesFile.ts"
 import { addNames, applyBatch, beginAt, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
+import type { SearchBuilder } from "./search/SearchBuilder.ts"
+import { keepUp } from "./search/SearchWriter.ts"
 
 export interface NameFollowerParts {
   readonly file: NamesFile
@@ -17,6 +19,8 @@ export interface NameFollowerParts {
   readonly records: RecordCache<unknown, NameKey>
   readonly position: RecordCache<unknown>
   readonly commits: CommitSignal
+  /** Told of each write. */
+  readonly search: SearchBuilder
 }
 
 /** Logs at level debug with its own subsystem: the follower runs in the chain's fibers, which have another one. */
@@ -24,7 +28,9 @@ const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
 /** Applies blocks to names.db, one transaction per batch or rewind, and wakes the readers of `commits`. */
-export const makeNameFollower = ({ commits, cursor, file, position, records }: NameFollowerParts): Follower => {
+export const makeNameFollower = (
+  { commits, cursor, file, position, records, search }: NameFollowerParts
+): Follower => {
   /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
   const changing = (
     touched: Iterable<NameKey> | "all",
@@ -54,11 +60,11 @@ export const makeNameFollower = ({ commits, cursor, file, position, records }: N
         Effect.flatMap(readCursor(connection), (at) => {
           const expected = (at?.height ?? -1) + 1
           return first.height === expected
-            ? applyBatch(connection, batch, [first, ...others])
+            ? Effect.zipRight(applyBatch(connection, batch, [first, ...others]), keepUp(connection))
             : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
         })
       )
-      return changing(batch.latest.keys(), write).pipe(
+      return changing(batch.latest.keys(), Effect.map(write, search.changed)).pipe(
         Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
       )
     }).pipe(Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) }))
@@ -87,7 +93,7 @@ export const makeNameFollower = ({ commits, cursor, file, position, records }: N
         Effect.catchIf(isStorageFailure, Effect.die)
       )
     )
-    return changing("all", write).pipe(
+    return changing("all", Effect.map(write, () => search.changed(false))).pipe(
       Effect.zipRight(Effect.logInfo("names begin at the base of the snapshot", { height: at.height })),
       Effect.as(true),
       Effect.withSpan("svcd.names.adopt", { attributes: { height: at.height } })

@@ -8,6 +8,7 @@ import { type Height, nameKey } from "../protocol/keys.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
+import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWriter.ts"
 
 /** The writes to names.db. All of them run inside a transaction of the writer. */
 
@@ -163,6 +164,7 @@ const EMPTY_ALL = ["operations", "names", "blocks", "cursor", "beginning"].map((
 export const beginAt = (connection: Connection, at: Cursor): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     for (const statement of EMPTY_ALL) yield* query(connection, statement, [])
+    yield* emptySearch(connection)
     yield* query(connection, "INSERT INTO beginning (one, height) VALUES (1, ?)", [at.height])
     yield* runRows(connection, { statement: INSERT_BLOCKS, rows: [at] })
     yield* writeCursor(connection, at)
@@ -200,9 +202,12 @@ export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void
     for (let from = Infinity; from > end;) {
       const rows = yield* query<{ readonly id: number }>(connection, PIECE, [end])
       from = rows[0]?.id ?? end
+      const touched = yield* namesFrom(connection, from)
       for (const step of TAKE_BACK) yield* query(connection, step, [{ from }])
+      yield* reindexNames(connection, touched)
       yield* turnOfEventLoop
     }
+    yield* endAt(connection, end)
     yield* query(connection, "DELETE FROM blocks WHERE height > ?", [to.height])
     yield* runRows(connection, { statement: INSERT_BLOCKS, rows: [to] })
     yield* writeCursor(connection, to)

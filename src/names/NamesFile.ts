@@ -23,6 +23,7 @@ import { EventReads } from "./events/EventReads.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations.ts"
 import { WrongRow } from "./NameEntry.ts"
 import { PointReads } from "./PointReads.ts"
+import { SearchReads } from "./search/SearchReads.ts"
 
 /** The remedy for a damaged names.db. It can be rebuilt completely from the blocks. */
 const REMEDY = "Stop the node, move the file away and start again: it is rebuilt from the stored blocks"
@@ -42,6 +43,8 @@ export interface NamesFile {
   readonly points: PointReads
   /** For the operations in chain order, in the same way. */
   readonly events: EventReads
+  /** For searches, in the same way. */
+  readonly search: SearchReads
   /** Runs statements of the writer in one transaction: all of them, or none. */
   readonly write: <A>(work: (connection: Connection) => Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   /** Runs queries of the reader on one state. */
@@ -53,7 +56,7 @@ export interface NamesFile {
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
   /** Converts an error thrown by `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
-  /** Rebuilds the file. Afterwards `reader`, `points` and `events` are new objects. */
+  /** Rebuilds the file. Afterwards `reader`, `points`, `events` and `search` are new objects. */
   readonly repair: Repair
 }
 
@@ -190,6 +193,7 @@ interface Connections {
   readonly reader: SqlClient.SqlClient
   readonly points: PointReads
   readonly events: EventReads
+  readonly search: SearchReads
   readonly guard: PageGuard
 }
 
@@ -237,7 +241,11 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
     )
     yield* Effect.annotateLogs(Effect.logDebug("database opened", { file: filename }), "subsystem", "storage")
     const reads = yield* Effect.try({
-      try: () => ({ points: new PointReads(points), events: new EventReads(points) }),
+      try: () => ({
+        points: new PointReads(points),
+        events: new EventReads(points),
+        search: new SearchReads(points)
+      }),
       catch: storageFailure({ file: filename, doing: "opening", remedy: REMEDY })
     })
     return { writer, reader, ...reads, guard }
@@ -289,6 +297,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       },
       get events() {
         return current.events
+      },
+      get search() {
+        return current.search
       },
       write: (work) =>
         timed(

@@ -30,6 +30,15 @@ export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired"
   }
 }
 
+/** A search that cannot be answered as it was asked. */
+export class WrongQuery extends Schema.TaggedError<WrongQuery>()("WrongQuery", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
 /** names.db is not at the chain's tip, or blocks are missing: the name may exist. */
 export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("NamesIncomplete", {}) {
   override get message(): string {

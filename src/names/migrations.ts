@@ -75,13 +75,39 @@ const beginningSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effe
   (sql) => sql`CREATE TABLE beginning (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL) STRICT`
 )
 
+const SEARCH_STATEMENTS = [
+  `CREATE TABLE name_keys (
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    name_id INTEGER NOT NULL,
+    PRIMARY KEY (key, value, name_id)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX name_keys_by_name ON name_keys (name_id)",
+  `CREATE TABLE search (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    operation INTEGER NOT NULL
+  ) STRICT`,
+  "INSERT INTO search (one, operation) VALUES (1, -1)"
+]
+
+/**
+ * - `name_keys`: items of the current values by which names are found (`values/searchable.ts`).
+ * - `name_text_0`, `name_text_1`, …: FTS5, the text of the names with ids of one range of 2^16; made when needed.
+ * - `search`: the last operation in these indexes. A file from before this migration gets them in the background.
+ */
+const searchSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.forEach(SEARCH_STATEMENTS, (statement) => sql.unsafe(statement), { discard: true })
+)
+
 /** The migrations from an empty file to the current format, by number and name. A released migration never changes. */
 export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
   "0001_names": namesSchema,
   "0002_blocks": blocksSchema,
   // Changes only the number: a version without page sums refuses the file and does not change it.
   "0003_page_sums": Effect.void,
-  "0004_beginning": beginningSchema
+  "0004_beginning": beginningSchema,
+  "0005_search": searchSchema
 }
 
 export const LATEST_MIGRATION = Object.keys(migrations).length

@@ -146,7 +146,11 @@ const stores = (settings: Settings, tell: Tell) =>
       snapshotHash: settings.snapshotHash,
       ...pruningOf(settings)
     }).pipe(Layer.annotateLogs("subsystem", "chain"))
-    const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
+    const names = NameDb.layer({
+      filename: directory.file("names.db"),
+      pageSize: settings.pageSize,
+      rebuildSearch: settings.reindexNames
+    }).pipe(
       Layer.annotateLogs("subsystem", "names")
     )
     const status = SyncStatus.layer({

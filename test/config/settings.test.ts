@@ -82,6 +82,7 @@ describe("decodeSettings", () => {
       snapshotHash: undefined,
       assumeValid: "default",
       reindex: undefined,
+      reindexNames: false,
       prune: undefined,
       fastPrune: false,
       minimumChainWork: undefined,

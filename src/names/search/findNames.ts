@@ -1,0 +1,154 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { foldedText, searchPairs, searchValue, textGroups } from "../../values/searchable.ts"
+import { WrongQuery } from "../errors.ts"
+import { successor } from "../nameChanges.ts"
+import { type NameClock, type NameEntry, nameEntryOf, plain } from "../NameEntry.ts"
+import type { NamesFile } from "../NamesFile.ts"
+import {
+  type NameQuery,
+  queryEnd,
+  queryFault,
+  queryMatcher,
+  readSearchCursor,
+  searchCursorText,
+  type SearchState,
+  startOf
+} from "./nameQuery.ts"
+import type { FoundRow, SearchReads } from "./SearchReads.ts"
+
+/** Answers searches page by page. A page ends when it is full, or when it has taken its time: the next one goes on. */
+
+export interface PageOptions {
+  readonly clock: NameClock
+  /** Largest number of names. */
+  readonly limit: number
+  /** Where an earlier page of the same query ended. */
+  readonly cursor?: string | undefined
+}
+
+export interface FoundNames {
+  readonly records: ReadonlyArray<NameEntry>
+  /** Where the next page begins; `undefined` after the last. A page before may be empty. */
+  readonly next: string | undefined
+  /** Which part of the operations is in the indexes, from 0 to 1. Below 1, text and key find some names only. */
+  readonly indexed: number
+}
+
+/** Rows that are read and compared between two turns of the event loop. */
+const PIECE = 250
+
+/** Milliseconds after which a page ends, full or not. */
+const PAGE_MS = 200
+
+interface Piece {
+  readonly rows: ReadonlyArray<FoundRow>
+  /** The position behind a row of the piece. */
+  readonly at: (row: FoundRow) => SearchState
+  /** The position behind the whole piece; `undefined` at the end. */
+  readonly next: SearchState | undefined
+}
+
+const read = (reads: SearchReads, asked: NameQuery, state: SearchState): Piece => {
+  const page = <S extends SearchState>(rows: ReadonlyArray<FoundRow>, at: (row: FoundRow) => S): Piece => {
+    const last = rows[rows.length - 1]
+    return { rows, at, next: last === undefined || rows.length < PIECE ? undefined : at(last) }
+  }
+  switch (state.by) {
+    case "text": {
+      const groups = textGroups(foldedText(asked.text ?? ""))
+      const found = reads.byText(groups, { after: state.after, limit: PIECE })
+      const at = ({ nameId }: FoundRow): SearchState => ({ by: "text", after: nameId })
+      if (found === undefined) return { rows: [], at, next: undefined }
+      const last = found.rows[found.rows.length - 1]
+      return {
+        rows: found.rows,
+        at,
+        next: last === undefined || found.rows.length < PIECE ? { by: "text", after: found.end } : at(last)
+      }
+    }
+    case "pair": {
+      const pair = { key: asked.key ?? "ip", value: asked.value ?? "" }
+      const rows = reads.byPair({ ...pair, value: searchValue(pair) }, { after: state.after, limit: PIECE })
+      return page(rows, ({ nameId }) => ({ by: "pair", after: nameId }))
+    }
+    case "key": {
+      const rows = reads.byKey(asked.key ?? "ip", { after: state.after, limit: PIECE })
+      return page(rows, ({ nameId, pair }) => ({ by: "key", after: { id: nameId, value: pair ?? "" } }))
+    }
+    case "owner":
+      return page(
+        reads.byOwner(asked.owner ?? new Uint8Array(), { from: state.from, limit: PIECE }),
+        ({ name }) => ({ by: "owner", from: successor(name) })
+      )
+    case "name":
+      return page(
+        reads.byName({ from: state.from, limit: PIECE }),
+        ({ name }) => ({ by: "name", from: successor(name) })
+      )
+    case "operation":
+      return page(reads.byOperation({ after: state.after, limit: PIECE }), ({ id }) => ({ by: "operation", after: id }))
+  }
+}
+
+/** Whether a name was found by another value of the key: it is listed with the first one only. */
+const isRepeated = ({ pair }: FoundRow, { value }: NameEntry, { key }: NameQuery): boolean =>
+  pair !== null && searchPairs(value).filter((each) => each.key === key).some((each) => each.value < pair)
+
+const stateOf = (
+  asked: NameQuery,
+  { clock, cursor }: PageOptions
+): Effect.Effect<SearchState, WrongQuery> =>
+  Effect.suspend(() => {
+    const reason = queryFault(asked)
+    if (reason !== undefined) return new WrongQuery({ reason })
+    const start = startOf(asked, clock)
+    if (cursor === undefined) return Effect.succeed(start)
+    const state = readSearchCursor(cursor, start)
+    return state === undefined
+      ? new WrongQuery({ reason: "the cursor is not one of this query: pass back next with the same conditions" })
+      : Effect.succeed(state)
+  })
+
+/** One page of the names that a query finds. */
+export const findNames = (
+  file: NamesFile,
+  asked: NameQuery,
+  options: PageOptions
+): Effect.Effect<FoundNames, WrongQuery | StorageFailure> =>
+  Effect.gen(function*() {
+    const { clock, limit } = options
+    let state: SearchState | undefined = yield* stateOf(asked, options)
+    const matches = queryMatcher(asked, clock)
+    const isBehind = queryEnd(asked, clock)
+    const { all, done } = yield* file.point(() => file.search.progress())
+    const records: Array<NameEntry> = []
+    const end = performance.now() + PAGE_MS
+    while (state !== undefined && records.length < limit && performance.now() < end) {
+      const from: SearchState = state
+      const piece: Piece = yield* file.point(() => read(file.search, asked, from))
+      const { at, next, rows } = piece
+      state = next
+      const entries = yield* file.point(() => rows.map((row) => nameEntryOf(plain(row.name), row)))
+      for (const [index, record] of entries.entries()) {
+        const row = rows[index]
+        if (row === undefined) break
+        if (isBehind(record, from.by)) {
+          state = undefined
+          break
+        }
+        if (!matches(record) || isRepeated(row, record, asked)) continue
+        records.push(record)
+        if (records.length < limit) continue
+        state = index === rows.length - 1 ? next : at(row)
+        break
+      }
+      yield* turnOfEventLoop
+    }
+    return {
+      records,
+      next: state === undefined ? undefined : searchCursorText(state),
+      indexed: all < 0 || done >= all ? 1 : Math.max(0, done) / all
+    }
+  })

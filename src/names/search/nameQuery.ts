@@ -1,0 +1,141 @@
+import { expirationDepth, isExpired } from "../../consensus/expiry.ts"
+import { type Bytes, compare, EMPTY, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import type { Height } from "../../protocol/keys.ts"
+import {
+  foldedText,
+  type SearchKey,
+  searchPairs,
+  searchTexts,
+  searchValue,
+  SHORTEST_TEXT
+} from "../../values/searchable.ts"
+import { prefixEnd } from "../nameChanges.ts"
+import { firstOperationAt, type NameClock, type NameEntry } from "../NameEntry.ts"
+
+/** A search for names: all given conditions hold. */
+export interface NameQuery {
+  /** Part of the name or of the value, without case; at least three characters. */
+  readonly text?: string | undefined
+  /** An item of the value; alone or with its `value`. */
+  readonly key?: SearchKey | undefined
+  readonly value?: string | undefined
+  /** The owner's script, without the name prefix. */
+  readonly owner?: Bytes | undefined
+  /** The bytes with which names begin. */
+  readonly prefix?: Bytes | undefined
+  /** Height from which on the last operation is. */
+  readonly changedSince?: Height | undefined
+  /** Blocks within which the name expires. */
+  readonly expiresWithin?: number | undefined
+  readonly includeExpired?: boolean | undefined
+}
+
+/** Characters of a text or a value that are searched. */
+export const LONGEST_QUERY = 500
+
+/** Why a query cannot be answered; `undefined` if it can. */
+export const queryFault = ({ key, text, value, ...rest }: NameQuery): string | undefined => {
+  if (text !== undefined && Array.from(foldedText(text)).length < SHORTEST_TEXT) {
+    return `text must have at least ${SHORTEST_TEXT} characters; name_scan finds shorter ones with regexp`
+  }
+  if ((text?.length ?? 0) > LONGEST_QUERY || (value?.length ?? 0) > LONGEST_QUERY) {
+    return `text and value must have at most ${LONGEST_QUERY} characters`
+  }
+  if (value !== undefined && key === undefined) return "value needs a key"
+  const { changedSince, expiresWithin, owner, prefix } = rest
+  return [text, key, owner, prefix, changedSince, expiresWithin].every((given) => given === undefined)
+    ? "give at least one of text, key, owner, namespace, changedSince and expiresWithin"
+    : undefined
+}
+
+/** Whether a record fulfils all conditions. Indexes only choose what is read. */
+export const queryMatcher = (asked: NameQuery, clock: NameClock): (record: NameEntry) => boolean => {
+  const { changedSince = 0, includeExpired = false, key, owner, prefix, text } = asked
+  const { oldest, youngest } = heightsOf(asked, clock)
+  const folded = text === undefined ? undefined : foldedText(text)
+  const value = key === undefined || asked.value === undefined ? undefined : searchValue({ key, value: asked.value })
+  const end = prefix === undefined ? undefined : prefixEnd(prefix)
+  return (record) =>
+    record.height >= changedSince && record.height >= oldest && record.height <= youngest &&
+    (includeExpired || !isExpired(record, clock.tipHeight, clock.params)) &&
+    (owner === undefined || equal(record.address, owner)) &&
+    (prefix === undefined ||
+      compare(record.name, prefix) >= 0 && (end === undefined || compare(record.name, end) < 0)) &&
+    (folded === undefined || searchTexts(record.name, record.value).some((text) => text.includes(folded))) &&
+    (key === undefined ||
+      searchPairs(record.value).some((pair) => pair.key === key && (value === undefined || pair.value === value)))
+}
+
+/** The heights of last operations that `expiresWithin` means. */
+const heightsOf = (
+  { expiresWithin }: NameQuery,
+  { params, tipHeight }: NameClock
+): { readonly oldest: Height; readonly youngest: Height } => {
+  if (expiresWithin === undefined) return { oldest: 0, youngest: Infinity }
+  const depth = expirationDepth(tipHeight, params)
+  return { oldest: Math.max(0, tipHeight - depth + 1), youngest: tipHeight - depth + expiresWithin }
+}
+
+/** Where a search goes on: the index that it reads, and the position in it. */
+export type SearchState =
+  | { readonly by: "pair" | "text" | "operation"; readonly after: number }
+  | { readonly by: "key"; readonly after: { readonly value: string; readonly id: number } }
+  | { readonly by: "owner" | "name"; readonly from: Bytes }
+
+/** Where a search begins: the index with the fewest candidates first. */
+export const startOf = (asked: NameQuery, clock: NameClock): SearchState => {
+  const { changedSince = 0, expiresWithin, key, owner, prefix, text, value } = asked
+  if (key !== undefined && value !== undefined) return { by: "pair", after: -1 }
+  if (text !== undefined) return { by: "text", after: -1 }
+  if (owner !== undefined) return { by: "owner", from: EMPTY }
+  if (key !== undefined) return { by: "key", after: { value: "", id: -1 } }
+  if (expiresWithin !== undefined || changedSince > 0 || prefix === undefined) {
+    const from = Math.max(changedSince, heightsOf(asked, clock).oldest)
+    return { by: "operation", after: firstOperationAt(from) - 1 }
+  }
+  return { by: "name", from: prefix }
+}
+
+/** Whether a position is behind everything that can match, in an index that is ordered by what is asked for. */
+export const queryEnd = (asked: NameQuery, clock: NameClock) => {
+  const { youngest } = heightsOf(asked, clock)
+  const end = asked.prefix === undefined ? undefined : prefixEnd(asked.prefix)
+  return (record: NameEntry, by: SearchState["by"]): boolean =>
+    by === "operation"
+      ? record.height > youngest
+      : by === "name" && end !== undefined && compare(record.name, end) >= 0
+}
+
+/** A position as text that callers pass back. */
+export const searchCursorText = (state: SearchState): string => {
+  switch (state.by) {
+    case "pair":
+    case "text":
+    case "operation":
+      return `1.${state.by}.${state.after}`
+    case "key":
+      return `1.key.${state.after.id}.${toHex(new TextEncoder().encode(state.after.value))}`
+    case "owner":
+    case "name":
+      return `1.${state.by}.${toHex(state.from)}`
+  }
+}
+
+const CURSOR = /^1\.(pair|text|operation|key|owner|name)\.(-1|\d{1,16}|[0-9a-f]*)(?:\.([0-9a-f]*))?$/
+const LONGEST_CURSOR = 2_200_000
+
+/** Reads a position of the same query; `undefined` for any other text. */
+export const readSearchCursor = (text: string, start: SearchState): SearchState | undefined => {
+  const parts = text.length > LONGEST_CURSOR ? null : CURSOR.exec(text)
+  if (parts === null || parts[1] !== start.by) return undefined
+  const [, , first = "", second] = parts
+  if (start.by === "owner" || start.by === "name") {
+    const from = second === undefined ? fromHex(first) : undefined
+    return from === undefined ? undefined : { by: start.by, from }
+  }
+  const number = /^(?:-1|\d+)$/.test(first) ? Number(first) : Number.NaN
+  if (!Number.isSafeInteger(number)) return undefined
+  if (start.by !== "key") return second === undefined ? { by: start.by, after: number } : undefined
+  const bytes = second === undefined ? undefined : fromHex(second)
+  return bytes === undefined ? undefined : { by: "key", after: { id: number, value: new TextDecoder().decode(bytes) } }
+}

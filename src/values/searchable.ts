@@ -1,0 +1,102 @@
+import { type Bytes } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { canonicalIpv6 } from "./hosts.ts"
+
+/** What a name is found by: the text of name and value, and some items of the value. */
+
+/** The items of values that have an index, at any depth of `map`. */
+export const SEARCH_KEYS = ["ip", "ip6", "ns", "email", "nostr", "tor"] as const
+
+export type SearchKey = (typeof SEARCH_KEYS)[number]
+
+export interface SearchPair {
+  readonly key: SearchKey
+  readonly value: string
+}
+
+/** Bytes of a value that are searched; the rules allow no more but in a coinbase. */
+const MOST_BYTES = 1_024
+
+/** Pairs of one name, and characters of one of them. */
+const MOST_PAIRS = 64
+const LONGEST = 256
+
+/** Text without case, the same within a longer text: the end of a word must not change its letters. */
+export const foldedText = (text: string): string => text.toLowerCase().replaceAll("\u03c2", "\u03c3")
+
+/** The texts in which a name is searched: name and value, each if it is UTF-8. */
+export const searchTexts = (name: Bytes, value: Bytes): readonly [name: string, value: string] => [
+  foldedText(encodeText(name, "utf8") ?? ""),
+  foldedText(encodeText(value.subarray(0, MOST_BYTES), "utf8") ?? "")
+]
+
+/** The form in which the value of a key is stored and compared. */
+export const searchValue = ({ key, value }: SearchPair): string => {
+  const lower = value.trim().toLowerCase()
+  if (key === "ip6") return canonicalIpv6(lower) ?? lower
+  return key === "ns" || key === "tor" ? lower.replace(/\.$/, "") : lower
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The texts of an item: itself, those of a list, and the values of an object such as `nostr.names`. */
+function* textsIn(value: unknown): Iterable<string> {
+  if (typeof value === "string") yield value
+  else if (Array.isArray(value)) { for (const item of value) yield* textsIn(item) }
+  else if (isRecord(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if (key !== "relays") yield* textsIn(item)
+    }
+  }
+}
+
+function* pairsIn(object: Readonly<Record<string, unknown>>, label = ""): Iterable<SearchPair> {
+  for (const key of SEARCH_KEYS) for (const value of textsIn(object[key])) yield { key, value }
+  if (label === "_tor") { for (const value of textsIn(object["txt"])) yield { key: "tor", value } }
+  const { map } = object
+  if (!isRecord(map)) return
+  for (const [below, item] of Object.entries(map)) {
+    if (typeof item === "string") yield { key: "ip", value: item }
+    else if (isRecord(item)) yield* pairsIn(item, below)
+  }
+}
+
+/** The pairs by which a name with this value is found, each once. */
+export const searchPairs = (value: Bytes): ReadonlyArray<SearchPair> => {
+  if (value.length < 2 || value.length > MOST_BYTES || value[0] !== 0x7b) return []
+  const text = encodeText(value, "utf8")
+  let json: unknown
+  try {
+    json = text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return []
+  }
+  if (!isRecord(json)) return []
+  const found = new Map<string, SearchPair>()
+  for (const pair of pairsIn(json)) {
+    const canonical = searchValue(pair)
+    if (canonical === "" || canonical.length > LONGEST) continue
+    found.set(`${pair.key} ${canonical}`, { key: pair.key, value: canonical })
+    if (found.size === MOST_PAIRS) break
+  }
+  return [...found.values()]
+}
+
+/** Least number of characters of a text that an index finds. */
+export const SHORTEST_TEXT = 3
+
+/** Groups of three characters that an index looks up; the text itself is compared afterwards. */
+const MOST_GROUPS = 6
+
+/** Some groups of three characters of a folded text, spread over it. */
+export const textGroups = (folded: string): ReadonlyArray<string> => {
+  const characters = Array.from(folded)
+  const all = characters.slice(SHORTEST_TEXT - 1).map((_, at) => characters.slice(at, at + SHORTEST_TEXT).join(""))
+  const each = [...new Set(all)]
+  if (each.length <= MOST_GROUPS) return each
+  return Array.from(
+    { length: MOST_GROUPS },
+    (_, at) => each[Math.round((at * (each.length - 1)) / (MOST_GROUPS - 1))] ?? ""
+  )
+}

@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts"
 import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { eventsPage } from "../web/events/eventsPage.ts"
+import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { startingPage, statusPage } from "../web/statusPage.ts"
 
@@ -25,6 +26,6 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []
-    const rest = settings.rest ? [yield* restNames] : []
+    const rest = settings.rest ? [yield* restNames, yield* restFind] : []
     return [...status, yield* eventsPage, ...rest]
   })

@@ -129,6 +129,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name_autoregister: "name value options*",
   name_autorenew: "name! on* options*",
   name_cancel: "name options*",
+  name_find: "query* : text key value owner namespace changedSince* expiresWithin* includeExpired* limit* cursor " +
+    "nameEncoding valueEncoding",
   name_firstupdate: "name rand tx value options* allow_active*",
   name_history: "name options*",
   name_lint: "name value options*",

@@ -18,7 +18,7 @@ const READ = words(`
   getprioritisedtransactions getprivatebroadcastinfo getrawaddrman getrawmempool getrawtransaction getrpcinfo
   getsyncstatus gettxout
   gettxoutproof gettxoutsetinfo gettxspendingprevout getzmqnotifications help joinpsbts listbanned
-  listqueuedtransactions name_checkdb name_history name_lint name_scan name_show namepsbt namerawtransaction ping rpc.discover
+  listqueuedtransactions name_checkdb name_find name_history name_lint name_scan name_show namepsbt namerawtransaction ping rpc.discover
   scanblocks scantxoutset syncwithvalidationinterfacequeue testmempoolaccept uptime utxoupdatepsbt validateaddress
   verifychain verifymessage verifytxoutproof waitforblock waitforblockheight waitfornewblock
 `)

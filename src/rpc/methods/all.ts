@@ -29,6 +29,7 @@ import { checkMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { filterMethods } from "./filterMethods.ts"
+import { findMethods } from "./findMethod.ts"
 import { infoMethods } from "./infoMethods.ts"
 import { lintMethods } from "./lintMethod.ts"
 import { mempoolFileMethods } from "./mempoolFileMethods.ts"
@@ -107,6 +108,7 @@ export const allMethods: Effect.Effect<
     snapshotMethods,
     nameMethods,
     lintMethods,
+    findMethods,
     transactionMethods,
     mempoolMethods,
     mempoolFileMethods,

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
-import { NameDb } from "../../names/NameDb.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import { type Finding, lint } from "../../values/lint.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -9,7 +10,7 @@ import { notNull, object, optional, orEmpty, string } from "../method/params.ts"
 import * as Result from "../method/results.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { storageError } from "./errors.ts"
+import { absentError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, shownName } from "./nameEncodings.ts"
 
 /** `name_lint`: checks a name and a value before an owner pays for them. No other node has it. */
@@ -39,11 +40,21 @@ const LINT = Schema.Struct({
 
 const findingJson = ({ code, column, line, message, path }: Finding) => ({ code, path, line, column, message })
 
-export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NameDb | NodeOptions> = Effect.gen(
+export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NameAnswers | NodeOptions> = Effect.gen(
   function*() {
     const { params: { network } } = yield* Chain
-    const names = yield* NameDb
+    const answers = yield* NameAnswers
     const node = yield* NodeOptions
+
+    const current = (name: Bytes) =>
+      answers.ask(answers.resolve(name), (found) => found === undefined).pipe(
+        Effect.mapError(absentError),
+        Effect.flatMap((found) =>
+          found === undefined
+            ? RpcError.wallet(`name never existed: ${shownName(name)}`)
+            : Effect.succeed(found.record.value)
+        )
+      )
 
     const name_lint = method({
       name: "name_lint",
@@ -58,6 +69,7 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
       results: [{ schema: LINT }],
       examples: [["d/example", "{\"ip\":\"192.0.2.1\"}"], ["id/alice", "{\"email\":\"alice@example.org\"}"]],
       errors: [
+        "-10 Namecoin is downloading blocks...",
         "-4 name never existed: 'd/example'",
         "-1000 Name/value is invalid for encoding <encoding>"
       ],
@@ -66,13 +78,7 @@ export const lintMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Na
           const { nameEncoding, valueEncoding } = contextFor(network, node, given)
           const name = yield* decodeGiven(text, nameEncoding)
           const value = valueText === undefined
-            ? yield* Effect.mapError(
-              Effect.map(names.resolve(name), (record) => record.value),
-              (error) =>
-                error._tag === "NameNotFound"
-                  ? RpcError.wallet(`name never existed: ${shownName(name)}`)
-                  : storageError(error)
-            )
+            ? yield* current(name)
             : yield* decodeGiven(valueText, valueEncoding)
           const { bytes, findings, programs } = lint(name, value)
           const of = (severity: Finding["severity"]) =>

@@ -12,28 +12,21 @@ import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import { nameInfoText } from "../../rpc/shapes/name.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarget.ts"
+import { restAnswer, restFailure } from "./restAnswer.ts"
+import { FIND_PATH } from "./restFind.ts"
 
 /**
  * `GET /rest/name/<name>.<format>`: the value of a name, bare or in hexadecimal digits, or its record. As upstream,
  * it answers for expired names, and requires no credentials. Upstream `rest.cpp`, `rest_name`.
  */
 
-const answer = (status: number, type: string, body: string | Uint8Array): PageAnswer => ({
-  status,
-  // Values of names are foreign content: browsers must not guess that they are pages.
-  headers: { "Content-Type": type, "X-Content-Type-Options": "nosniff" },
-  body
-})
-
-const failure = (status: number, text: string): PageAnswer => answer(status, "text/plain", `${text}\r\n`)
-
-const unavailable = (why: string): PageAnswer => failure(503, `Service temporarily unavailable: ${why}`)
+const unavailable = (why: string): PageAnswer => restFailure(503, `Service temporarily unavailable: ${why}`)
 
 const serves: PageHandler["serves"] = ({ path }) => isNamePath(path)
 
 /** The answer while the node is starting: the name database is not open yet. */
 export const restStarting = (phase: () => Phase): PageHandler => ({
-  serves,
+  serves: (request) => serves(request) || request.path === FIND_PATH,
   authenticated: false,
   answer: () =>
     Effect.sync(() => {
@@ -60,18 +53,18 @@ export const restNames: Effect.Effect<
     ): Effect.Effect<PageAnswer, StorageFailure> => {
       switch (format) {
         case "bin":
-          return Effect.succeed(answer(200, "application/octet-stream", record.value))
+          return Effect.succeed(restAnswer(200, "application/octet-stream", record.value))
         case "hex":
-          return Effect.succeed(answer(200, "text/plain", `${toHex(record.value)}\n`))
+          return Effect.succeed(restAnswer(200, "text/plain", `${toHex(record.value)}\n`))
         case "json":
           return Effect.map(answers.height, (tipHeight) => {
             const { text } = nameInfoText(context, record, { clock: { tipHeight, params }, ismine: undefined })
             const proved = proof === "full" ? text : `${text.slice(0, -1)},"proof":"${proof}"}`
-            return answer(200, "application/json", `${proved}\n`)
+            return restAnswer(200, "application/json", `${proved}\n`)
           })
         default: {
           const available = FORMATS.map((each) => `.${each}`).join(", ")
-          return Effect.succeed(failure(404, `output format not found (available: ${available})`))
+          return Effect.succeed(restFailure(404, `output format not found (available: ${available})`))
         }
       }
     }
@@ -82,7 +75,7 @@ export const restNames: Effect.Effect<
     })
 
     const read = ({ encoded, format, name }: NameTarget, required: ProofLevel): Effect.Effect<PageAnswer> => {
-      if (name === undefined) return Effect.succeed(failure(400, `Invalid encoded name: ${encoded}`))
+      if (name === undefined) return Effect.succeed(restFailure(400, `Invalid encoded name: ${encoded}`))
       return answers.ask(answers.resolve(name), (found) => found === undefined).pipe(
         Effect.flatMap((found) => {
           const proof = found?.proof ?? answers.proofOfAbsence()
@@ -90,13 +83,13 @@ export const restNames: Effect.Effect<
             return Effect.succeed(unavailable(`The answer rests on ${proof}, not on ${required}`))
           }
           return found === undefined
-            ? Effect.succeed(failure(404, `${printable(name)} not found`))
+            ? Effect.succeed(restFailure(404, `${printable(name)} not found`))
             : show(found, format)
         }),
         Effect.catchTag("NamesIncomplete", () => waiting),
         // Callers without credentials must not see paths of files.
         Effect.catchAll(({ message }) =>
-          Effect.as(Effect.logError("names cannot be read", { reason: message }), failure(500, "Internal error"))
+          Effect.as(Effect.logError("names cannot be read", { reason: message }), restFailure(500, "Internal error"))
         )
       )
     }
@@ -113,7 +106,7 @@ export const restNames: Effect.Effect<
       answer: ({ path, query }) => {
         const required = requiredBy(query)
         return required === undefined
-          ? Effect.succeed(failure(400, "Invalid value for requireProof: work, signatures or full"))
+          ? Effect.succeed(restFailure(400, "Invalid value for requireProof: work, signatures or full"))
           : read(readNameTarget(path), required)
       }
     }

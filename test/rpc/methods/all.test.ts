@@ -139,6 +139,7 @@ const METHODS = [
   "name_autorenew",
   "name_cancel",
   "name_checkdb",
+  "name_find",
   "name_firstupdate",
   "name_history",
   "name_lint",

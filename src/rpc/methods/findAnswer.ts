@@ -1,0 +1,125 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Chain } from "../../chain/Chain.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import { type FoundNames, NameDb, type NameQuery } from "../../names/NameDb.ts"
+import { SEARCH_KEYS } from "../../values/searchable.ts"
+import { boolean, int32, optional, string, withDefault } from "../method/params.ts"
+import * as Result from "../method/results.ts"
+import { RpcError } from "../method/RpcError.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import type { ShapeContext } from "../shapes/context.ts"
+import { NAME_INFO, nameInfoText } from "../shapes/name.ts"
+import { storageError } from "./errors.ts"
+import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
+import { addressScriptOf } from "./wallet/payees.ts"
+
+/** The search for names, shared by `name_find` and REST. */
+
+/** Names on one page. */
+export const MOST_FOUND = 1_000
+const USUAL = 100
+
+export const FIND_MEMBERS = {
+  text: optional(string("Part of the name or of the value, without case; three characters or more.")),
+  key: optional(string(`An item of the value, also below map: ${SEARCH_KEYS.join(", ")}.`)),
+  value: optional(string("The value of that item; by default any.")),
+  owner: optional(string("The owner's address.")),
+  namespace: optional(string("Prefix of the names, such as d/.")),
+  changedSince: optional(int32("Height of a block: names whose last operation is in it or later.")),
+  expiresWithin: optional(int32("A number of blocks: names that expire within them unless they are renewed.")),
+  includeExpired: withDefault(boolean("Whether to list expired names."), false),
+  limit: withDefault(int32(`Maximum number of names, up to ${MOST_FOUND}.`), USUAL),
+  cursor: optional(string("next of the page before, with the same conditions.")),
+  ...ENCODINGS
+}
+
+export const FOUND = Schema.Struct({
+  names: Schema.Array(NAME_INFO),
+  next: Schema.optional(
+    Result.string("Where the next page begins; missing on the last page. A page may have fewer names than the limit")
+  ),
+  complete: Result.boolean("Whether blocks and indexes are complete; otherwise there may be more names"),
+  indexed: Result.number("Which part of the names text and key find, from 0 to 1")
+})
+
+/** The error while a node answers from the last blocks alone. */
+const NEEDS_ALL = "Search needs the whole chain, and this node has only its last blocks so far: retry when it is synced"
+
+export const FIND_ERRORS = [
+  `-1 ${NEEDS_ALL}`,
+  "-8 give at least one of text, key, owner, namespace, changedSince and expiresWithin",
+  "-8 text must have at least 3 characters; name_scan finds shorter ones with regexp",
+  "-8 text and value must have at most 500 characters",
+  "-8 value needs a key",
+  "-8 key must be one of ip, ip6, ns, email, nostr, tor",
+  "-8 limit must be from 1 to 1000",
+  "-8 the cursor is not one of this query: pass back next with the same conditions",
+  "-5 invalid address",
+  "-1000 Name/value is invalid for encoding <encoding>"
+]
+
+export interface GivenFind extends GivenEncodings {
+  readonly text: string | undefined
+  readonly key: string | undefined
+  readonly value: string | undefined
+  readonly owner: string | undefined
+  readonly namespace: string | undefined
+  readonly changedSince: number | undefined
+  readonly expiresWithin: number | undefined
+  readonly includeExpired: boolean
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+const queryOf = (given: GivenFind, { nameEncoding, network }: ShapeContext): Effect.Effect<NameQuery, RpcError> =>
+  Effect.gen(function*() {
+    const { changedSince, expiresWithin, includeExpired, limit, namespace, owner, text, value } = given
+    const key = SEARCH_KEYS.find((each) => each === given.key)
+    if (given.key !== undefined && key === undefined) {
+      return yield* RpcError.invalidParameter(`key must be one of ${SEARCH_KEYS.join(", ")}`)
+    }
+    if (limit < 1 || limit > MOST_FOUND) {
+      return yield* RpcError.invalidParameter(`limit must be from 1 to ${MOST_FOUND}`)
+    }
+    return {
+      text,
+      key,
+      value,
+      changedSince,
+      expiresWithin,
+      includeExpired,
+      owner: owner === undefined ? undefined : yield* addressScriptOf(network, owner, "invalid address"),
+      prefix: namespace === undefined ? undefined : yield* decodeGiven(namespace, nameEncoding)
+    }
+  })
+
+export const makeNameSearch: Effect.Effect<
+  (given: GivenFind) => Effect.Effect<Result.ValueOf<typeof FOUND>, RpcError>,
+  never,
+  Chain | NameAnswers | NameDb | NodeOptions
+> = Effect.gen(function*() {
+  const { params } = yield* Chain
+  const names = yield* NameDb
+  const node = yield* NodeOptions
+  const answers = yield* NameAnswers
+
+  return (given) =>
+    Effect.gen(function*() {
+      if (answers.fromWindow()) return yield* RpcError.misc(NEEDS_ALL)
+      const context = contextFor(params.network, node, given)
+      const asked = yield* queryOf(given, context)
+      const cursor = yield* Effect.mapError(names.cursor, storageError)
+      const clock = { tipHeight: cursor?.height ?? 0, params }
+      const found: FoundNames = yield* Effect.mapError(
+        names.find(asked, { clock, limit: given.limit, cursor: given.cursor }),
+        (error) => error._tag === "WrongQuery" ? RpcError.invalidParameter(error.reason) : storageError(error)
+      )
+      return {
+        names: found.records.map((record) => nameInfoText(context, record, { clock, ismine: undefined })),
+        next: found.next,
+        complete: found.indexed === 1 && (yield* Effect.mapError(answers.complete, storageError)),
+        indexed: Math.floor(10_000 * found.indexed) / 10_000
+      }
+    })
+})

@@ -9,6 +9,7 @@ import { type BadArgument, byName, byPosition } from "../../rpc/method/conversio
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
+import type { FindOptions } from "./find.ts"
 import {
   CLI_HELP,
   CLI_SHELLS,
@@ -32,6 +33,9 @@ export type { CliInput, CliOutcome }
 
 /** Default time for one call, in seconds. */
 const CALL_SECONDS = 900
+
+/** Names that `find` lists by default. */
+const FOUND_NAMES = 100
 
 /** Runs the program. Every failure is an outcome. */
 export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
@@ -119,6 +123,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     )
     const wait = countOf({ name: "rpcwaittimeout", text: line.text("rpcwaittimeout"), fallback: 0 }, problems)
     const expiring = countOf({ name: "expiring", text: line.text("expiring"), fallback: 0 }, problems)
+    const limit = countOf({ name: "limit", text: line.text("limit"), fallback: FOUND_NAMES }, problems)
     if (problems.length > 0) return usageOutcome(problems)
 
     const { connection } = decoded.right
@@ -138,6 +143,17 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           prefix: line.words[0] ?? "",
           all: line.wants("all"),
           expiring: line.given.has("expiring") ? expiring : undefined,
+          json: line.wants("json")
+        })
+      case "find":
+        return yield* tellFound({ daemon, connection, input }, {
+          text: line.words[0],
+          key: line.text("key"),
+          value: line.text("value"),
+          owner: line.text("owner"),
+          namespace: line.text("namespace"),
+          expired: line.wants("expired"),
+          limit,
           json: line.wants("json")
         })
       case "lint":
@@ -167,9 +183,11 @@ const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> =>
   // Behind the name of a user stands a password.
   if (command === "lint") return words.length > 2 ? ["lint: takes a name and a value; put the value in quotes"] : []
   if (command === "rpcauth") return words.length > 2 ? ["rpcauth: takes a user name and a password"] : []
-  const taken = command === "names" ? 1 : 0
+  const taken = command === "names" || command === "find" ? 1 : 0
   return words.slice(taken).map((word) =>
-    `${quotedName(word)}: ${command} takes ${taken === 0 ? "no parameter" : "one prefix"}`
+    `${quotedName(word)}: ${command} takes ${
+      taken === 0 ? "no parameter" : command === "names" ? "one prefix" : "one text"
+    }`
   )
 }
 
@@ -244,6 +262,20 @@ const tellNames = (
         ? Effect.succeed(
           failure(1, `error: the daemon has no wallet; "${NAME} name_scan" lists all names`)
         )
+        : explain(error, { connection, daemon })
+    )
+  )
+
+const tellFound = (
+  { connection, daemon, input }: Surroundings,
+  options: FindOptions
+): Effect.Effect<CliOutcome> =>
+  Effect.promise(() => import("./find.ts")).pipe(
+    Effect.flatMap(({ findCommand }) => findCommand(daemon, input.screen, options)),
+    Effect.map(success),
+    Effect.catchAll((error) =>
+      error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
+        ? Effect.succeed(failure(1, `error: the daemon cannot search; "${NAME} name_scan" lists names`))
         : explain(error, { connection, daemon })
     )
   )

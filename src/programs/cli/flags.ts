@@ -56,6 +56,19 @@ export const CLI_COMMANDS = {
       help: OPTIONS.help
     }
   },
+  find: {
+    description: "find names of all owners by what they say",
+    options: {
+      json: switchOption("print JSON"),
+      key: textOption({ placeholder: "KEY", description: "an item of the value: ip, ip6, ns, email, nostr or tor" }),
+      value: textOption({ placeholder: "VALUE", description: "the value of that item" }),
+      owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
+      namespace: textOption({ placeholder: "PREFIX", description: "how the names begin" }),
+      expired: switchOption("show expired names too"),
+      limit: textOption({ placeholder: "NUMBER", description: "show so many names" }),
+      help: OPTIONS.help
+    }
+  },
   lint: {
     description: "check a name and a value before you pay for them",
     options: { json: switchOption("print JSON"), help: OPTIONS.help }
@@ -79,6 +92,8 @@ export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shel
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
+       ${NAME} [flags] find [TEXT] [-key KEY [-value VALUE]] [-owner ADDRESS] [-namespace PREFIX]
+                      [-expired] [-limit NUMBER] [-json]
        ${NAME} lint NAME VALUE [-json]
        ${NAME} rpcauth USER [PASSWORD] [-json]
 
@@ -92,6 +107,13 @@ Commands that print tables, and JSON with -json
                         with a prefix, names that begin so
     -all                also those that have expired or were given away
     -expiring BLOCKS    only those that expire within so many blocks
+  find                  find names of all owners: by a text in name or value, by an item of the value
+                        (-key ip -value 192.0.2.1), by owner
+    -key KEY            ip, ip6, ns, email, nostr or tor; with -value VALUE only that value
+    -owner ADDRESS      names of this owner
+    -namespace PREFIX   names that begin so, such as d/
+    -expired            expired names too
+    -limit NUMBER       how many names to show (default: 100)
 
 Commands that need no daemon
   lint                  check a name and a value, "-" for standard input: what is wrong, and what
@@ -151,7 +173,12 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 const SWITCHED: ReadonlySet<string> = new Set(["0", "1", "false", "true"])
 
 /** All flags, of the program and of its commands. */
-const ALL = { ...CLI_FLAGS, ...CLI_COMMANDS.status.options, ...CLI_COMMANDS.names.options }
+const ALL = {
+  ...CLI_FLAGS,
+  ...CLI_COMMANDS.status.options,
+  ...CLI_COMMANDS.names.options,
+  ...CLI_COMMANDS.find.options
+}
 
 export type CliFlagName = keyof typeof ALL
 
@@ -170,7 +197,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names", "lint", "rpcauth"] as const).filter((command) =>
+    : (["status", "names", "find", "lint", "rpcauth"] as const).filter((command) =>
       Object.hasOwn(CLI_COMMANDS[command].options, name)
     )
 

@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Daemon } from "../../../src/programs/cli/daemon.ts"
+import { findCommand, type FindOptions } from "../../../src/programs/cli/find.ts"
+import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { fakeDaemon, hex } from "./fakeDaemon.ts"
+
+const PIPE = { terminal: false, columns: undefined, colours: false }
+
+const OPTIONS: FindOptions = {
+  text: "example",
+  key: undefined,
+  value: undefined,
+  owner: undefined,
+  namespace: undefined,
+  expired: false,
+  limit: 100,
+  json: false
+}
+
+const entry = (name: string, expiresIn: number) => ({
+  name: hex(name),
+  value: hex("{\"ip\":\"192.0.2.1\"}"),
+  expires_in: expiresIn,
+  expired: expiresIn <= 0
+})
+
+describe("svcd-cli find", () => {
+  it.effect("reads pages until the limit, and says that there are more", () =>
+    Effect.gen(function*() {
+      const asked: Array<unknown> = []
+      const daemon: Daemon = {
+        call: (method, params) =>
+          Effect.sync(() => {
+            asked.push([method, params])
+            const at = asked.length
+            return parseJson(
+              JSON.stringify({ names: at === 2 ? [] : [entry(`d/${at}`, 10)], next: `1.text.${at}`, complete: true })
+            ) ?? null
+          }),
+        triedCookie: () => undefined
+      }
+      const text = yield* findCommand(daemon, PIPE, { ...OPTIONS, namespace: "d/", limit: 2 })
+      assert.match(text, /^NAME +EXPIRES IN +VALUE\nd\/1 +10 blocks +\{"ip".*\nd\/3 +10 blocks/)
+      assert.include(text, "These are the first 2; -limit shows more.")
+      const query = {
+        text: "example",
+        namespace: "642f",
+        includeExpired: false,
+        nameEncoding: "hex",
+        valueEncoding: "hex"
+      }
+      assert.deepStrictEqual(asked, [
+        ["name_find", { query: { ...query, limit: 2 } }],
+        ["name_find", { query: { ...query, limit: 1, cursor: "1.text.1" } }],
+        ["name_find", { query: { ...query, limit: 1, cursor: "1.text.2" } }]
+      ])
+    }))
+
+  it.effect("says that nothing is found, and that there may be more", () =>
+    Effect.gen(function*() {
+      const daemon = fakeDaemon({ name_find: { names: [], complete: false } })
+      const text = yield* findCommand(daemon, PIPE, OPTIONS)
+      assert.include(text, "No name is found.")
+      assert.include(text, "there may be more names")
+    }))
+
+  it.effect("prints JSON with names that are no text", () =>
+    Effect.gen(function*() {
+      const daemon = fakeDaemon({ name_find: { names: [{ ...entry("", -3), name: "ff" }], complete: true } })
+      const { complete, more, names: [first] } = JSON.parse(
+        yield* findCommand(daemon, PIPE, { ...OPTIONS, json: true })
+      )
+      assert.deepStrictEqual([complete, more], [true, false])
+      assert.deepStrictEqual(first.name, null)
+      assert.deepStrictEqual([first.name_hex, first.expires_in, first.expired], ["ff", -3, true])
+    }))
+})

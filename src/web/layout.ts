@@ -63,7 +63,7 @@ export interface PageContent {
 const top = ({ network, searched = "" }: PageContent): Html =>
   html`<a class="skip" href="#main">Skip to content</a><header class="top"><a class="brand" href="${HOME}">svcd</a>${
     network !== undefined && html`<span class="badge">${network}</span>
-<form class="search" role="search" action="${HOME}" method="get"><label class="out" for="q">Name to look up</label><input id="q" name="q" type="search" value="${searched}" placeholder="d/example, example.bit" maxlength="1000" autocomplete="off" autocapitalize="none" spellcheck="false"><button type="submit">Search</button></form><p id="note" class="note attention" role="status" hidden>The node does not answer. What follows is from before; this page keeps trying.</p>`
+<form class="search" role="search" action="${HOME}" method="get"><label class="out" for="q">Name to look up</label><input id="q" name="q" type="search" value="${searched}" placeholder="d/example, example.bit, any text" maxlength="1000" autocomplete="off" autocapitalize="none" spellcheck="false"><button type="submit">Search</button></form><p id="note" class="note attention" role="status" hidden>The node does not answer. What follows is from before; this page keeps trying.</p>`
   }</header>`
 
 const foot = ({ network }: PageContent): Html =>

@@ -6,7 +6,7 @@ import { decodeText, encodeText } from "../protocol/nameText.ts"
 export type Wanted =
   | { readonly _tag: "Overview" }
   /** A text from the search field, for which the page guesses the name. */
-  | { readonly _tag: "Search"; readonly text: string }
+  | { readonly _tag: "Search"; readonly text: string; readonly after?: string }
   | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
   | { readonly _tag: "Wrong"; readonly reason: string }
 
@@ -31,10 +31,22 @@ export const wanted = (query: URLSearchParams): Wanted => {
     return { _tag: "Name", name, page: Number(page), full: query.get("full") === "1" }
   }
   const text = query.get("q") ?? ""
-  return text.trim() === "" ? { _tag: "Overview" } : { _tag: "Search", text }
+  if (text.trim() === "") return { _tag: "Overview" }
+  const after = query.get("after")
+  return after === null ? { _tag: "Search", text } : { _tag: "Search", text, after }
 }
 
 export const HOME = "./"
+
+/** A page of a search: the first one, or the one behind a cursor. */
+export interface PageOfSearch {
+  readonly text: string
+  readonly after?: string | undefined
+}
+
+/** The address of a page of a search; `after` is the cursor of the page before. */
+export const searchLink = ({ after, text }: PageOfSearch): string =>
+  `?q=${encodeURIComponent(text)}${after === undefined ? "" : `&after=${encodeURIComponent(after)}`}`
 
 export interface NameLinkOptions {
   /** Page of the history, from 1 on. */

@@ -7,12 +7,15 @@ import { Chain } from "../chain/Chain.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
+import type { WrongQuery } from "../names/errors.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
 import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import { decodeText } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { queryMeant } from "./findData.ts"
+import type { PageOfSearch } from "./links.ts"
 
 /** The possible meanings of a text in the search field. */
 
@@ -108,10 +111,23 @@ export interface NameMissing extends Moment {
   readonly suggestions: Suggestions
 }
 
+/** A page of the names that say what was searched for. */
+export interface Saying {
+  readonly records: ReadonlyArray<NameEntry>
+  /** The cursor of the next page. */
+  readonly next: string | undefined
+  /** Which part of the names is searched, from 0 to 1. */
+  readonly indexed: number
+}
+
 export interface SearchFound extends Moment {
   /** Names that the text may mean. */
   readonly exact: ReadonlyArray<NameEntry>
   readonly suggestions: Suggestions
+  /** `undefined` for a text that is too short to search for, and while the whole chain is not there. */
+  readonly saying: Saying | undefined
+  /** Whether names that the text may mean were looked for: only on the first page, and not for `ip:192.0.2.1`. */
+  readonly guessed: boolean
 }
 
 /** Operations on a page of history, and unconfirmed operations. */
@@ -120,6 +136,9 @@ const PENDING_ROWS = 10
 
 /** Suggested names, in total and for each meaning of a text. */
 const SUGGESTIONS = 20
+
+/** Names on a page of a search. */
+const FOUND_ROWS = 50
 const SUGGESTIONS_EACH = 10
 
 export interface NameReader {
@@ -128,7 +147,8 @@ export interface NameReader {
     name: Bytes,
     page: number
   ) => Effect.Effect<NameFound | NameMissing | undefined, StorageFailure>
-  readonly search: (text: string) => Effect.Effect<SearchFound, StorageFailure>
+  /** `after`: the cursor of the page before, of the same search; `undefined` for the first page. */
+  readonly search: (page: PageOfSearch) => Effect.Effect<SearchFound, StorageFailure | WrongQuery>
 }
 
 /** Makes the reader of names for their pages. */
@@ -235,15 +255,27 @@ export const makeNameReader: Effect.Effect<
         }
       }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
 
-    const search = (text: string): Effect.Effect<SearchFound, StorageFailure> =>
+    const search: NameReader["search"] = ({ after, text }) =>
       Effect.gen(function*() {
+        const asked = queryMeant(text, params.network)
+        const now = yield* moment
+        const saying: Saying | undefined = asked === undefined || answers.fromWindow()
+          ? undefined
+          : yield* names.find({ ...asked.query, includeExpired: true }, {
+            clock: { tipHeight: now.tipHeight, params },
+            limit: FOUND_ROWS,
+            cursor: after
+          })
+        if (after !== undefined || asked?.certain === true) {
+          return { ...now, exact: [], suggestions: { records: [], more: false }, saying, guessed: false }
+        }
         const meant = namesMeant(text)
         const exact: Array<NameEntry> = []
         for (const name of meant) {
           const answer = yield* answers.resolve(name)
           if (answer !== undefined) exact.push(answer.record)
         }
-        return { ...(yield* moment), exact, suggestions: yield* beginningWith(meant, exact) }
+        return { ...now, exact, suggestions: yield* beginningWith(meant, exact), saying, guessed: true }
       })
 
     return { name: found, search }

@@ -9,7 +9,7 @@ import { JsonObject } from "../rpc/json/json.ts"
 import { parseJson } from "../rpc/json/readJson.ts"
 import { ago, amountText, count, counted, day, distance, shortHash } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
-import { nameLink } from "./links.ts"
+import { nameLink, searchLink } from "./links.ts"
 import { lintView } from "./lintView.ts"
 import type {
   HistoryRow,
@@ -288,15 +288,44 @@ export const missingView = (name: Bytes, missing: NameMissing): Html =>
   html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
 <section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
 
+const foundRecord = (moment: Moment) => (record: NameEntry): Html =>
+  html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
+    stateBadge(record, moment)
+  } <code class="break">${
+    visible(firstOf(encodeText(record.value, "utf8") ?? toHex(record.value), LISTED_FOUND))
+  }</code></span></li>`
+
+/** Characters of a value among the names that a search found. */
+const LISTED_FOUND = 100
+
+const saying = (text: string, found: SearchFound): Html => {
+  if (found.saying === undefined) return NOTHING
+  const { indexed, next, records } = found.saying
+  const none = found.guessed ? NOTHING : html`<p>No name on this page.</p>`
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names that say it</h2>${
+    indexed < 1 &&
+    html`<p class="note busy">The search index is being built: it has ${
+      Math.floor(100 * indexed)
+    } % of the names so far.</p>`
+  }${records.length === 0 ? none : html`<ul class="operations">${records.map(foundRecord(found))}</ul>`}${
+    next !== undefined &&
+    html`<nav class="pager" aria-label="Pages of the search"><a rel="next" href="${
+      searchLink({ text, after: next })
+    }">More</a></nav>`
+  }<p class="muted">Searched in names and values. <code>ip:192.0.2.1</code>, <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code> and <code>owner:</code> search for one thing, <code>text:</code> for any text.</p></section>`
+}
+
 /** The result of a search, unless it is a single name. */
 export const searchView = (text: string, found: SearchFound): Html =>
   html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
 ${
-    found.exact.length === 0
+    !found.guessed
+      ? NOTHING
+      : found.exact.length === 0
       ? html`<section class="card"><h2>${found.syncing ? "Not known yet" : "No such name"}</h2>${
         absent(found)
       }</section>`
       : html`<section class="card"><h2>Names</h2><ul class="operations">${
         found.exact.map(listedRecord(found))
       }</ul></section>`
-  }${suggestions(found)}`
+  }${suggestions(found)}${saying(text, found)}`

@@ -11,7 +11,7 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { html } from "./html.ts"
 import { page, type PageContent, redirect } from "./layout.ts"
-import { HOME, nameLink, wanted } from "./links.ts"
+import { HOME, nameLink, type PageOfSearch, wanted } from "./links.ts"
 import { makeNameReader } from "./nameData.ts"
 import { missingView, nameView, searchView } from "./nameView.ts"
 import { makeOverview } from "./overviewData.ts"
@@ -91,18 +91,20 @@ export const makeStatusPage = (
         }))
       })
 
-    const searchPage = (text: string): Effect.Effect<PageAnswer, StorageFailure> =>
-      Effect.map(reader.search(text), (found) => {
+    const searchPage = (asked: PageOfSearch): Effect.Effect<PageAnswer, StorageFailure> =>
+      Effect.map(reader.search(asked), (found) => {
         const [only, second] = found.exact
         if (only !== undefined && second === undefined) return redirect(nameLink(only.name))
         return framed({
-          status: only === undefined ? 404 : 200,
+          status: only === undefined && found.guessed ? 404 : 200,
           title: "Search · svcd",
-          searched: text,
+          searched: asked.text,
           now: found.now,
-          main: searchView(text, found)
+          main: searchView(asked.text, found)
         })
-      })
+      }).pipe(
+        Effect.catchTag("WrongQuery", ({ message }) => simple(400, { title: "Not understood", text: `${message}.` }))
+      )
 
     const answer = (query: URLSearchParams): Effect.Effect<PageAnswer, StorageFailure> => {
       const asked = wanted(query)
@@ -110,7 +112,7 @@ export const makeStatusPage = (
         case "Overview":
           return overview
         case "Search":
-          return few.withPermits(1)(searchPage(asked.text))
+          return few.withPermits(1)(searchPage(asked))
         case "Name":
           return few.withPermits(1)(namePage(asked.name, asked.page, asked.full))
         case "Wrong":

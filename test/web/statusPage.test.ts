@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Effect, Layer, Logger, TestClock } from "effect"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import type { PageHandler } from "../../src/http/Pages.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -13,6 +13,7 @@ import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { nameLink } from "../../src/web/links.ts"
 import { makeStatusPage, startingPage } from "../../src/web/statusPage.ts"
 import { servicesOf } from "../support/chain.ts"
+import { eventually } from "../support/eventually.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { peerManager } from "../support/peers.ts"
@@ -157,6 +158,30 @@ layer(methodNode())("on a chain full of names", (it) => {
       const nasty = yield* get(handler, `/?q=${encodeURIComponent("\"><script>alert(1)</script>")}`)
       assertHarmless(nasty)
       assert.include(nasty.body, "value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\"")
+    }))
+
+  it.effect("a search finds names by what they say, in pages", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      // Blocks that arrive meanwhile put the background off.
+      const found = (query: string) => get(handler, `/?q=${query}`)
+      yield* eventually(
+        "the search indexes are built",
+        Effect.zipRight(
+          TestClock.adjust("2 seconds"),
+          Effect.map(found("text:sierrabd"), ({ body }) => body.includes("href=\"?name=d%2Fsierrabd83\""))
+        )
+      )
+      const all = yield* found("text:d/s")
+      assert.strictEqual(all.status, 200)
+      assertGuarded(all)
+      assertHarmless(all)
+      assert.notInclude(all.body, "No such name")
+      const owner = yield* found("ip:")
+      assert.strictEqual(owner.status, 200)
+      const wrong = yield* found("text:sierra&after=1.key.1.00")
+      assert.strictEqual(wrong.status, 400)
+      assert.include(wrong.body, "the cursor is not one of this query")
     }))
 
   it.effect("an invalid query is refused with an explanation", () =>

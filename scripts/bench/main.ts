@@ -18,6 +18,7 @@ import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
 import { report, type Results } from "./report.ts"
 import { benchRpc } from "./rpc.ts"
+import { benchSearch } from "./search.ts"
 import { benchSnapshot } from "./snapshot.ts"
 import { benchStart } from "./start.ts"
 
@@ -203,6 +204,7 @@ const results: Results = {
   mail: await benchRelay(),
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
+  search1M: await benchSearch({ names: 1_000_000 }),
   headerTree,
   start: await benchStart()
 }

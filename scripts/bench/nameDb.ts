@@ -13,7 +13,7 @@ import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 /** Names that change in one block, and blocks that are connected at once. */
-const NAMES_PER_BLOCK = 20
+export const NAMES_PER_BLOCK = 20
 const BLOCKS_PER_BATCH = 256
 
 /** Names that are asked for repeatedly. */
@@ -26,7 +26,7 @@ const TIMED_CALLS = 50_000
 const text = new TextEncoder()
 
 /** A name that cannot be predicted from the one before it, so that the order of names is not the order of blocks. */
-const nameOf = (index: number): Uint8Array =>
+export const nameOf = (index: number): Uint8Array =>
   text.encode(`d/${Buffer.from(sha256(text.encode(`name ${index}`))).toString("hex").slice(0, 6 + index % 12)}${index}`)
 
 const valueOf = (index: number): Uint8Array =>
@@ -80,7 +80,7 @@ const latencies = (names: ReadonlyArray<Uint8Array>, calls: number) =>
     return { p50Microseconds: percentile(times, 0.5), p99Microseconds: percentile(times, 0.99) }
   })
 
-const importNames = (count: number) =>
+export const importNames = (count: number) =>
   Effect.gen(function*() {
     const { follower } = yield* NameDb.NameDb
     let seconds = 0

@@ -151,14 +151,16 @@ class EventCollector {
 
   private operations(block: BlockAt): boolean {
     const end = firstOperationAt(block.height + 1)
-    for (let next = this.ahead.peek(); next !== undefined && next.id < end; next = this.ahead.peek()) {
+    for (;;) {
+      // Before the next operation: to look at it may read as many as a page has.
       if (this.isFull) return false
+      const next = this.ahead.peek()
+      if (next === undefined || next.id >= end) return true
       const { before, id, record } = next
       const place = this.place(block, numberIn({ phase: EventPhase.operations, index: indexOf(id) }))
       this.add({ ...place, type: operationKind(record, before), record, before }, record)
       this.ahead.take()
     }
-    return true
   }
 
   private expiring(block: BlockAt): boolean {

@@ -19,16 +19,18 @@ import type { Cursor } from "../chain/write/Follower.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Reject } from "../consensus/Reject.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
+import { RecordCache } from "../names/RecordCache.ts"
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, concat, displayHash } from "../protocol/bytes.ts"
-import type { HeaderId, Height } from "../protocol/keys.ts"
+import { type HeaderId, type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import { type DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { removeDamaged } from "../storage/inspect.ts"
 import { LightChain } from "./LightChain.ts"
 import { LightHeaders } from "./LightHeaders.ts"
-import { verifyLink } from "./signatures.ts"
-import { inspectedWindow, WindowFile } from "./WindowFile.ts"
+import * as LinkPool from "./LinkPool.ts"
+import { checkOf, verifyLink } from "./signatures.ts"
+import { inspectedWindow, type LinkRow, WindowFile } from "./WindowFile.ts"
 
 export interface LightRecord {
   readonly record: NameEntry
@@ -92,13 +94,21 @@ export interface LightOptions {
   readonly pageSize: number
   readonly params: ConsensusParams
   readonly status: SyncStatusOptions
+  /** Worker threads that check signatures. */
+  readonly verifyThreads: number
 }
 
-/** Signatures checked between two turns of the event loop: about five milliseconds of work. */
+/** Most signatures that a caller waits for: about five milliseconds of work. */
 const LINKS_A_TURN = 64
+
+/** Names with more signatures than that, of those that somebody asked for. */
+const MOST_ASKED = 1_000
 
 /** Signatures checked in one transaction. */
 const LINKS_AT_ONCE = 512
+
+/** Names whose answers stay in memory. */
+const CACHED_NAMES = 20_000
 
 const PAUSE = "500 millis"
 
@@ -158,6 +168,18 @@ const make = (
     )
     const failed = yield* Deferred.make<never, StorageFailure>()
     const events = yield* PubSub.sliding<NewTip>(16)
+    const pool = yield* LinkPool.make(options.verifyThreads)
+    const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES)
+    const asked = new Map<NameKey, Bytes>()
+    let counts = file.counts()
+    let countedAt = performance.now()
+    let isCounted = true
+    /** Forgets what is in memory about these names. */
+    const changed = (names: ReadonlyArray<NameKey> | "all"): void => {
+      cache.freeze(names)
+      cache.thaw()
+      isCounted = false
+    }
     const { headers, index, tree } = chain
     const tip = (): Cursor => ({ height: tree.height(tree.tip()), hash: tree.hash(tree.tip()).slice() })
 
@@ -202,6 +224,7 @@ const make = (
           chain.settle()
           chain.review()
         })
+        changed("all")
         const { high } = chain.range
         if (high !== before && high !== NONE) {
           const from = before === NONE ? tip().height : index.height(index.forkPoint(before, high))
@@ -211,47 +234,65 @@ const make = (
         return { refused, judged }
       })).pipe(Effect.withSpan("svcd.light.deliver", { attributes: { blocks: blocks.length } }))
 
+    const checked = (links: ReadonlyArray<LinkRow>, verdicts: ReadonlyArray<boolean>): void => {
+      changed(links.map(({ name }) => nameKey(name)))
+      file.change((changes) => {
+        for (const [i, link] of links.entries()) changes.checked(link, verdicts[i] === true)
+      })
+    }
+
+    /** The next signatures to check: those on names that somebody asked for come first. */
+    const nextLinks = (): ReadonlyArray<LinkRow> => {
+      for (const [key, name] of asked) {
+        const links = file.linksOf(name, LINKS_AT_ONCE)
+        if (links.length > 0) return links
+        asked.delete(key)
+      }
+      return file.nextLinks(LINKS_AT_ONCE)
+    }
+
     /** Checks the next signatures. Returns whether there were any. */
     const verifySome = ends(Effect.gen(function*() {
-      const links = yield* attempt(() => file.nextLinks(LINKS_AT_ONCE))
-      const verdicts: Array<boolean> = []
-      for (const [i, link] of links.entries()) {
-        if (i % LINKS_A_TURN === 0) yield* turnOfEventLoop
-        verdicts.push(verifyLink(link, params))
+      const links = yield* attempt(nextLinks)
+      if (links.length === 0) {
+        yield* pool.rest
+        return false
       }
-      if (links.length === 0) return false
-      yield* attempt(() =>
-        file.change((changes) => {
-          for (const [i, link] of links.entries()) changes.checked(link, verdicts[i] === true)
-        })
-      )
+      const verdicts = yield* pool.verify(links.map((link) => checkOf(link, params)))
+      yield* attempt(() => checked(links, verdicts))
       return true
     }))
 
-    const proofOf = (name: Bytes): LightRecord["proof"] => {
-      const proof = file.proof(name)
-      const isProved = proof !== undefined && proof.tail === undefined && proof.unchecked === 0 &&
-        proof.broken === undefined
-      return isProved ? "signatures" : "work"
-    }
+    const proofOf = (name: Bytes): LightRecord["proof"] => chain.proves(file.proof(name)) ? "signatures" : "work"
 
     /** Checks the signatures on a name before those of others: a caller waits for them. */
     const hurry = (name: Bytes): void => {
-      const links = file.linksOf(name)
+      const links = file.linksOf(name, LINKS_A_TURN + 1)
       if (links.length === 0) return
-      file.change((changes) => {
-        for (const link of links) changes.checked(link, verifyLink(link, params))
-      })
+      if (links.length <= LINKS_A_TURN) checked(links, links.map((link) => verifyLink(link, params)))
+      else if (asked.size < MOST_ASKED) asked.set(nameKey(name), Uint8Array.from(name))
     }
 
     const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
 
-    let counts = { ...file.counts(), until: 0 }
     const counted = (): typeof counts => {
       const now = performance.now()
-      if (now >= counts.until || counts.links === 0) counts = { ...file.counts(), until: now + COUNTS_AGE }
+      if (isCounted || (counts.links > 0 && now < countedAt + COUNTS_AGE)) return counts
+      counts = file.counts()
+      countedAt = now
+      isCounted = true
       return counts
     }
+
+    const read = (name: Bytes): Effect.Effect<LightRecord | undefined, StorageFailure> =>
+      ends(attempt(() => {
+        const record = file.newest(name)
+        if (record === undefined) return undefined
+        hurry(name)
+        const found = recordOf(record)
+        cache.put(nameKey(name), found)
+        return found
+      }))
 
     yield* Effect.forkScoped(
       Effect.forever(
@@ -281,15 +322,15 @@ const make = (
       sink: {
         acceptHeaders: (list) =>
           Effect.tap(acceptHeaders((header) => headers.accept(header), list), () =>
-            Effect.ignore(ends(attempt(() => chain.review())))),
+            Effect.ignore(ends(attempt(() => {
+              if (chain.review()) changed("all")
+            })))),
         deliver
       },
       status: {
         ...status,
         answered: Effect.zipRight(
-          Effect.sync(() =>
-            chain.begin()
-          ),
+          Effect.sync(() => chain.begin()),
           status.answered
         )
       },
@@ -309,12 +350,10 @@ const make = (
       })),
       complete,
       resolve: (name) =>
-        ends(attempt(() => {
-          const record = file.newest(name)
-          if (record === undefined) return undefined
-          hurry(name)
-          return recordOf(record)
-        })),
+        Effect.suspend(() => {
+          const known = cache.get(nameKey(name))
+          return known === undefined ? read(name) : Effect.succeed(known)
+        }),
       names: (prefix) =>
         pagesOf(prefix, {
           read: (from, limit) => file.namesFrom(from, limit),

@@ -5,12 +5,14 @@ import { checkBlock, checkBlockContext } from "../consensus/block.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
+import { heightOfOperation } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
 import type { HeaderId, Height } from "../protocol/keys.ts"
 import { firstOfWindow } from "./anchors.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
 import { addAbove, addBelow } from "./nameWindow.ts"
-import type { StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
+import { isProved } from "./signatures.ts"
+import type { Proof, StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
 const MOST_WAITING = 32 * 1024 * 1024
@@ -75,8 +77,25 @@ export class LightChain {
     return this.high === NONE ? this.index.height(this.headers.root) : this.index.height(this.high)
   }
 
-  /** Whether the names of all blocks from the floor on are known, so that a name without an operation does not exist. */
+  /**
+   * Whether the names of all blocks in which a name can live are known, so that a name without an operation does not exist.
+   * Just above an anchor it is not: names may live in the blocks before it.
+   */
   get isComplete(): boolean {
+    return this.isFilled && this.low <= Math.max(1, this.height - expirationDepth(this.height, this.params) + 1)
+  }
+
+  /**
+   * Whether each owner of a name within the window signed for the next one. A registration needs more than itself: the
+   * blocks in which the name could have lived before. Until they are there, nobody knows from whom it was taken.
+   */
+  proves(proof: Proof | undefined): boolean {
+    if (proof === undefined || !isProved(proof)) return false
+    const height = heightOfOperation(proof.since)
+    return this.isFilled || this.low <= height - expirationDepth(height, this.params) + 1
+  }
+
+  private get isFilled(): boolean {
     return this.high !== NONE && this.low <= this.floor
   }
 
@@ -145,21 +164,26 @@ export class LightChain {
 
   /**
    * Begins again if the window cannot reach the best chain: its first block is not in that chain, or the chain forks
-   * below the window. To be called when there are new headers, too. Throws `StorageFailure`.
+   * below the window. To be called when there are new headers, too. Returns whether it did. Throws `StorageFailure`.
    */
-  review(): void {
+  review(): boolean {
     const { headers: { best: { reachable } }, high, index } = this
-    if (high === NONE || index.compareWork(reachable, high) <= 0) return
+    if (high === NONE || index.compareWork(reachable, high) <= 0) return false
     const fork = index.height(index.forkPoint(reachable, high))
     const isLost = this.range.high === NONE ? fork < this.height : fork < this.low
-    if (!isLost) return
+    if (!isLost) return false
+    const { low } = this
     this.high = NONE
     this.low = 0
-    this.file.change((changes) => {
-      changes.clear()
-      changes.putState(this.stored())
-    })
+    try {
+      this.store((changes) => changes.clear())
+    } catch (cause) {
+      this.high = high
+      this.low = low
+      throw cause
+    }
     this.begin()
+    return true
   }
 
   /** Drops waiting blocks that the window can no longer take: invalid ones, and those of branches that lost. */
@@ -176,36 +200,42 @@ export class LightChain {
 
   /** Adds all blocks that are beside the window, in one transaction. Returns whether the window changed. */
   settle(): boolean {
-    const { file, high, low } = this
-    const pages = this.index.takeDirtyPages()
+    const { high, low } = this
+    if (this.waiting.size === 0) return false
     try {
-      return file.change((changes) => {
+      return this.store((changes) => {
         let changed = false
         while (this.step(changes)) changed = true
         this.dropStale()
-        if (!changed) {
-          this.index.restoreDirtyPages(pages.map(({ page }) => page))
-          return false
-        }
-        if (this.isComplete) changes.endTails()
-        changes.putState(this.stored())
-        changes.putPages(pages)
-        return true
+        if (changed && this.isFilled) changes.endTails()
+        return changed
       })
     } catch (cause) {
       this.high = high
       this.low = low
-      this.index.restoreDirtyPages(pages.map(({ page }) => page))
       throw cause
     }
   }
 
   /** Stores the headers. */
   flush(): void {
-    this.file.change((changes) => {
-      changes.putPages(this.index.takeDirtyPages())
-      changes.putState(this.stored())
-    })
+    this.store(() => {})
+  }
+
+  /** Makes changes in one transaction, with the headers that they may name: the number of headers and their pages belong together. */
+  private store<A>(work: (changes: WindowChanges) => A): A {
+    const pages = this.index.takeDirtyPages()
+    try {
+      return this.file.change((changes) => {
+        const result = work(changes)
+        changes.putPages(pages)
+        changes.putState(this.stored())
+        return result
+      })
+    } catch (cause) {
+      this.index.restoreDirtyPages(pages.map(({ page }) => page))
+      throw cause
+    }
   }
 
   private stored(): StoredLight {
@@ -228,7 +258,8 @@ export class LightChain {
   }
 
   private stepUp(changes: WindowChanges): boolean {
-    if (this.high === NONE || this.low > this.height) return false
+    // A window that began at the root has no block of its own to wait for.
+    if (this.high === NONE || (this.low > this.height && !this.isFilled)) return false
     for (const id of this.waiting.keys()) {
       if (this.index.parent(id) !== this.high) continue
       this.addAbove(changes, id)

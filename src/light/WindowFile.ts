@@ -32,7 +32,7 @@ const MIGRATIONS = [
      name BLOB PRIMARY KEY, tail BLOB, since INTEGER NOT NULL, unchecked INTEGER NOT NULL, broken INTEGER
    ) WITHOUT ROWID, STRICT;
    CREATE TABLE links (
-     seq INTEGER PRIMARY KEY, name BLOB NOT NULL, id INTEGER NOT NULL, tx BLOB NOT NULL, input INTEGER NOT NULL,
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, name BLOB NOT NULL, id INTEGER NOT NULL, tx BLOB NOT NULL, input INTEGER NOT NULL,
      script BLOB NOT NULL, amount INTEGER NOT NULL
    ) STRICT;
    CREATE INDEX links_by_name ON links (name);`,
@@ -163,15 +163,17 @@ const prepare = (database: Database) => {
       `INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`
     ),
     nextLinks: statement<[number], LinkRow>(`SELECT seq, ${LINK} FROM links ORDER BY seq LIMIT ?`),
-    linksOf: statement<[Bytes], LinkRow>(`SELECT seq, ${LINK} FROM links WHERE name = ?`),
+    linksOf: statement<[Bytes, number], LinkRow>(`SELECT seq, ${LINK} FROM links WHERE name = ? LIMIT ?`),
     linksFrom: statement<[number], { readonly name: Buffer }>("SELECT name FROM links WHERE id >= ?"),
     removeLinksFrom: statement<[number], never>("DELETE FROM links WHERE id >= ?"),
+    removeLinksOf: statement<[Bytes], never>("DELETE FROM links WHERE name = ?"),
     removeLink: statement<[number, Bytes, number], never>("DELETE FROM links WHERE seq = ? AND name = ? AND id = ?"),
     clearOperations: statement<[], never>("DELETE FROM operations"),
     clearProofs: statement<[], never>("DELETE FROM proofs"),
     clearLinks: statement<[], never>("DELETE FROM links"),
-    countNames: statement<[], { readonly names: number }>("SELECT count(*) AS names FROM proofs"),
-    countLinks: statement<[], { readonly links: number }>("SELECT count(*) AS links FROM links")
+    counts: statement<[], { readonly names: number; readonly links: number }>(
+      "SELECT (SELECT count(*) FROM proofs) AS names, (SELECT count(*) FROM links) AS links"
+    )
   }
 }
 
@@ -186,6 +188,8 @@ export interface WindowChanges {
   readonly proof: (name: Bytes) => Proof | undefined
   readonly putProof: (name: Bytes, proof: Proof) => void
   readonly putLink: (link: Link) => void
+  /** Removes the signatures on a name that are not checked yet: its chain begins anew. */
+  readonly removeLinks: (name: Bytes) => void
   /** Removes a signature that was checked. */
   readonly checked: (link: LinkRow, valid: boolean) => void
   /** Removes the operations from a height on, and what they proved. */
@@ -229,6 +233,7 @@ const changesOf = (statements: Statements): WindowChanges => {
     put: ({ amount, id, name, script, txid, vout }) => void statements.put.run(name, id, txid, vout, amount, script),
     putLink: ({ amount, id, input, name, script, tx }) =>
       void statements.putLink.run(name, id, tx, input, script, amount),
+    removeLinks: (name) => void statements.removeLinksOf.run(name),
     checked: ({ id, name, seq }, valid) => {
       if (statements.removeLink.run(seq, name, id).changes === 0) return
       unlinked(name)
@@ -385,14 +390,11 @@ export class WindowFile {
     return this.reading(({ nextLinks }) => nextLinks.all(limit))
   }
 
-  linksOf(name: Bytes): ReadonlyArray<LinkRow> {
-    return this.reading(({ linksOf }) => linksOf.all(name))
+  linksOf(name: Bytes, limit: number): ReadonlyArray<LinkRow> {
+    return this.reading(({ linksOf }) => linksOf.all(name, limit))
   }
 
   counts(): { readonly names: number; readonly links: number } {
-    return this.reading(({ countLinks, countNames }) => ({
-      names: countNames.get()?.names ?? 0,
-      links: countLinks.get()?.links ?? 0
-    }))
+    return this.reading(({ counts }) => counts.get()) ?? { names: 0, links: 0 }
   }
 }

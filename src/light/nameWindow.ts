@@ -50,6 +50,9 @@ const inputSpending = ({ inputs }: Transaction, { txid, vout }: Pick<WindowOpera
   return inputs.findIndex(({ prevout }) => outpointKey(prevout) === key)
 }
 
+/** Before the number of any operation: no reorganization removes it. */
+const NEVER_PROVED = 0
+
 const earliest = (a: number, b: number | undefined): number => b === undefined ? a : Math.min(a, b)
 
 /** The proof of a name with only one known operation. */
@@ -123,12 +126,18 @@ const proofAbove = (changes: WindowChanges, { added, before, params, proof }: Ne
   const { effect, id } = added
   const lives = before !== undefined &&
     !isExpired({ height: heightOfOperation(before.id) }, effect.height, params)
-  const unsigned = { ...(proof ?? begun(added)), broken: earliest(id, proof?.broken) }
-  if (effect.operation.op === "name_firstupdate") return lives ? unsigned : begun(added)
+  const anew = (): Proof => {
+    changes.removeLinks(effect.name)
+    return begun(added)
+  }
+  // A reorganization that removes this operation does not bring back a proof that was lost before it.
+  const unsigned = (): Proof =>
+    proof === undefined ? { ...anew(), broken: NEVER_PROVED } : { ...proof, broken: earliest(id, proof.broken) }
+  if (effect.operation.op === "name_firstupdate") return lives ? unsigned() : anew()
   // Below an incomplete window there may be an operation that this one spends.
-  if (before === undefined) return begun(added)
+  if (before === undefined) return anew()
   const input = inputSpending(effect.transaction, before)
-  if (!lives || input < 0 || proof === undefined) return unsigned
+  if (!lives || input < 0 || proof === undefined) return unsigned()
   const { amount, name, script } = before
   changes.putLink({ name, id, tx: effect.transaction.bytes, input, script, amount })
   return { ...proof, unchecked: proof.unchecked + 1 }

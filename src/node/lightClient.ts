@@ -119,13 +119,14 @@ const make = Effect.gen(function*() {
   })
 })
 
-/** The light node in a data directory, with its network. */
-export const nodeLayer = (settings: Settings) =>
+/** The light node in a data directory, with its network. `params`: for other rules than those of the settings. */
+export const nodeLayer = (settings: Settings, params = paramsFor(settings)) =>
   Layer.unwrapEffect(Effect.map(DataDirectory, (directory) => {
     const light = LightNode.layer({
       filename: directory.file("names-window.db"),
       pageSize: settings.pageSize,
-      params: paramsFor(settings),
+      params,
+      verifyThreads: settings.verifyThreads,
       status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
     })
     return Peers.lightLayer(settings, directory.file("light-peers.json")).pipe(
@@ -135,4 +136,7 @@ export const nodeLayer = (settings: Settings) =>
     )
   }))
 
-export const layer = (settings: Settings) => Layer.scoped(NameClient, make).pipe(Layer.provide(nodeLayer(settings)))
+/** The client over the light node. */
+export const namesLayer = Layer.scoped(NameClient, make)
+
+export const layer = (settings: Settings) => Layer.provide(namesLayer, nodeLayer(settings))

@@ -39,6 +39,7 @@ const lightLayer = (directory: string, params: ConsensusParams = regtestParams) 
     filename: join(directory, "names-window.db"),
     pageSize: 4096,
     params,
+    verifyThreads: 0,
     status: { offline: false, expectsPeers: true }
   }).pipe(Layer.provide(DataHealth.layer), Layer.provide(Logger.remove(Logger.defaultLogger)))
 

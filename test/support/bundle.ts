@@ -13,6 +13,7 @@ const ENTRIES = {
   "svcd-mail": program("svcd-mail"),
   verifyWorker: new URL("../../build/src/chain/write/verifyWorker.js", import.meta.url),
   backgroundWorker: new URL("../../build/src/chain/background/backgroundWorker.js", import.meta.url),
+  linkWorker: new URL("../../build/src/light/linkWorker.js", import.meta.url),
   setWorker: new URL("../../build/src/chain/indexes/setWorker.js", import.meta.url)
 }
 

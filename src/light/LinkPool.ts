@@ -1,0 +1,97 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import { isSigned, type LinkCheck } from "./signatures.ts"
+
+/**
+ * Checks the signatures of the window in worker threads, so that the thread which answers stays free. There is one call at
+ * a time.
+ */
+export interface LinkPool {
+  /** Whether each signature is valid. */
+  readonly verify: (checks: ReadonlyArray<LinkCheck>) => Effect.Effect<ReadonlyArray<boolean>>
+  /** Ends the threads; the next call starts them again. Between blocks there is nothing to check, and a thread takes memory. */
+  readonly rest: Effect.Effect<void>
+}
+
+/** Checks between two turns of the event loop, where there is no thread: about five milliseconds of work. */
+const CHECKS_A_TURN = 64
+
+/** Checks below which the message to a thread costs more than it saves. */
+const WORTH_SHARING = 24
+
+/** The worker's program, compiled beside this file. If the sources run directly, there is none, and no worker. */
+const program = new URL("./linkWorker.js", import.meta.url)
+
+/** Checks on this thread. */
+const here = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
+  Effect.gen(function*() {
+    const verdicts: Array<boolean> = []
+    for (const [i, check] of checks.entries()) {
+      if (i % CHECKS_A_TURN === CHECKS_A_TURN - 1) yield* turnOfEventLoop
+      verdicts.push(isSigned(check))
+    }
+    return verdicts
+  })
+
+/** Sends checks to a worker. Rejects if the worker ends before it answers. */
+const ask = (worker: Worker, checks: ReadonlyArray<LinkCheck>): Promise<ReadonlyArray<boolean>> =>
+  new Promise<ReadonlyArray<boolean>>((resolve, reject) => {
+    const lost = (reason: unknown): void => reject(new Error(`a worker for signatures ended: ${String(reason)}`))
+    const answered = (valid: Uint8Array): void => {
+      worker.off("error", lost).off("exit", lost).off("messageerror", lost)
+      resolve(Array.from(valid, (one) => one === 1))
+    }
+    worker.once("message", answered).once("error", lost).once("exit", lost).once("messageerror", lost)
+    worker.postMessage(checks)
+  })
+
+const parts = <A>(list: ReadonlyArray<A>, count: number): ReadonlyArray<ReadonlyArray<A>> => {
+  const size = Math.ceil(list.length / count)
+  return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size))
+}
+
+/** Opens a pool of `threads` workers, which the first call starts; with 0, this thread checks everything. */
+export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const count = existsSync(fileURLToPath(program)) ? threads : 0
+    let workers: ReadonlyArray<Worker> = []
+    const start = (): ReadonlyArray<Worker> =>
+      Array.from({ length: count }, () => {
+        const worker = new Worker(program)
+        // A thread that ends between two calls is noticed by the next one, not as an error of the process.
+        worker.on("error", () => {})
+        // The pool alone does not keep the process alive.
+        worker.unref()
+        return worker
+      })
+    const rest = Effect.suspend(() => {
+      const ending = workers
+      workers = []
+      return Effect.promise(() => Promise.all(ending.map((worker) => worker.terminate())))
+    }).pipe(Effect.asVoid)
+    yield* Effect.addFinalizer(() => rest)
+
+    const shared = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
+      Effect.suspend(() => {
+        if (workers.length === 0) workers = start()
+        const shares = parts(checks, workers.length)
+        return Effect.tryPromise(() => Promise.all(workers.map((worker, i) => ask(worker, shares[i] ?? []))))
+      }).pipe(
+        Effect.map((verdicts) => verdicts.flat()),
+        Effect.catchAll((lost) =>
+          Effect.logWarning("a worker for signatures ended: the node checks here", { reason: String(lost.cause) }).pipe(
+            Effect.zipRight(rest),
+            Effect.zipRight(here(checks))
+          )
+        )
+      )
+
+    return {
+      verify: (checks) => count === 0 || checks.length < WORTH_SHARING ? here(checks) : shared(checks),
+      rest
+    }
+  })

@@ -1,0 +1,308 @@
+import { Effect, Either } from "effect"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Random } from "../../scripts/crash/random.ts"
+import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
+import { isExpired } from "../../src/consensus/expiry.ts"
+import { LightChain } from "../../src/light/LightChain.ts"
+import { LightHeaders } from "../../src/light/LightHeaders.ts"
+import { verifyLink } from "../../src/light/signatures.ts"
+import { inspectedWindow, type WindowChanges, WindowFile } from "../../src/light/WindowFile.ts"
+import { type Block, type BlockHeader, makeBlock } from "../../src/protocol/block.ts"
+import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
+import { makeHeader } from "../../src/protocol/header.ts"
+import { type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
+import { removeDatabase, requireSound } from "../../src/storage/inspect.ts"
+import type { Branch, Truth, World } from "./lightWorld.ts"
+
+/**
+ * Random hostile runs of a light chain. A driver gives it headers and blocks of honest and hostile peers in any order, stops it
+ * at any point, fills its disk, damages its file and moves its clock. After each step every answer has to be true at the tip
+ * that the chain names, and in the end, with one honest peer, all answers have to be there.
+ */
+
+/** A false answer: what was answered, and what is true. */
+export class WrongAnswer extends Error {}
+
+const DAY = 86_400
+
+/** Steps before the honest end of a run. */
+const STEPS = 40
+
+const isStorage = (cause: unknown): cause is StorageFailure =>
+  typeof cause === "object" && cause !== null && "_tag" in cause && String(cause._tag).startsWith("Storage")
+
+/** A window file whose next writes can fail. */
+class FailingFile extends WindowFile {
+  /** The writes until one fails; `undefined` for never. */
+  failsIn: number | undefined
+
+  override change<A>(work: (changes: WindowChanges) => A): A {
+    return super.change((changes) => {
+      const result = work(changes)
+      if (this.failsIn !== undefined && this.failsIn-- <= 0) {
+        this.failsIn = undefined
+        throw new StorageUnavailable({ file: this.filename, doing: "writing", reason: "disk full" })
+      }
+      return result
+    })
+  }
+}
+
+class Run {
+  private readonly world: World
+  private readonly random: Random
+  private readonly directory: string
+  private file: FailingFile
+  private chain: LightChain
+  private clock: number
+  private readonly peers: ReadonlyArray<Branch>
+  restarts = 0
+  answers = 0
+  complete = 0
+
+  constructor(world: World, random: Random, directory: string) {
+    this.world = world
+    this.random = random
+    this.directory = directory
+    this.clock = (world.main.blocks.at(-1)?.header.time ?? 0) + 600
+    this.peers = [world.main, ...world.forks]
+    const { chain, file } = this.open()
+    this.chain = chain
+    this.file = file
+  }
+
+  private get filename(): string {
+    return join(this.directory, "names-window.db")
+  }
+
+  private open(): { readonly file: FailingFile; readonly chain: LightChain } {
+    for (;;) {
+      let file: FailingFile | undefined
+      try {
+        file = new FailingFile(this.filename, 4096)
+        const index = new BlockIndex()
+        const stored = file.state()
+        if (stored !== undefined) index.load(file.pages(), stored.headerCount)
+        const headers = new LightHeaders(index, this.world.params, () => this.clock)
+        return { file, chain: new LightChain(file, headers) }
+      } catch (cause) {
+        if (!isStorage(cause)) throw cause
+        file?.close()
+        removeDatabase(this.filename)
+      }
+    }
+  }
+
+  /** Ends without a last word, and starts again with what is in the file. */
+  private restart(): void {
+    this.restarts++
+    this.file.close()
+    const { chain, file } = this.open()
+    this.chain = chain
+    this.file = file
+  }
+
+  close(): void {
+    this.file.close()
+  }
+
+  /** Does a step. A failure of the file ends the chain, as it ends a node. */
+  private guarded(step: () => void): void {
+    try {
+      step()
+    } catch (cause) {
+      if (!isStorage(cause)) throw cause
+      if (cause._tag === "StorageCorrupted") {
+        this.file.close()
+        removeDatabase(this.filename)
+        const { chain, file } = this.open()
+        this.chain = chain
+        this.file = file
+      } else this.restart()
+    }
+  }
+
+  /** A header that no rule allows, made from a true one. */
+  private spoiled({ header }: Block): BlockHeader {
+    const kind = this.random.below(4)
+    const parts = {
+      version: header.version,
+      prevHash: kind === 0 ? this.random.bytes(32) : header.prevHash,
+      merkleRoot: kind === 1 ? this.random.bytes(32) : header.merkleRoot,
+      time: kind === 2 ? this.clock + 3 * DAY : header.time,
+      bits: kind === 3 ? 0x1d00ffff : header.bits
+    }
+    return { header: makeHeader({ ...parts, nonce: this.random.below(1 << 20) }), auxpow: undefined }
+  }
+
+  private giveHeaders({ blocks }: Branch): void {
+    const { chain, random } = this
+    let from = blocks.findLastIndex(({ hash }) => chain.index.find(hash) !== -1)
+    if (random.chance(0.2)) from = random.below(blocks.length)
+    for (const block of blocks.slice(from + 1, from + 2 + random.below(90))) {
+      chain.headers.accept(random.chance(0.01) ? this.spoiled(block) : block)
+    }
+    chain.review()
+    if (random.chance(0.5)) chain.begin()
+  }
+
+  /** A block with other content than its header says. */
+  private altered(block: Block): Block {
+    const { transactions } = block
+    const [first, ...rest] = transactions
+    if (first === undefined) return block
+    const other = this.random.chance(0.5)
+      ? transactions.slice(0, -1)
+      : [first, ...rest, ...rest.slice(-1)]
+    return makeBlock(block, other)
+  }
+
+  private giveBlocks({ blocks }: Branch): void {
+    const { chain, random } = this
+    const wanted = blocks.filter(({ hash }) => {
+      const id = chain.index.find(hash)
+      return id !== -1 && !chain.hasBlock(id)
+    })
+    const some = wanted.slice(-(1 + random.below(60)))
+    // A hostile peer withholds some of them, and changes others.
+    const [withheld, liar] = [random.chance(0.3) ? 0.3 : 0, random.chance(0.3) ? 0.3 : 0]
+    while (some.length > 0) {
+      const [block] = some.splice(random.chance(0.7) ? some.length - 1 : random.below(some.length), 1)
+      if (block === undefined || random.chance(withheld)) continue
+      chain.take(random.chance(liar) ? this.altered(block) : block)
+      if (random.chance(0.1)) this.settle()
+    }
+    this.settle()
+  }
+
+  private settle(): void {
+    this.chain.settle()
+    this.chain.review()
+  }
+
+  private checkSignatures(): void {
+    const { file, random, world: { params } } = this
+    const links = file.nextLinks(1 + random.below(50))
+    file.change((changes) => {
+      for (const link of links) changes.checked(link, verifyLink(link, params))
+    })
+  }
+
+  /** Changes bits of the file, and starts again as a node does: with a check of the whole file first. */
+  private async damage(): Promise<void> {
+    this.file.close()
+    const bytes = readFileSync(this.filename)
+    for (let i = 0; i < 1 + this.random.below(3); i++) {
+      const at = this.random.below(bytes.length)
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << this.random.below(8))
+    }
+    if (this.random.chance(0.2)) writeFileSync(this.filename, bytes.subarray(0, this.random.below(bytes.length)))
+    else writeFileSync(this.filename, bytes)
+    const found = await Effect.runPromise(Effect.either(requireSound(inspectedWindow(this.filename))))
+    if (Either.isLeft(found)) removeDatabase(this.filename)
+    this.restart()
+  }
+
+  /** All answers, against what is true at the tip that the chain names. */
+  private compare(): void {
+    const { chain, file, world } = this
+    const tip = chain.tree.tip()
+    const truth = chain.range.high === -1 ? undefined : world.truth(chain.tree.hash(tip))
+    for (const name of world.names) {
+      const found = file.newest(name)
+      const lives = found !== undefined && !isExpired(found, chain.height, world.params)
+      const wanted = truth?.get(toHex(name))
+      if (lives) {
+        this.answers++
+        const isTrue = wanted !== undefined && wanted.height === found.height && wanted.value === toHex(found.value)
+        if (!isTrue) throw this.wrong(name, `${toHex(found.value)} of ${found.height}`, wanted)
+        if (chain.proves(file.proof(name)) && !wanted.signed) throw this.wrong(name, "signatures", wanted)
+      } else if (chain.isComplete) {
+        this.answers++
+        if (wanted !== undefined) throw this.wrong(name, "no such name", wanted)
+      }
+    }
+    if (chain.isComplete) this.complete++
+  }
+
+  private wrong(name: Bytes, answer: string, truth: Truth | undefined): WrongAnswer {
+    const { height, isComplete, range } = this.chain
+    const expected = truth === undefined ? "no such name" : `${truth.value} of ${truth.height}, signed ${truth.signed}`
+    const state = JSON.stringify({ height, low: range.low, isComplete })
+    return new WrongAnswer(`${toHex(name)}: ${answer}; true: ${expected}; ${state}`)
+  }
+
+  private step(): void {
+    const { random } = this
+    const dice = random.below(100)
+    if (dice < 30) this.giveHeaders(random.pick(this.peers))
+    else if (dice < 70) this.giveBlocks(random.pick(this.peers))
+    else if (dice < 80) this.checkSignatures()
+    else if (dice < 86) this.restart()
+    else if (dice < 89) this.chain.flush()
+    else if (dice < 92) this.file.failsIn = random.below(4)
+    else if (dice < 97) this.clock += random.chance(0.5) ? DAY : -DAY
+    else this.chain.begin()
+  }
+
+  async hostile(): Promise<void> {
+    for (let i = 0; i < STEPS; i++) {
+      if (this.random.chance(0.02)) await this.damage()
+      else this.guarded(() => this.step())
+      this.guarded(() => this.compare())
+    }
+  }
+
+  /** From now on there is an honest peer, and nothing fails. */
+  honest(): void {
+    const { blocks } = this.world.main
+    this.file.failsIn = undefined
+    this.clock = (blocks.at(-1)?.header.time ?? 0) + DAY
+    for (let round = 0; round < 4 && !this.isDone; round++) {
+      this.guarded(() => {
+        for (const block of blocks.slice(1)) this.chain.headers.accept(block)
+        this.chain.review()
+        this.chain.begin()
+        for (const block of blocks.toReversed()) {
+          const id = this.chain.index.find(block.hash)
+          if (id !== -1 && !this.chain.hasBlock(id)) this.chain.take(block)
+        }
+        this.settle()
+        while (this.file.nextLinks(1).length > 0) this.checkSignatures()
+      })
+      this.guarded(() => this.compare())
+    }
+    if (!this.isDone) throw new WrongAnswer(`the chain is not complete: ${JSON.stringify(this.chain.range)}`)
+  }
+
+  private get isDone(): boolean {
+    return this.chain.isComplete && this.chain.height === this.world.main.blocks.length - 1
+  }
+}
+
+export interface RunFigures {
+  readonly answers: number
+  readonly restarts: number
+  /** Steps after which the window was complete. */
+  readonly complete: number
+}
+
+/** Runs the run of a seed in a world. Throws `WrongAnswer`. */
+export const hostileRun = async (world: World, seed: number, parent = tmpdir()): Promise<RunFigures> => {
+  const directory = mkdtempSync(join(parent, "svcd-light-"))
+  try {
+    const run = new Run(world, Random.of(seed, 2), directory)
+    try {
+      await run.hostile()
+      run.honest()
+    } finally {
+      run.close()
+    }
+    const { answers, complete, restarts } = run
+    return { answers, complete, restarts }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

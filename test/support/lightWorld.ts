@@ -1,0 +1,203 @@
+import { Random } from "../../scripts/crash/random.ts"
+import { isExpired } from "../../src/consensus/expiry.ts"
+import { nameEffects } from "../../src/consensus/names.ts"
+import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import { firstOfWindow } from "../../src/light/anchors.ts"
+import { type Block, decodeBlock, makeBlock } from "../../src/protocol/block.ts"
+import { type Bytes, concat, toHex } from "../../src/protocol/bytes.ts"
+import { merkleRoot } from "../../src/protocol/merkle.ts"
+import { NAME_TX_VERSION, type NameOperation, nameScript, type NameSetting } from "../../src/protocol/nameOperation.ts"
+import { outpoint, type Transaction } from "../../src/protocol/transaction.ts"
+import {
+  ANYONE,
+  BLOCK_VERSION,
+  currency,
+  input,
+  makeCoinbase,
+  nameNew,
+  type Outpoint,
+  saltOf,
+  solve,
+  text
+} from "./regtest.ts"
+
+/** Small chains with forks, and what is true of their names: the worlds of the random hostile runs. */
+
+/** The address of names whose next operation needs a signature that nobody has. */
+const LOCKED = concat(Uint8Array.of(0x76, 0xa9, 20), saltOf(7), Uint8Array.of(0x88, 0xac))
+
+/** A coin from outside of the chain: a light client has no coins and does not miss it. */
+const FOREIGN: Outpoint = { transaction: currency([], [{ value: 1, script: ANYONE }]), vout: 0 }
+
+interface Held {
+  readonly coin: Outpoint
+  readonly height: number
+  /** Whether its owner can sign. */
+  readonly open: boolean
+}
+
+/** What is true of a name at a tip. */
+export interface Truth {
+  readonly name: Bytes
+  readonly value: string
+  readonly height: number
+  /** Whether each owner within the window signed for the next one. */
+  readonly signed: boolean
+}
+
+/** A chain of blocks from genesis on. */
+export interface Branch {
+  readonly blocks: ReadonlyArray<Block>
+  readonly held: ReadonlyMap<string, Held>
+}
+
+export interface World {
+  readonly params: ConsensusParams
+  readonly main: Branch
+  /** Branches with less work. */
+  readonly forks: ReadonlyArray<Branch>
+  readonly names: ReadonlyArray<Bytes>
+  readonly truth: (tip: Bytes) => ReadonlyMap<string, Truth>
+}
+
+export const ANCHOR = 30
+const NAMES = 10
+
+const nameOf = (index: number): Bytes => text(`d/${index}`)
+
+/** One operation on a name: mostly as the rules want it, sometimes as only miners could put it in. */
+const operate = (held: Map<string, Held>, random: Random, height: number): Transaction => {
+  const name = nameOf(random.below(NAMES))
+  const key = toHex(name)
+  const known = held.get(key)
+  const value = text(`${height}/${random.below(1_000)}`)
+  const open = random.chance(0.85)
+  const lives = known !== undefined && !isExpired(known, height, regtestParams)
+  const wrong = random.chance(0.08)
+  const isUpdate = lives !== wrong && known !== undefined
+  const operation: NameSetting = isUpdate
+    ? { op: "name_update", name, value }
+    : { op: "name_firstupdate", name, rand: saltOf(3), value }
+  // Some spend another coin than that of the name.
+  const spent = isUpdate && !random.chance(0.05) ? known.coin : FOREIGN
+  const transaction = currency(
+    [input(spent, { sequence: random.below(1 << 30) })],
+    [{ value: 1_000_000, script: nameScript(operation, open ? ANYONE : LOCKED) }],
+    { version: NAME_TX_VERSION }
+  )
+  held.set(key, { coin: { transaction, vout: 0 }, height, open })
+  return transaction
+}
+
+const commitment = (random: Random): Transaction => {
+  const operation: NameOperation = nameNew(nameOf(random.below(NAMES)), saltOf(random.below(200)))
+  const output = { value: 1_000_000, script: nameScript(operation, ANYONE) }
+  return currency([input(FOREIGN, { sequence: random.below(1 << 30) })], [output], { version: NAME_TX_VERSION })
+}
+
+/** Adds blocks to a branch. */
+const grow = ({ blocks, held }: Branch, random: Random, count: number): Branch => {
+  const all = [...blocks]
+  const owners = new Map(held)
+  for (let i = 0; i < count; i++) {
+    const last = all.at(-1)
+    if (last === undefined) throw new Error("a branch has a genesis block")
+    const height = all.length
+    const coinbase = makeCoinbase(height, [{ value: 1, script: ANYONE }], { extra: random.bytes(4) })
+    const changes = height > 3 ? random.below(3) : 0
+    const transactions = [coinbase]
+    for (let j = 0; j < changes; j++) {
+      transactions.push(random.chance(0.8) ? operate(owners, random, height) : commitment(random))
+    }
+    const header = solve({
+      version: BLOCK_VERSION,
+      prevHash: last.hash,
+      merkleRoot: merkleRoot(transactions.map(({ txid }) => txid)).root,
+      time: last.header.time + 600,
+      bits: last.header.bits
+    })
+    all.push(makeBlock({ header, auxpow: undefined }, transactions))
+  }
+  return { blocks: all, held: owners }
+}
+
+/** The branch up to a height, with what its names are there. */
+const cut = ({ blocks }: Branch, height: number): Branch => {
+  const held = new Map<string, Held>()
+  for (const [at, block] of blocks.slice(0, height + 1).entries()) {
+    for (const { name, transaction, vout } of nameEffects(block, at, regtestParams)) {
+      const script = transaction.outputs[vout]?.script
+      held.set(toHex(name), { coin: { transaction, vout }, height: at, open: script?.at(-1) === ANYONE[0] })
+    }
+  }
+  return { blocks: blocks.slice(0, height + 1), held }
+}
+
+/** The names that live at the end of some blocks. */
+const truthOf = (blocks: ReadonlyArray<Block>, params: ConsensusParams): ReadonlyMap<string, Truth> => {
+  const tip = blocks.length - 1
+  const floor = Math.max(firstOfWindow(tip, 30), ANCHOR + 1)
+  const found = new Map<string, Truth & Held>()
+  for (const [height, block] of blocks.entries()) {
+    for (const { name, operation, transaction, vout } of nameEffects(block, height, params)) {
+      const key = toHex(name)
+      const before = found.get(key)
+      const lived = before !== undefined && !isExpired(before, height, params)
+      const isInWindow = before !== undefined && before.height >= floor
+      const spends = before !== undefined &&
+        transaction.inputs.some(({ prevout }) =>
+          toHex(prevout) === toHex(outpoint(before.coin.transaction.txid, before.coin.vout))
+        )
+      // A registration begins anew; what was below the window is taken on trust.
+      const signed = operation.op === "name_firstupdate"
+        ? !lived || !isInWindow
+        : !isInWindow || (lived && spends && before.open && before.signed)
+      const script = transaction.outputs[vout]?.script
+      const open = script?.at(-1) === ANYONE[0]
+      found.set(key, { name, value: toHex(operation.value), height, signed, open, coin: { transaction, vout } })
+    }
+  }
+  for (const [key, entry] of found) if (isExpired(entry, tip, params)) found.delete(key)
+  return found
+}
+
+/** The world of a seed. */
+export const makeWorld = (seed: number): World => {
+  const random = Random.of(seed, 1)
+  const genesis = decodeBlock(regtestParams.network.genesisBlock)
+  const first = grow({ blocks: [genesis], held: new Map() }, random, 150 + random.below(60))
+  const forks = Array.from({ length: 3 }, () => {
+    const tip = first.blocks.length - 1
+    const depth = random.chance(0.2) ? 1 + random.below(tip - ANCHOR - 1) : 1 + random.below(25)
+    return grow(cut(first, tip - depth), random, depth + random.below(3))
+  })
+  // A branch that was ahead for a while loses against the next one.
+  const longest = Math.max(...forks.map(({ blocks }) => blocks.length), first.blocks.length)
+  const main = grow(first, random, longest - first.blocks.length + 1 + random.below(4))
+  const anchor = main.blocks[ANCHOR]
+  if (anchor === undefined) throw new Error("the chain ends below its anchor")
+  const params = {
+    ...regtestParams,
+    anchors: [{ height: ANCHOR, hash: anchor.hash, chainwork: 2n * BigInt(ANCHOR + 1) }]
+  }
+  const tips = new Map<string, ReadonlyArray<Block>>()
+  for (const { blocks } of [main, ...forks]) {
+    for (let end = ANCHOR + 1; end < blocks.length; end++) {
+      const key = toHex(blocks[end]?.hash ?? genesis.hash)
+      if (!tips.has(key)) tips.set(key, blocks.slice(0, end + 1))
+    }
+  }
+  const known = new Map<string, ReadonlyMap<string, Truth>>()
+  return {
+    params,
+    main,
+    forks,
+    names: [...Array(NAMES + 1).keys()].map(nameOf),
+    truth: (tip) => {
+      const key = toHex(tip)
+      const truth = known.get(key) ?? truthOf(tips.get(key) ?? [], params)
+      known.set(key, truth)
+      return truth
+    }
+  }
+}

@@ -11,6 +11,7 @@ import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchHeaderTree } from "./headerTree.ts"
+import { benchLight } from "./light.ts"
 import { benchMail } from "./mail.ts"
 import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
@@ -174,6 +175,7 @@ for (
     ["--peers", benchNetwork],
     ["--rpc", benchAnswers],
     ["--embedded", benchEmbedded],
+    ["--light", benchLight],
     ["--mail", benchRelay],
     ["--snapshot", benchSnapshot],
     ["--start", benchStart]

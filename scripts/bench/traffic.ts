@@ -59,6 +59,73 @@ export class SlowLine {
   }
 }
 
+/** Bytes a second that a line takes, shared by all who use it. */
+export class Bandwidth {
+  private readonly bytesPerSecond: number
+  /** When the line has sent what was given to it, milliseconds. */
+  private free = 0
+
+  constructor(bytesPerSecond: number) {
+    this.bytesPerSecond = bytesPerSecond
+  }
+
+  /** Takes the line for so many bytes; returns the milliseconds until they are through. */
+  take(bytes: number): number {
+    const now = performance.now()
+    this.free = Math.max(this.free, now) + 1000 * bytes / this.bytesPerSecond
+    return this.free - now
+  }
+}
+
+/** Ports of loopback that forward to others; what comes back shares one bandwidth. */
+export class SharedLine {
+  private readonly servers: ReadonlyArray<Server>
+  private readonly sockets = new Set<Socket>()
+
+  constructor(targets: ReadonlyArray<number>, bandwidth: Bandwidth) {
+    this.servers = targets.map((target) =>
+      createServer((near) => {
+        const far = connect(target, "127.0.0.1")
+        for (const socket of [near, far]) {
+          this.sockets.add(socket)
+          socket.setNoDelay(true)
+          socket.on("error", () => socket.destroy())
+        }
+        near.on("data", (bytes) => void far.write(bytes))
+        far.on("data", (bytes) => {
+          // Nothing is read ahead of the line: the sender feels it.
+          far.pause()
+          setTimeout(() => {
+            if (!near.destroyed) near.write(bytes)
+            far.resume()
+          }, bandwidth.take(bytes.length))
+        })
+        near.on("close", () => far.destroy())
+        far.on("close", () => near.destroy())
+      })
+    )
+  }
+
+  /** Opens the ports. */
+  open(): Promise<ReadonlyArray<number>> {
+    return Promise.all(
+      this.servers.map((server) =>
+        new Promise<number>((resolve) =>
+          server.listen(0, "127.0.0.1", () => {
+            const address = server.address()
+            resolve(typeof address === "object" && address !== null ? address.port : 0)
+          })
+        )
+      )
+    )
+  }
+
+  close(): void {
+    for (const server of this.servers) server.close()
+    for (const socket of this.sockets) socket.destroy()
+  }
+}
+
 const nowhere = { services: 0n, address: { network: "ipv4" as const, bytes: new Uint8Array(4) }, port: 0 }
 
 /** The first message of a peer that has the blocks up to a height. */

@@ -37,6 +37,7 @@ const SLOW = [
   "http/RpcServer.test.ts",
   "http/hostile.test.ts",
   "http/laneEquality.test.ts",
+  "light/hostileRuns.test.ts",
   "mail/SmtpRelay.test.ts",
   "mail/relay/Inbound.test.ts",
   "mail/relay/crash.test.ts",

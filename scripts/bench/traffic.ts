@@ -59,7 +59,7 @@ export class SlowLine {
   }
 }
 
-/** Bytes a second that a line takes, shared by all who use it. */
+/** Bytes a second that a line takes, shared by all its users. */
 export class Bandwidth {
   private readonly bytesPerSecond: number
   /** When the line has sent what was given to it, milliseconds. */

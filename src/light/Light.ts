@@ -101,7 +101,7 @@ export interface LightOptions {
 /** Most signatures that a caller waits for: about five milliseconds of work. */
 const LINKS_A_TURN = 64
 
-/** Names with more signatures than that, of those that somebody asked for. */
+/** Names with more signatures than that, of those that a caller asked for. */
 const MOST_ASKED = 1_000
 
 /** Signatures checked in one transaction. */
@@ -241,7 +241,7 @@ const make = (
       })
     }
 
-    /** The next signatures to check: those on names that somebody asked for come first. */
+    /** The next signatures to check: those on names that a caller asked for come first. */
     const nextLinks = (): ReadonlyArray<LinkRow> => {
       for (const [key, name] of asked) {
         const links = file.linksOf(name, LINKS_AT_ONCE)

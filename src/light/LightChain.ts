@@ -11,7 +11,7 @@ import type { HeaderId, Height } from "../protocol/keys.ts"
 import { firstOfWindow } from "./anchors.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
 import { addAbove, addBelow } from "./nameWindow.ts"
-import { isProved } from "./signatures.ts"
+import { allSigned } from "./signatures.ts"
 import type { Proof, StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
@@ -87,10 +87,10 @@ export class LightChain {
 
   /**
    * Whether each owner of a name within the window signed for the next one. A registration needs more than itself: the
-   * blocks in which the name could have lived before. Until they are there, nobody knows from whom it was taken.
+   * blocks in which the name could have lived before. Until they are there, it may have had another owner.
    */
   proves(proof: Proof | undefined): boolean {
-    if (proof === undefined || !isProved(proof)) return false
+    if (proof === undefined || !allSigned(proof)) return false
     const height = heightOfOperation(proof.since)
     return this.isFilled || this.low <= height - expirationDepth(height, this.params) + 1
   }

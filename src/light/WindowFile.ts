@@ -188,7 +188,7 @@ export interface WindowChanges {
   readonly proof: (name: Bytes) => Proof | undefined
   readonly putProof: (name: Bytes, proof: Proof) => void
   readonly putLink: (link: Link) => void
-  /** Removes the signatures on a name that are not checked yet: its chain begins anew. */
+  /** Removes the signatures on a name that are not checked yet: its chain begins again. */
   readonly removeLinks: (name: Bytes) => void
   /** Removes a signature that was checked. */
   readonly checked: (link: LinkRow, valid: boolean) => void

@@ -126,16 +126,16 @@ const proofAbove = (changes: WindowChanges, { added, before, params, proof }: Ne
   const { effect, id } = added
   const lives = before !== undefined &&
     !isExpired({ height: heightOfOperation(before.id) }, effect.height, params)
-  const anew = (): Proof => {
+  const restarted = (): Proof => {
     changes.removeLinks(effect.name)
     return begun(added)
   }
   // A reorganization that removes this operation does not bring back a proof that was lost before it.
   const unsigned = (): Proof =>
-    proof === undefined ? { ...anew(), broken: NEVER_PROVED } : { ...proof, broken: earliest(id, proof.broken) }
-  if (effect.operation.op === "name_firstupdate") return lives ? unsigned() : anew()
+    proof === undefined ? { ...restarted(), broken: NEVER_PROVED } : { ...proof, broken: earliest(id, proof.broken) }
+  if (effect.operation.op === "name_firstupdate") return lives ? unsigned() : restarted()
   // Below an incomplete window there may be an operation that this one spends.
-  if (before === undefined) return anew()
+  if (before === undefined) return restarted()
   const input = inputSpending(effect.transaction, before)
   if (!lives || input < 0 || proof === undefined) return unsigned()
   const { amount, name, script } = before

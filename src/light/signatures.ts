@@ -9,7 +9,7 @@ import { decodeTransaction } from "../protocol/transaction.ts"
 import type { Link, Proof } from "./WindowFile.ts"
 
 /** Whether all known operations on a name are signed, and none is known to be missing. */
-export const isProved = ({ broken, tail, unchecked }: Proof): boolean =>
+export const allSigned = ({ broken, tail, unchecked }: Proof): boolean =>
   tail === undefined && unchecked === 0 && broken === undefined
 
 /** A link with the rules of its block: what a worker thread needs. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { hostileRun } from "../support/lightRun.ts"
 import { makeWorld } from "../support/lightWorld.ts"
 
-const RUNS = 12
+const RUNS = 8
 
 describe("hostile runs", () => {
   it("give no wrong answer, and all answers in the end", async () => {

@@ -23,7 +23,7 @@ import {
 
 /** Small chains with forks, and what is true of their names: the worlds of the random hostile runs. */
 
-/** The address of names whose next operation needs a signature that nobody has. */
+/** The address of names whose next operation needs a signature that no owner can give. */
 const LOCKED = concat(Uint8Array.of(0x76, 0xa9, 20), saltOf(7), Uint8Array.of(0x88, 0xac))
 
 /** A coin from outside of the chain: a light client has no coins and does not miss it. */
@@ -148,7 +148,7 @@ const truthOf = (blocks: ReadonlyArray<Block>, params: ConsensusParams): Readonl
         transaction.inputs.some(({ prevout }) =>
           toHex(prevout) === toHex(outpoint(before.coin.transaction.txid, before.coin.vout))
         )
-      // A registration begins anew; what was below the window is taken on trust.
+      // A registration begins again; what was below the window is taken on trust.
       const signed = operation.op === "name_firstupdate"
         ? !lived || !isInWindow
         : !isInWindow || (lived && spends && before.open && before.signed)

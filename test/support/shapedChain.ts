@@ -50,7 +50,7 @@ const FUNDERS = 31
 /** Blocks between NAME_NEW and NAME_FIRSTUPDATE. */
 const REGISTRATION_BLOCKS = 12
 
-/** Part of the names that nobody renews. */
+/** Part of the names that no owner renews. */
 const ABANDONED = 0.05
 
 interface Owner {
@@ -168,7 +168,7 @@ export class ShapedChain {
   /** Names in the order of their operations; an entry of an older operation is skipped. */
   private readonly queue: Array<{ readonly index: number; readonly height: number }> = []
   private queueHead = 0
-  /** Names that nobody renews, in the order in which they expire. */
+  /** Names that no owner renews, in the order in which they expire. */
   private readonly abandoned: Array<number> = []
   private registered = 0
   private transactions = 0

@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
-import type { Activation } from "../consensus/params.ts"
+import type { Activation, ChainAnchor } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { fromText, type OptionKind, parseInteger } from "./kinds.ts"
@@ -57,6 +57,44 @@ export const chainWork: OptionKind<bigint> = {
         ? Either.right(BigInt(`0x${given.replace(/^0x/, "")}`))
         : Either.left(`${quoted(given)} is not a number of up to 64 hexadecimal digits`),
     (value) => value.toString(16)
+  )
+}
+
+/** The block at which a light chain begins: the network's own, none, or this one. */
+export type AnchorChoice = "default" | "none" | ChainAnchor
+
+const ANCHOR = /^(\d{1,9}):([0-9a-fA-F]{64}):(?:0x)?([0-9a-fA-F]{1,64})$/
+
+const AnchorSchema: Schema.Schema<ChainAnchor> = Schema.Struct({
+  height: Schema.Number,
+  hash: Schema.Uint8ArrayFromSelf,
+  chainwork: Schema.BigIntFromSelf
+})
+
+/** `HEIGHT:HASH:WORK` with the hash in display order and the total work in hexadecimal digits, `none`, or empty. */
+export const anchorKind: OptionKind<AnchorChoice> = {
+  placeholder: "none|HEIGHT:HASH:WORK",
+  toml: "string",
+  schema: fromText<AnchorChoice>(
+    Schema.Union(Schema.Literal("default", "none"), AnchorSchema),
+    (given) => {
+      if (given === "") return Either.right("default")
+      if (given === "none") return Either.right("none")
+      const [, digits, hex = "", work = ""] = ANCHOR.exec(given) ?? []
+      const hash = parseDisplayHash(hex.toLowerCase())
+      const height = Number(digits)
+      return hash === undefined || height === 0
+        ? Either.left(
+          `${
+            quoted(given)
+          } is neither none nor HEIGHT:HASH:WORK, a block above genesis with its total work in hexadecimal digits`
+        )
+        : Either.right({ height, hash, chainwork: BigInt(`0x${work}`) })
+    },
+    (value) =>
+      value === "default" || value === "none"
+        ? value === "none" ? "none" : ""
+        : `${value.height}:${displayHash(value.hash)}:${value.chainwork.toString(16)}`
   )
 }
 

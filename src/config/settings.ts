@@ -11,7 +11,7 @@ import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
 import { readArgv } from "./argv.ts"
-import type { AssumeValid } from "./chainKinds.ts"
+import type { AnchorChoice, AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import { translatedFlag } from "./coreFlags.ts"
@@ -90,6 +90,9 @@ export interface Settings extends PeerSettings {
   /** The hash of the coins of a snapshot that may be loaded, wire order. */
   readonly snapshotHash: Bytes | undefined
   readonly assumeValid: AssumeValid
+  readonly sync: Values["sync"]
+  /** The block at which the headers of a light chain begin. */
+  readonly anchor: AnchorChoice
   /** What to rebuild from the stored blocks; `undefined` for nothing. */
   readonly reindex: "chainstate" | "all" | undefined
   /** Whether the search indexes of names are built again. */
@@ -326,6 +329,8 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
       : pathOf({ name: "loadsnapshot", path: values.loadsnapshot }, gathered, input),
     snapshotHash: values.snapshothash,
     assumeValid: values.assumevalid,
+    sync: values.sync,
+    anchor: values.anchor,
     minimumChainWork: values.minimumchainwork,
     maxTipAge: values.maxtipage,
     reindex: values.reindex ? "all" : values["reindex-chainstate"] ? "chainstate" : undefined,

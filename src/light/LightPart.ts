@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { StorageFailure } from "../storage/errors.ts"
 import type { Light } from "./Light.ts"
 
 export type LightNode = Context.Tag.Service<Light>
@@ -14,11 +15,16 @@ export class LightPart extends Context.Tag("svcd/LightPart")<LightPart, {
   readonly hold: Effect.Effect<LightNode | undefined, never, Scope.Scope>
   /** Whether the node stays light, and does not sync the whole chain. */
   readonly stays: boolean
+  /** Why the node has to stop. It never succeeds. */
+  readonly failure: Effect.Effect<never, StorageFailure>
 }>() {}
 
 /** For a node whose whole chain answers from the start. */
-export const layerWhole: Layer.Layer<LightPart> = Layer.succeed(LightPart, {
+export const NO_LIGHT: Context.Tag.Service<LightPart> = {
   current: () => undefined,
   hold: Effect.succeed(undefined),
-  stays: false
-})
+  stays: false,
+  failure: Effect.never
+}
+
+export const layerWhole: Layer.Layer<LightPart> = Layer.succeed(LightPart, NO_LIGHT)

@@ -1,6 +1,7 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
 import { facts } from "./categories.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
+import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 
 /**
@@ -364,6 +365,12 @@ export const METRICS: Table = [
   blockConnectDuration,
   nameDbNames,
   nameOperations,
+  lightActive,
+  lightHeight,
+  lightBlocks,
+  lightNames,
+  lightUnchecked,
+  lightHandovers,
   peersConnected,
   bytesReceived,
   bytesSent,

@@ -22,7 +22,8 @@ import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import type { RelayValues, WalletValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
-import * as LightPart from "../light/LightPart.ts"
+import { withAnchors } from "../light/anchors.ts"
+import { LightPart } from "../light/LightPart.ts"
 import * as NameAnswers from "../light/NameAnswers.ts"
 import * as SyncReporter from "../light/SyncReporter.ts"
 import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
@@ -43,10 +44,11 @@ import { InvalidWalletRequest } from "../wallet/errors.ts"
 import type { WalletRules } from "../wallet/WalletRules.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
+import * as LightStart from "./lightStart.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
-import * as Peers from "./peers.ts"
 import { reindex } from "./reindex.ts"
 import { reportSync } from "./reportSync.ts"
+import { logSync } from "./syncLog.ts"
 
 /**
  * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the
@@ -58,10 +60,12 @@ export type Tell = (step: string) => Effect.Effect<void>
 
 /** The rules of the configured network, with changes for tests. */
 export const paramsFor = (settings: Settings): ConsensusParams => {
-  const params = withOverrides(paramsOf(networks[settings.network]), {
+  const { anchor } = settings
+  const own = withOverrides(paramsOf(networks[settings.network]), {
     activation: settings.activation,
     ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
   })
+  const params = anchor === "default" ? own : withAnchors(own, anchor === "none" ? [] : [anchor])
   if (settings.assumeValid === "default") return params
   return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
 }
@@ -153,11 +157,13 @@ const stores = (settings: Settings, tell: Tell) =>
     }).pipe(
       Layer.annotateLogs("subsystem", "names")
     )
-    const status = SyncStatus.layer({
-      offline: settings.maxPeers === 0,
-      expectsPeers: expectsPeers(settings),
-      maxTipAge: settings.maxTipAge
-    })
+    // The chain of a light node has no peers: it stays at genesis, and must not count as synced.
+    const status = Layer.unwrapEffect(Effect.map(LightStart.lightRole(settings), (role) =>
+      SyncStatus.layer({
+        offline: settings.maxPeers === 0 && role !== "stays",
+        expectsPeers: role === "stays" || expectsPeers(settings),
+        maxTipAge: settings.maxTipAge
+      })))
     const mempool = Mempool.layer({
       filename: directory.file("mempool.dat"),
       keep: settings.persistMempool,
@@ -185,7 +191,7 @@ const stores = (settings: Settings, tell: Tell) =>
     const stored = SyncReporter.layer.pipe(
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(NameEvents.layer),
-      Layer.provideMerge(LightPart.layerWhole),
+      Layer.provideMerge(LightStart.layer(settings)),
       Layer.provideMerge(Layer.mergeAll(waiting, names, transactions, indexes))
     )
     const wallets = Wallets.layer({
@@ -201,11 +207,7 @@ const stores = (settings: Settings, tell: Tell) =>
   }))
 
 /** The network, over the stores. */
-const peers = (settings: Settings) =>
-  Layer.unwrapEffect(Effect.map(
-    DataDirectory.DataDirectory,
-    (directory) => Peers.layer(settings, directory.file("peers.json"))
-  )).pipe(Layer.annotateLogs("subsystem", "network"))
+const peers = (settings: Settings) => LightStart.networkLayer(settings).pipe(Layer.annotateLogs("subsystem", "network"))
 
 /** Logs blocks as they connect. Those of an import are summed up instead. */
 const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
@@ -295,6 +297,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     const mempool = yield* Mempool.Mempool
     const wallets = yield* Wallets.Wallets
     const status = yield* SyncStatus.SyncStatus
+    const part = yield* LightPart
     const failed = yield* Deferred.make<never, ImportFailed | StorageFailure>()
 
     for (const warning of control.repairs) yield* Effect.logWarning(warning)
@@ -314,6 +317,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     if (settings.maxPeers > 0) {
       yield* Effect.forkScoped(withoutSpan(reportSync))
     }
+    yield* Effect.forkScoped(withoutSpan(logSync))
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {
@@ -341,5 +345,5 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
         Effect.forkScoped
       )
     }
-    return Effect.raceFirst(Deferred.await(failed), control.failure)
+    return Effect.raceAll([Deferred.await(failed), control.failure, part.failure])
   }).pipe(Effect.withSpan("svcd.node.start"), Effect.annotateLogs("subsystem", "chain"))

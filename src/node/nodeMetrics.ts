@@ -5,10 +5,12 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { Budget } from "../base/MemoryBudget.ts"
 import { Chain } from "../chain/Chain.ts"
-import { SyncStatus } from "../chain/SyncStatus.ts"
 import { difficultyOf } from "../consensus/difficulty.ts"
+import { isSyncing } from "../light/syncReport.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import type { Counter } from "../metrics/families.ts"
+import * as LightMetrics from "../metrics/lightMetrics.ts"
 import * as Metrics from "../metrics/metrics.ts"
 import { sampleProcess, watchEventLoop } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
@@ -45,17 +47,22 @@ const following = (counter: Counter): (total: number) => void => {
 
 const sampleChain = Effect.gen(function*() {
   const chain = yield* Chain
-  const status = yield* SyncStatus
+  const { report } = yield* SyncReporter
   return Effect.gen(function*() {
     const { hash, header, height } = yield* chain.tip
     const { headers } = yield* chain.progress
-    const syncing = yield* status.syncing
+    const now = yield* report
     Metrics.blockchainHeight.set(height)
     Metrics.blockchainBestHash.set(hashNumber(hash))
     Metrics.blockchainDifficulty.set(difficultyOf(header.bits))
     Metrics.blockchainTipTime.set(header.time)
     Metrics.blockchainHeaders.set(headers)
-    Metrics.blockchainSyncing.set(syncing ? 1 : 0)
+    Metrics.blockchainSyncing.set(isSyncing(now) ? 1 : 0)
+    LightMetrics.lightActive.set(now.window === undefined ? 0 : 1)
+    LightMetrics.lightHeight.set(now.window === undefined ? 0 : now.height)
+    LightMetrics.lightBlocks.set(now.window?.blocks ?? 0)
+    LightMetrics.lightNames.set(now.window?.names ?? 0)
+    LightMetrics.lightUnchecked.set(now.window?.unchecked ?? 0)
   })
 })
 
@@ -100,7 +107,7 @@ const sampleMempool = Effect.map(Mempool, (mempool) =>
 const make: Effect.Effect<
   typeof NodeMetrics.Service,
   never,
-  Chain | SyncStatus | NameDb | Mempool | PeerManager | Budget | Scope.Scope
+  Chain | SyncReporter | NameDb | Mempool | PeerManager | Budget | Scope.Scope
 > = Effect.gen(function*() {
   for (const family of Metrics.METRICS) family.register()
   const parts = yield* Effect.all([sampleChain, sampleNames, sampleNetwork, sampleMempool, sampleMemory])
@@ -113,5 +120,5 @@ const make: Effect.Effect<
 export const layer: Layer.Layer<
   NodeMetrics,
   never,
-  Chain | SyncStatus | NameDb | Mempool | PeerManager | Budget
+  Chain | SyncReporter | NameDb | Mempool | PeerManager | Budget
 > = Layer.scoped(NodeMetrics, make)

@@ -81,6 +81,8 @@ describe("decodeSettings", () => {
       loadSnapshot: undefined,
       snapshotHash: undefined,
       assumeValid: "default",
+      sync: "full",
+      anchor: "default",
       reindex: undefined,
       reindexNames: false,
       prune: undefined,

@@ -1,7 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
-import { Chain } from "../../src/chain/Chain.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { difficultyOf } from "../../src/consensus/difficulty.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -12,10 +11,13 @@ import { hashNumber, layer as nodeMetrics, NodeMetrics } from "../../src/node/no
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { parseNameScript } from "../../src/protocol/nameOperation.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { servicesOf } from "../support/chain.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
 import { ownFixture } from "../support/fixtures.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { peerManager } from "../support/peers.ts"
+import { wholeAnswers } from "../support/wholeAnswers.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const last = blocks.at(-1) ?? assert.fail("no blocks")
@@ -77,12 +79,14 @@ const sampler = Effect.gen(function*() {
     totals: Effect.sync(() => ({ ...traffic }))
   })
   const context = yield* Layer.build(nodeMetrics.pipe(
+    Layer.provide(wholeAnswers),
     Layer.provide(Layer.mergeAll(
       MemoryBudget.layer,
-      Layer.succeed(Chain, chain),
+      servicesOf(chain),
+      Layer.succeed(SyncStatus, status),
+      DataHealth.layer,
       Layer.succeed(NameDb, names),
       Layer.succeed(Mempool, pool),
-      Layer.succeed(SyncStatus, status),
       Layer.succeed(PeerManager, manager),
       Logger.remove(Logger.defaultLogger)
     ))

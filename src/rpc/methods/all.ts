@@ -56,6 +56,7 @@ import { waitMethods } from "./waitMethods.ts"
 import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
+import { coinsOfWholeChain } from "./wholeChain.ts"
 import { zmqMethods } from "./zmqMethods.ts"
 
 const controlMethods = Effect.flatMap(
@@ -89,7 +90,7 @@ export const allMethods: Effect.Effect<
   | Publishers
   | Wallets
   | Warnings
-> = Effect.map(
+> = Effect.flatMap(
   Effect.all([
     controlMethods,
     infoMethods,
@@ -127,5 +128,5 @@ export const allMethods: Effect.Effect<
     nameWalletMethods,
     zmqMethods
   ]),
-  (groups) => groups.flat()
+  (groups) => coinsOfWholeChain(groups.flat())
 )

@@ -1,0 +1,40 @@
+import { facts } from "./categories.ts"
+import { counterBy, gauge } from "./families.ts"
+
+/** The metrics of a light node, and of the window before the whole chain is checked. */
+
+export const lightActive = gauge(facts(
+  "name operations",
+  "svcd_light_active",
+  "1 while a window of the last blocks answers about names, 0 when the whole chain does."
+))
+
+export const lightHeight = gauge(facts(
+  "name operations",
+  "svcd_light_height",
+  "Height of the last block of the window; 0 without a window."
+))
+
+export const lightBlocks = gauge(facts(
+  "name operations",
+  "svcd_light_blocks",
+  "Blocks in the window. It grows until all names are answered."
+))
+
+export const lightNames = gauge(facts("name operations", "svcd_light_names", "Names in the window."))
+
+export const lightUnchecked = gauge(facts(
+  "name operations",
+  "svcd_light_signatures_unchecked",
+  "Signatures in the window that are not checked yet. It falls to 0, and rises for moments with new blocks."
+))
+
+export const lightHandovers = counterBy({
+  ...facts(
+    "name operations",
+    "svcd_light_handovers_total",
+    "Handovers from a window to the whole chain, by outcome. After a different one, the log has the names."
+  ),
+  label: "outcome",
+  values: ["equal", "different", "not_compared"]
+})

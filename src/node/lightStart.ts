@@ -1,0 +1,256 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { existsSync, renameSync, rmSync } from "node:fs"
+import { withoutSpan } from "../base/spans.ts"
+import { attempt } from "../chain/attempt.ts"
+import { Chain } from "../chain/Chain.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
+import { DataDirectory } from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import { isExpired } from "../consensus/expiry.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { compareNames, type NameComparison, sameRecord } from "../light/handover.ts"
+import * as Light from "../light/Light.ts"
+import { type LightNode, LightPart, NO_LIGHT } from "../light/LightPart.ts"
+import { lightHandovers } from "../metrics/lightMetrics.ts"
+import { completeNames } from "../names/completeNames.ts"
+import { NameDb, type NameEntry } from "../names/NameDb.ts"
+import { type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
+import { printable } from "../protocol/nameText.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { removeDatabase } from "../storage/inspect.ts"
+import * as Peers from "./peers.ts"
+
+/**
+ * The light part of a node: names from the last blocks, until the whole chain is checked. It has its own peers and its own
+ * file, in a scope that ends with the handover: the names of both are compared, the chain answers, the file is removed.
+ */
+
+const WINDOW = "names-window.db"
+
+/** The window of a handover that found differences: for the operator to look at. */
+const DIFFERENT = "names-window-different.db"
+
+const PEERS = "light-peers.json"
+
+/** Outbound connections of the light part beside a full node. */
+const OUTBOUND = 4
+
+/** Calls that use the light part at one time. */
+const HOLDERS = 10_000
+
+/** How long the complete chain waits for the window to be at the same tip. Then it takes over without a comparison. */
+const PATIENCE = "10 minutes"
+
+/** Names of a difference in the log. */
+const SHOWN = 20
+
+/** What the window is for in this run. */
+export type LightRole = "none" | "start" | "stays"
+
+/** A window that exists is used. A chain that was complete once needs none. */
+export const lightRole = (
+  { maxPeers, sync }: Pick<Settings, "maxPeers" | "sync">
+): Effect.Effect<LightRole, never, Chain | DataDirectory> =>
+  Effect.gen(function*() {
+    const { params, tip } = yield* Chain
+    const { chainwork, height } = yield* tip
+    const directory = yield* DataDirectory
+    const hasWindow = existsSync(directory.file(WINDOW))
+    const wasComplete = height > 0 && chainwork >= params.minimumChainWork
+    if (sync === "light") return hasWindow || !wasComplete ? "stays" : "none"
+    return hasWindow || (maxPeers > 0 && params.anchors.length > 0 && !wasComplete) ? "start" : "none"
+  })
+
+/** The network of the node: that of its light part, if it stays light. */
+export const networkLayer = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const { current, stays } = yield* LightPart
+    const directory = yield* DataDirectory
+    const light = stays ? current() : undefined
+    return light === undefined
+      ? Peers.layer(settings, directory.file("peers.json"))
+      : Peers.lightLayer(settings, directory.file(PEERS)).pipe(Layer.provide(Layer.succeed(Light.Light, light)))
+  }))
+
+interface Stores {
+  readonly chain: typeof Chain.Service
+  readonly names: typeof NameDb.Service
+  readonly light: LightNode
+  readonly params: ConsensusParams
+  /** The tip at which both know all names; `undefined` while they do not. */
+  readonly together: Effect.Effect<Cursor | undefined, StorageFailure>
+}
+
+const storesOf = (light: LightNode) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const { settled } = yield* completeNames()
+    const together = Effect.gen(function*() {
+      const at = yield* settled
+      const { tip } = yield* light.progress
+      return at !== undefined && (yield* light.complete) && equal(at.hash, tip.hash) ? at : undefined
+    })
+    return { chain, names, light, params: chain.params, settled, together }
+  })
+
+/** The names that still differ, looked up while both are at one tip. */
+const stillDifferent = (
+  { light, names, params, together }: Stores,
+  different: ReadonlyArray<Bytes>
+): Effect.Effect<ReadonlyArray<Bytes> | undefined, StorageFailure> =>
+  Effect.gen(function*() {
+    const before = yield* together
+    if (before === undefined) return undefined
+    const lives = (record: NameEntry | undefined): NameEntry | undefined =>
+      record === undefined || isExpired(record, before.height, params) ? undefined : record
+    const wrong: Array<Bytes> = []
+    for (const name of different) {
+      const inChain = lives(Option.getOrUndefined(
+        yield* names.resolve(name).pipe(
+          Effect.map(Option.some),
+          Effect.catchTag("NameNotFound", () => Effect.succeedNone)
+        )
+      ))
+      const inWindow = lives((yield* light.resolve(name))?.record)
+      const same = inChain === undefined || inWindow === undefined
+        ? inChain === inWindow
+        : sameRecord(inChain, inWindow)
+      if (!same) wrong.push(name)
+    }
+    const after = yield* together
+    return after !== undefined && equal(before.hash, after.hash) ? wrong : undefined
+  })
+
+/** Every second, until there is a result. */
+const untilKnown = <A, E>(look: Effect.Effect<A | undefined, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(
+    look,
+    (found) =>
+      found === undefined ? Effect.delay(Effect.suspend(() => untilKnown(look)), "1 second") : Effect.succeed(found)
+  )
+
+/** Compares all living names of both. */
+const compareStores = (stores: Stores): Effect.Effect<NameComparison, StorageFailure> =>
+  Effect.gen(function*() {
+    const { light, names, params, together } = stores
+    const { height } = yield* untilKnown(together)
+    const { different, names: compared } = yield* compareNames({
+      chain: names.scanByPrefix({ prefix: EMPTY }),
+      window: Stream.map(light.scan(EMPTY), ({ record }) => record),
+      lives: (record) => !isExpired(record, height, params)
+    })
+    return { names: compared, different: yield* untilKnown(stillDifferent(stores, different)) }
+  })
+
+/** The chain takes over: the part's scope closes, and its files go. */
+const retire = (stop: Effect.Effect<void>, directory: typeof DataDirectory.Service, keep: boolean) =>
+  Effect.zipRight(
+    stop,
+    attempt(() => {
+      const window = directory.file(WINDOW)
+      // The log of the database is in the file once it is closed.
+      if (keep) renameSync(window, directory.file(DIFFERENT))
+      removeDatabase(window)
+      rmSync(directory.file(PEERS), { force: true })
+    })
+  )
+
+const differenceNotice = {
+  what: DIFFERENT,
+  reason: "the names of a light start differed from those of the whole chain, which are right: see the log, keep the " +
+    "file for a report, then delete it"
+}
+
+/** Waits for the whole chain, compares the names of both, and ends the light part. `stop` closes it. */
+const handover = (light: LightNode, stop: Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const stores = yield* storesOf(light)
+    const directory = yield* DataDirectory
+    const health = yield* DataHealth
+    const at = yield* untilKnown(stores.settled)
+    const result = yield* Effect.timeoutOption(compareStores(stores), PATIENCE)
+    if (Option.isNone(result)) {
+      lightHandovers.of("not_compared").increase()
+      yield* Effect.logWarning("names come from the whole chain: the window stayed behind, and was not compared", {
+        height: at.height
+      })
+      return yield* retire(stop, directory, false)
+    }
+    const { different, names } = result.value
+    const [first] = different
+    if (first === undefined) {
+      lightHandovers.of("equal").increase()
+      yield* retire(stop, directory, false)
+      return yield* Effect.logInfo("names come from the whole chain: the window had the same", {
+        height: at.height,
+        names
+      })
+    }
+    lightHandovers.of("different").increase()
+    yield* Effect.logError("names of the window differ from the whole chain, which answers from now on", {
+      height: at.height,
+      names,
+      different: different.length,
+      first: different.slice(0, SHOWN).map(printable)
+    })
+    yield* retire(stop, directory, true)
+    yield* health.notice(differenceNotice)
+  }).pipe(Effect.annotateLogs("subsystem", "names"))
+
+/** The light node in its file, without a network. */
+const lightLayer = (settings: Settings, filename: string) =>
+  Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
+    Light.layer({
+      filename,
+      pageSize: settings.pageSize,
+      verifyThreads: settings.verifyThreads,
+      params,
+      status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
+    })))
+
+const make = (settings: Settings) =>
+  Effect.gen(function*() {
+    const directory = yield* DataDirectory
+    const role = yield* lightRole(settings)
+    if (existsSync(directory.file(DIFFERENT))) yield* (yield* DataHealth).notice(differenceNotice)
+    if (role === "none") return NO_LIGHT
+    const own = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
+    const lone = lightLayer(settings, directory.file(WINDOW))
+    const few = { ...settings, maxOutbound: Math.min(settings.maxOutbound, OUTBOUND) }
+    const withPeers = Peers.lightLayer(few, directory.file(PEERS)).pipe(Layer.provideMerge(lone))
+    const context = yield* Layer.buildWithScope(role === "stays" ? lone : withPeers, own)
+    const light = Context.get(context, Light.Light)
+    const holders = yield* Effect.makeSemaphore(HOLDERS)
+    let current: LightNode | undefined = light
+    const stop = Effect.suspend(() => {
+      current = undefined
+      return Effect.zipRight(holders.take(HOLDERS), Scope.close(own, Exit.void))
+    })
+    if (role === "start") {
+      yield* Effect.forkScoped(withoutSpan(Effect.catchAll(
+        Effect.uninterruptibleMask((restore) => restore(handover(light, Effect.uninterruptible(stop)))),
+        ({ message }) => Effect.logError("names cannot be compared with the window", { reason: message })
+      )))
+    }
+    return LightPart.of({
+      current: () => current,
+      hold: Effect.suspend(() =>
+        current === undefined
+          ? Effect.succeed(undefined)
+          : Effect.map(Effect.acquireRelease(holders.take(1), () => holders.release(1)), () => current)
+      ),
+      stays: role === "stays",
+      failure: light.failure
+    })
+  }).pipe(Effect.annotateLogs("subsystem", "names"))
+
+/** The light part that the settings and the data directory ask for. */
+export const layer = (settings: Settings) => Layer.scoped(LightPart, make(settings))

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path"
 import { type Address, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
+import { nearest } from "../config/suggest.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { InvalidConfig } from "./errors.ts"
 import { type ClientConfig, type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./NameClient.ts"
@@ -144,16 +145,23 @@ const plain = (field: string): string => field.replaceAll(/[_-]/g, "").toLowerCa
 
 const FIELDS: ReadonlyMap<string, string> = new Map(Object.keys(Config.fields).map((field) => [plain(field), field]))
 
-/** Finds a misspelled field. Unknown fields are allowed: a program may keep other settings in the same object. */
-const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
+/** Finds a field that does not exist, such as a misspelled one: the client would do without what the program wants. */
+const unknownField = (config: ClientConfig): InvalidConfig | undefined => {
   for (const given of Object.keys(config)) {
-    const meant = FIELDS.get(plain(given))
-    if (meant !== undefined && meant !== given) {
-      return new InvalidConfig({ field: given, reason: `is spelled ${meant}` })
-    }
+    const exact = FIELDS.get(plain(given))
+    if (exact === given) continue
+    const meant = exact ?? FIELDS.get(nearest(plain(given), FIELDS.keys()) ?? "")
+    const hint = meant === undefined ? `the fields are ${[...FIELDS.values()].join(", ")}` : `did you mean ${meant}?`
+    return new InvalidConfig({
+      field: given.slice(0, LONGEST_FIELD),
+      reason: `is no field of the configuration; ${hint}`
+    })
   }
   return undefined
 }
+
+/** Characters of an unknown field in a message. */
+const LONGEST_FIELD = 40
 
 type Fields = { readonly [K in keyof typeof Config.fields]?: (typeof Config.Type)[K] }
 
@@ -215,10 +223,10 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
 export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
   Either.gen(function*() {
     const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)
+    const unknown = unknownField(config)
+    if (unknown !== undefined) return yield* Either.left(unknown)
     const peers = yield* peersOf(fields)
     const address = yield* daemonOf(fields)
-    const wrong = misspelled(config)
-    if (wrong !== undefined) return yield* Either.left(wrong)
     const credentials = yield* credentialsOf(fields)
     const { rpcCookieFile, wallet, walletPassphrase } = fields
     if (credentials !== undefined && rpcCookieFile !== undefined) {

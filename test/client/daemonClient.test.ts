@@ -523,7 +523,9 @@ describe("the client over a daemon", () => {
       [{ dataDir: "" }, "dataDir"],
       [{ disableWallet: "yes" }, "disableWallet"],
       [{ RPCAddr: "http://127.0.0.1:1" }, "RPCAddr"],
-      [{ datadir: "/tmp" }, "datadir"]
+      [{ datadir: "/tmp" }, "datadir"],
+      [{ netwerk: "regtest" }, "netwerk"],
+      [{ mine: undefined }, "mine"]
     ]
     for (const [config, field] of cases) {
       const decoded = decodeConfig(config)
@@ -533,7 +535,21 @@ describe("the client over a daemon", () => {
     }
   })
 
-  it("fills in the defaults, and ignores unrelated settings", () => {
+  it("suggests a field for an unknown one", () => {
+    const messageOf = (config: object): string =>
+      Either.match(decodeConfig(config), {
+        onLeft: ({ message }) => message,
+        onRight: () => "accepted"
+      })
+    const unknown = "is no field of the configuration"
+    assert.strictEqual(messageOf({ netwerk: "regtest" }), `netwerk: ${unknown}; did you mean network?`)
+    assert.strictEqual(messageOf({ RPCAddr: "::::" }), `RPCAddr: ${unknown}; did you mean rpcAddr?`)
+    assert.strictEqual(messageOf({ rpc_adr: "" }), `rpc_adr: ${unknown}; did you mean rpcAddr?`)
+    assert.match(messageOf({ password: "s3cret" }), /^password: .*; the fields are mode, network, dataDir, .*$/)
+    assert.isBelow(messageOf({ ["x".repeat(100_000)]: 1 }).length, 400)
+  })
+
+  it("fills in the defaults", () => {
     const daemonOf = (rpcAddr: string) => {
       const { basePath, host, port, secure } = Either.getOrThrow(decodeConfig({ rpcAddr })).daemon
       return [secure, host, port, basePath]
@@ -543,7 +559,7 @@ describe("the client over a daemon", () => {
     assert.deepStrictEqual(daemonOf("localhost:1234"), [false, "localhost", 1234, ""])
     assert.deepStrictEqual(daemonOf("https://names.example/rpc/"), [true, "names.example", 443, "/rpc"])
     assert.deepStrictEqual(daemonOf("http://[::1]:8336"), [false, "::1", 8336, ""])
-    const { embedded, mode, network } = Either.getOrThrow(decodeConfig({ ...{ mine: 1 }, maxPeers: undefined }))
+    const { embedded, mode, network } = Either.getOrThrow(decodeConfig({ maxPeers: undefined }))
     assert.deepStrictEqual([mode, network, embedded.maxPeers, embedded.disableWallet], ["auto", "mainnet", 8, false])
   })
 })

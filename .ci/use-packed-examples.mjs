@@ -56,6 +56,13 @@ const checkResolve = async (config) => {
   assert.match(missing.stderr, /not found.*\n.*expired/)
 }
 
+const checkLightClient = async (config) => {
+  const found = start("light-client", config, ACTIVE, EXPIRED)
+  assert.equal(await found.exit, 1, found.stderr)
+  assert.ok(found.stdout.includes(ADDRESS) && found.stdout.includes("full"), found.stdout)
+  assert.match(found.stderr, /expired/)
+}
+
 const checkExpress = async (config) => {
   const server = start("express-server", config)
   const port = await server.says(/port: (\d+)/)
@@ -112,6 +119,7 @@ const CHECKS = {
     assert.equal(await app.end(), 0, app.stderr)
   },
   "express-server": checkExpress,
+  "light-client": checkLightClient,
   resolve: checkResolve,
   "route-handler": checkRouteHandler
 }

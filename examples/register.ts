@@ -42,7 +42,8 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 /** Registers the name. Resolves to the exit code. */
 const register = async (name: string, value: string): Promise<number> => {
   const config: ClientConfig = JSON.parse(process.env["NAMES"] ?? "{}")
-  await using client = await newClient(config)
+  // A wallet needs the whole chain: a light client has none.
+  await using client = await newClient({ sync: "full", ...config })
 
   const waiting = new AbortController()
   process.once("SIGINT", () => waiting.abort())

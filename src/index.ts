@@ -27,6 +27,7 @@ export type {
   UpdateOptions
 } from "./client/NameClient.ts"
 export type { ProofLevel } from "./light/proof.ts"
+export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export { NameExpired, NameNotFound } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 

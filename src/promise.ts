@@ -63,5 +63,6 @@ export type {
   UpdateOptions
 } from "./client/NameClient.ts"
 export type { ProofLevel } from "./light/proof.ts"
+export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
 export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
 export { version } from "./version.ts"

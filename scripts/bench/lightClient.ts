@@ -101,7 +101,7 @@ const program = Effect.gen(function*() {
   }
 })
 
-const client = Layer.provideMerge(LightClient.namesLayer, LightClient.nodeLayer(settings, params)).pipe(
+const client = Layer.provideMerge(LightClient.namesLayer(undefined), LightClient.nodeLayer(settings, params)).pipe(
   Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
   Layer.provide(Memory.layer),
   Layer.provide(Logger.remove(Logger.defaultLogger))

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
+import type { SyncReport } from "../light/syncReport.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
@@ -44,6 +45,16 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ReadFailure>
   /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
+  /**
+   * How far the node is: at once, then whenever that changes, several times a second at most. The stream ends when there
+   * is nothing to wait for (`phase` is `ready`).
+   */
+  readonly progress: Stream.Stream<SyncReport, ReadFailure>
+  /**
+   * Waits until every name is known with this proof; by default with that of the configuration, else `work`. Fails with
+   * `InvalidRequest` for a proof that the node never has.
+   */
+  readonly ready: (level?: ProofLevel) => Effect.Effect<Freshness, ReadFailure>
   /**
    * Fails when the client ends: the caller closed it, or the node in this process had to stop, for instance because the
    * disk is full. Calls then fail with the same error. It never succeeds. An unreachable daemon does not end the
@@ -88,7 +99,7 @@ export interface ResolveOptions {
   readonly requireSynced?: boolean | undefined
   /** Fails with `NotSynced` unless names are known up to this height. */
   readonly minHeight?: number | undefined
-  /** Fails with `NotSynced` unless the answer rests on this much; `work` by default. */
+  /** Fails with `NotSynced` unless the answer rests on this much; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }
 
@@ -139,6 +150,8 @@ export interface ListFilter {
   readonly namespace?: string | undefined
   /** Maximum number of names; 100 by default. */
   readonly limit?: number | undefined
+  /** Fails with `NotSynced` unless each record rests on this much; by default that of the configuration, else `work`. */
+  readonly requireProof?: ProofLevel | undefined
 }
 
 export interface ChangeFilter {
@@ -191,9 +204,12 @@ export interface ClientConfig {
   readonly disableWallet?: boolean | undefined
   /**
    * Embedded: `light` answers from headers and the last blocks of the chain alone, within a minute, without a wallet;
-   * `full`, the default, checks the whole chain first.
+   * `full` checks the whole chain. By default `light` in a directory without a chain and a wallet, on a network with
+   * anchors, unless another field asks for a wallet or for the proof `full`.
    */
   readonly sync?: "light" | "full" | undefined
+  /** What answers have to rest on, for calls that do not say so; `work` by default. */
+  readonly requireProof?: ProofLevel | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
   readonly walletPassphrase?: string | undefined
 }

@@ -8,6 +8,7 @@ import { type Address, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
 import { nearest } from "../config/suggest.ts"
+import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { InvalidConfig } from "./errors.ts"
 import { type ClientConfig, type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./NameClient.ts"
@@ -42,7 +43,8 @@ export interface EmbeddedConfig {
   readonly maxPeers: number
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly disableWallet: boolean
-  readonly sync: "light" | "full"
+  /** `undefined`: as the directory and the network are. */
+  readonly sync: "light" | "full" | undefined
   readonly wallet: string | undefined
   readonly walletPassphrase: Redacted.Redacted<string> | undefined
 }
@@ -50,6 +52,8 @@ export interface EmbeddedConfig {
 export interface DecodedConfig {
   readonly mode: Mode
   readonly network: NetworkName
+  /** For calls that do not say it; `undefined` if the configuration does not either. */
+  readonly requireProof: ProofLevel | undefined
   readonly daemon: DaemonConfig
   readonly embedded: EmbeddedConfig
 }
@@ -137,6 +141,11 @@ const Config = Schema.Struct({
       message: () => ({ message: oneOf("light", "full"), override: true })
     })
   ),
+  requireProof: Schema.UndefinedOr(
+    Schema.Literal(...PROOF_LEVELS).annotations({
+      message: () => ({ message: oneOf(...PROOF_LEVELS), override: true })
+    })
+  ),
   walletPassphrase: Schema.UndefinedOr(text)
 })
 
@@ -188,6 +197,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["bootstrapPeers", "has to be a list of addresses of the form host:port"],
   ["disableWallet", "has to be true or false"],
   ["sync", oneOf("light", "full")],
+  ["requireProof", oneOf(...PROOF_LEVELS)],
   ["config", "has to be an object"]
 ])
 
@@ -236,6 +246,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
     return {
       mode: fields.mode ?? ModeAuto,
       network: fields.network ?? "mainnet",
+      requireProof: fields.requireProof,
       daemon: {
         ...address,
         credentials,
@@ -248,7 +259,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         maxPeers: fields.maxPeers ?? DEFAULT_PEERS,
         bootstrapPeers: peers,
         disableWallet: fields.disableWallet ?? false,
-        sync: fields.sync ?? "full",
+        sync: fields.sync,
         wallet,
         walletPassphrase: walletPassphrase === undefined ? undefined : Redacted.make(walletPassphrase)
       }

@@ -9,19 +9,18 @@ import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import { networks } from "../protocol/networks.ts"
-import type { JsonValue } from "../rpc/json/encodeJson.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import type { RpcFailure } from "../rpc/RpcClient.ts"
 import type { DecodedConfig } from "./config.ts"
 import * as DaemonChanges from "./daemonChanges.ts"
 import * as DaemonOperations from "./daemonOperations.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
-import { type DaemonFailure, InvalidConfig, NotSynced, type ReadFailure, type ResolveFailure } from "./errors.ts"
+import * as DaemonSync from "./daemonSync.ts"
+import { type DaemonFailure, InvalidConfig, type ReadFailure, type ResolveFailure } from "./errors.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
 import { type Freshness, type ListFilter, NameClient, type NameRecord, type ResolveOptions } from "./NameClient.ts"
-import { tooOld } from "./record.ts"
+import { freshnessOf, isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
-import { type ChainInfo, chainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
+import { type ChainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -35,8 +34,6 @@ const PAGE = 1_000
 /** Names in hexadecimal digits have one form, whatever their bytes and the daemon's encoding settings. */
 const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 
-const INFO = { method: "getblockchaininfo", params: [] } as const
-
 export interface DaemonClientOptions {
   /** Milliseconds between two polls for blocks. */
   readonly interval?: number
@@ -46,8 +43,6 @@ export interface DaemonClientOptions {
 
 /** Why opening a client over a daemon fails. */
 export type DaemonOpenFailure = InvalidConfig | DaemonFailure
-
-const notSynced = ({ height }: Freshness) => new NotSynced({ height })
 
 /** Checks the network of the daemon, and refuses a network other than the caller wants. */
 const checkNetwork = (
@@ -63,11 +58,11 @@ const checkNetwork = (
     })
 
 /** The part of a configuration that a client over a daemon needs. */
-export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network">
+export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
 /** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (
-  { daemon, network: wanted }: DaemonClientConfig,
+  { daemon, network: wanted, requireProof }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
 ): Effect.Effect<typeof NameClient.Service, DaemonOpenFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -76,41 +71,36 @@ export const make = (
     const lifespan = new Lifespan()
     const rpc = yield* DaemonRpc.make(daemon, firstPause)
 
-    const info: Effect.Effect<ChainInfo, DaemonFailure> = rpc.read(INFO.method).pipe(
-      Effect.mapError(DaemonRpc.refused),
-      Effect.flatMap((reply) => reading(INFO.method, reply, chainInfo))
-    )
-    yield* checkNetwork(rpc, yield* info, wanted)
+    const sync = yield* DaemonSync.make(rpc)
+    yield* checkNetwork(rpc, sync.info, wanted)
 
-    /** Makes a read in one round trip with a preceding read of the daemon's freshness. */
-    const withFreshness = (method: string, args: ReadonlyArray<JsonValue>) =>
-      Effect.gen(function*() {
-        const [told, outcome] = yield* rpc.readAll([INFO, { method, params: args }])
-        if (told === undefined || outcome === undefined) {
-          return yield* Effect.dieMessage("a batch has as many replies as calls")
-        }
-        if (Either.isLeft(told)) return yield* Effect.fail(DaemonRpc.refused(told.left))
-        const { asOf } = yield* reading(INFO.method, told.right, chainInfo)
-        return { asOf, outcome }
-      })
+    /** What a call asks of the proof, for a daemon that knows what its answers rest on. */
+    const asking = ({ requireProof }: Requirement): Requirement =>
+      requireProof === undefined || !sync.tells() ? {} : { requireProof }
 
-    /** The record of a name, expired or not; `undefined` if the name is not registered. */
-    const show = (name: Bytes) =>
+    const recordOf = ({ expired, expiresIn, proof, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
+      shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf: { ...asOf, proof } }
+
+    /** The record of a name, expired or not; `undefined` if the daemon has none, or none with the proof. */
+    const show = (name: Bytes, options: Requirement) =>
       Effect.gen(function*() {
-        const options = { ...HEX, allowExpired: true }
-        const { asOf, outcome } = yield* withFreshness("name_show", [toHex(name), options])
+        const given = { ...HEX, allowExpired: true, ...asking(options) }
+        const { outcome, report } = yield* sync.withReport("name_show", [toHex(name), given])
+        // That there is no record rests on as much as the daemon was asked for.
+        const asOf: Freshness = { ...freshnessOf(report), proof: options.requireProof ?? report.proof }
         if (Either.isRight(outcome)) {
-          return { asOf, shown: yield* reading("name_show", outcome.right, nameReply) }
+          const record = recordOf(yield* reading("name_show", outcome.right, nameReply), asOf)
+          return { report, asOf: record?.asOf ?? asOf, record }
         }
-        const failure: RpcFailure = outcome.left
-        if (failure.code === RPC_CODE.wallet) return { asOf, shown: undefined }
-        // The daemon is in initial download. svcd returns this error only for a name that it does not find.
-        if (failure.code === RPC_CODE.initialDownload) return { asOf: { ...asOf, synced: false }, shown: undefined }
-        return yield* Effect.fail(DaemonRpc.refused(failure))
+        const { code } = outcome.left
+        if (code === RPC_CODE.wallet) return { report, asOf, record: undefined }
+        // svcd returns this error for a name that it does not find yet, or whose record rests on less.
+        if (code === RPC_CODE.initialDownload) {
+          const proof = report.synced ? "work" : asOf.proof
+          return { report, asOf: { ...asOf, synced: false, proof }, record: undefined }
+        }
+        return yield* Effect.fail(DaemonRpc.refused(outcome.left))
       })
-
-    const recordOf = ({ expired, expiresIn, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
-      shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf }
 
     /**
      * Whether a daemon that shows an expired name also confirms the expiry. svcd does not while its names are behind.
@@ -125,37 +115,39 @@ export const make = (
         }
       })
 
-    const resolveName = (name: string, options: ResolveOptions = {}): Effect.Effect<NameRecord, ResolveFailure> =>
+    const resolveName = (name: string, given: ResolveOptions = {}): Effect.Effect<NameRecord, ResolveFailure> =>
       Effect.gen(function*() {
         const bytes = yield* nameBytes(name)
-        const { asOf, shown } = yield* show(bytes)
-        const old = tooOld(asOf, options)
-        if (old !== undefined) return yield* old
-        const record = shown === undefined ? undefined : recordOf(shown, asOf)
+        const options = requiring(given, { requireProof })
+        const { asOf, record, report } = yield* show(bytes, options)
+        if (isTooWeak(asOf, options)) return yield* notSynced(asOf, report, options)
         if (record !== undefined && !record.expired) return record
         // While blocks are missing, a missing or expired name may have been registered in one of them.
-        if (!asOf.synced || (record !== undefined && !(yield* confirmsExpiry(bytes)))) return yield* notSynced(asOf)
+        if (!asOf.synced || (record !== undefined && !(yield* confirmsExpiry(bytes)))) {
+          return yield* notSynced(asOf, report)
+        }
         return yield* record === undefined
           ? new NameNotFound({ requested: printable(bytes) })
           : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
       })
 
-    const page = (start: Bytes, prefix: Bytes) =>
+    const page = (start: Bytes, prefix: Bytes, options: Requirement) =>
       Effect.gen(function*() {
-        const given = { ...HEX, prefix: toHex(prefix) }
-        const { asOf, outcome } = yield* withFreshness("name_scan", [toHex(start), PAGE, given])
+        const given = { ...HEX, prefix: toHex(prefix), ...asking(options) }
+        const { outcome, report } = yield* sync.withReport("name_scan", [toHex(start), PAGE, given])
+        const asOf = freshnessOf(report)
         if (Either.isLeft(outcome)) {
           return yield* outcome.left.code === RPC_CODE.initialDownload
-            ? notSynced(asOf)
+            ? notSynced(report.synced ? { ...asOf, proof: "work" } : asOf, report, options)
             : Effect.fail(DaemonRpc.refused(outcome.left))
         }
         return { asOf, names: yield* reading("name_scan", outcome.right, list(nameReply)) }
       })
 
     /** All names with a prefix, in pages. Each page begins with the last name of the page before. */
-    const scan = (prefix: Bytes): Stream.Stream<NameRecord, ReadFailure> =>
+    const scan = (prefix: Bytes, options: Requirement): Stream.Stream<NameRecord, ReadFailure> =>
       Stream.paginateEffect({ start: prefix, seen: undefined as Bytes | undefined }, ({ seen, start }) =>
-        Effect.map(page(start, prefix), ({ asOf, names }) => {
+        Effect.map(page(start, prefix, options), ({ asOf, names }) => {
           const fresh = names.filter(({ name }) =>
             seen === undefined || !equal(name, seen)
           )
@@ -167,15 +159,20 @@ export const make = (
           return [records, isEnd ? Option.none() : Option.some({ start: last, seen: last })] as const
         })).pipe(Stream.flattenIterables)
 
-    const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+    const listNames = (
+      { limit, namespace, ...options }: ListFilter = {}
+    ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
       Effect.gen(function*() {
         const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
         if (most === 0) return []
-        return Array.from(yield* Stream.runCollect(Stream.take(scan(prefix), most)))
+        const found = scan(prefix, requiring(options, { requireProof }))
+        return Array.from(yield* Stream.runCollect(Stream.take(found, most)))
       })
 
     const current = (name: Bytes): Effect.Effect<NameRecord | undefined, DaemonFailure> =>
-      Effect.map(show(name), ({ asOf, shown }) => shown === undefined ? undefined : recordOf(shown, asOf))
+      Effect.map(show(name, {}), ({ record }) => record)
+
+    const source = { report: sync.report, interval, best: "full" } as const
 
     const changes = DaemonChanges.make({ rpc, params, interval, current })
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
@@ -201,7 +198,9 @@ export const make = (
         ),
       changes: ({ namespace = "" } = {}) =>
         lifespan.stream(Stream.filter(changes, ({ name }) => name.startsWith(namespace))),
-      freshness: lifespan.during(Effect.map(info, ({ asOf }) => asOf)),
+      freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
+      progress: lifespan.stream(progressOf(source)),
+      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
       failure: lifespan.failure
     })
   })

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
+import { progressText, SYNC_PHASES } from "../light/syncReport.ts"
 import type { NameExpired, NameNotFound } from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { WalletDamaged } from "../wallet/errors.ts"
@@ -29,14 +30,26 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
 }
 
 /**
- * The node is not as recent as the caller requires. Or the node does not find the name, but blocks are still missing.
+ * The node is not as recent as the caller requires, or its answer does not rest on as much. Or the node does not find
+ * the name, but blocks are still missing.
  */
 export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   /** Height of the last block whose names are known. */
-  height: Schema.Int
+  height: Schema.Int,
+  /** What is missing, if it is not recent blocks. */
+  reason: Schema.optional(Schema.String),
+  /** What the node works on; missing if that is unknown. */
+  phase: Schema.optional(Schema.Literal(...SYNC_PHASES)),
+  /** How much of that is done, 0 to 100. */
+  percent: Schema.optional(Schema.Number),
+  /** How long it will take; missing while that is unknown. */
+  secondsLeft: Schema.optional(Schema.Number)
 }) {
   override get message(): string {
-    return `names are known up to block ${this.height} so far, which is not recent enough`
+    const { height, percent, phase, reason, secondsLeft } = this
+    const what = reason ?? `names are known up to block ${height} so far, which is not recent enough`
+    const isBusy = phase !== undefined && phase !== "ready" && percent !== undefined
+    return isBusy ? `${what} (${progressText({ phase, percent, secondsLeft })})` : what
   }
 }
 

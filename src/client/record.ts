@@ -1,12 +1,10 @@
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
-import { isProved } from "../light/proof.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { encodeText } from "../protocol/nameText.ts"
-import { NotSynced } from "./errors.ts"
-import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
+import type { Freshness, NameRecord } from "./NameClient.ts"
 
 /** Name records as applications see them. */
 
@@ -50,13 +48,3 @@ export const recordAt = (fixed: FixedPart, asOf: Freshness, params: ConsensusPar
   const expiresIn = fixed.height + expirationDepth(asOf.height, params) - asOf.height
   return { ...fixed, expiresIn, expired: expiresIn <= 0, asOf }
 }
-
-/** The failure if the node is not as recent as the caller requires; otherwise `undefined`. */
-export const tooOld = (
-  asOf: Freshness,
-  { minHeight, requireProof = "work", requireSynced }: ResolveOptions
-): NotSynced | undefined =>
-  requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
-    !isProved(asOf, requireProof)
-    ? new NotSynced({ height: asOf.height })
-    : undefined

@@ -1,11 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
+import { SYNC_PHASES, type SyncReport } from "../light/syncReport.ts"
 import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { Json } from "../rpc/json/json.ts"
 import * as Result from "../rpc/method/results.ts"
+import { SYNC_STATUS } from "../rpc/methods/syncMethods.ts"
 import { WALLET_TRANSACTION } from "../rpc/methods/wallet/walletTransactions.ts"
 import { CHAIN_INFO, HEADER } from "../rpc/shapes/block.ts"
 import { NAME_INFO, REGISTRATION_MEMBERS } from "../rpc/shapes/name.ts"
@@ -71,6 +74,10 @@ export interface ChainInfo {
   /** Hash of the last block. */
   readonly best: string
   readonly asOf: Freshness
+  /** Height of the last header. */
+  readonly headers: number
+  /** The checked part of the chain, 0 to 1. */
+  readonly progress: number | undefined
 }
 
 const readInfo = partOf(Schema.Struct({
@@ -78,16 +85,45 @@ const readInfo = partOf(Schema.Struct({
   blocks: safe(CHAIN_INFO.fields.blocks),
   bestblockhash: HASH,
   headers: spare(safe(CHAIN_INFO.fields.headers)),
-  initialblockdownload: spare(CHAIN_INFO.fields.initialblockdownload)
+  initialblockdownload: spare(CHAIN_INFO.fields.initialblockdownload),
+  verificationprogress: spare(CHAIN_INFO.fields.verificationprogress)
 }))
 
 /** `getblockchaininfo`. */
 export const chainInfo = (reply: Json): ChainInfo | undefined => {
   const info = readInfo(reply)
   if (info === undefined) return undefined
-  const { bestblockhash: best, blocks, chain, headers = blocks, initialblockdownload } = info
+  const { bestblockhash: best, blocks, chain, headers = blocks, initialblockdownload, verificationprogress } = info
   const synced = initialblockdownload !== true && headers <= blocks
-  return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced, proof: "full" } }
+  return {
+    chain,
+    best,
+    network: NETWORKS.get(chain),
+    asOf: { height: blocks, synced, proof: "full" },
+    headers,
+    progress: verificationprogress
+  }
+}
+
+const { headers, height: namesHeight, percent, secondsleft, synced, window } = SYNC_STATUS.fields
+
+const readStatus = partOf(Schema.Struct({
+  phase: Schema.Literal(...SYNC_PHASES),
+  proof: Schema.Literal(...PROOF_LEVELS),
+  height: safe(namesHeight),
+  headers: safe(headers),
+  synced,
+  percent: percent.pipe(Schema.between(0, 100)),
+  secondsleft: secondsleft.pipe(Schema.filter((seconds) => seconds === null || seconds >= 0)),
+  window
+}))
+
+/** `getsyncstatus` of svcd. */
+export const syncReply = (reply: Json): SyncReport | undefined => {
+  const status = readStatus(reply)
+  if (status === undefined) return undefined
+  const { secondsleft, window, ...rest } = status
+  return { ...rest, secondsLeft: secondsleft ?? undefined, window: window ?? undefined }
 }
 
 /** A record in the form of `name_show` and `name_scan`, with names and values in hexadecimal digits. */
@@ -96,6 +132,8 @@ export interface ShownName {
   readonly shown: FixedPart | undefined
   readonly expiresIn: number
   readonly expired: boolean
+  /** Only svcd tells it: a daemon that does not checks all rules. */
+  readonly proof: ProofLevel
 }
 
 /** Maximum bytes of a name and of a value (consensus): a longer one is refused. */
@@ -113,7 +151,8 @@ const readName = partOf(Schema.Struct({
   height: safe(height),
   expires_in: safe(expires_in),
   expired: spare(expired),
-  address: spare(address)
+  address: spare(address),
+  proof: spare(Schema.Literal(...PROOF_LEVELS))
 }))
 
 const hexBytes = (text: string | undefined): Bytes | undefined =>
@@ -124,7 +163,7 @@ export const nameReply = (reply: Json): ShownName | undefined => {
   const [name, value] = [hexBytes(found?.name), hexBytes(found?.value)]
   if (found === undefined || name === undefined || value === undefined) return undefined
   if (name.length > MAX_NAME || value.length > MAX_VALUE) return undefined
-  const { address = "", expires_in: expiresIn, expired = expiresIn <= 0, height, txid } = found
+  const { address = "", expires_in: expiresIn, expired = expiresIn <= 0, height, proof = "full", txid } = found
   const nameText = encodeText(name, "utf8")
   return {
     name,
@@ -136,7 +175,8 @@ export const nameReply = (reply: Json): ShownName | undefined => {
       height
     },
     expiresIn,
-    expired
+    expired,
+    proof
   }
 }
 

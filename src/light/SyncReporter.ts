@@ -3,16 +3,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Chain } from "../chain/Chain.ts"
-import { expectedHeight } from "../chain/expectedHeight.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
-import { expirationDepth } from "../consensus/expiry.ts"
-import type { ConsensusParams } from "../consensus/params.ts"
-import { decodeBlock } from "../protocol/block.ts"
-import type { Height, UnixTime } from "../protocol/keys.ts"
-import { firstOfWindow } from "./anchors.ts"
-import { BLOCK_WEIGHT, Forecast, HEADER_WEIGHT, type Outlook, type Stage } from "./Forecast.ts"
-import type { LightNode } from "./LightPart.ts"
-import { LightPart } from "./LightPart.ts"
+import type { UnixTime } from "../protocol/keys.ts"
+import { BLOCK_WEIGHT, Forecast, HEADER_WEIGHT } from "./Forecast.ts"
+import { type LightNode, LightPart } from "./LightPart.ts"
+import { DONE, expectedTip, makeLightReport, unfinished } from "./lightReport.ts"
 import { NameAnswers } from "./NameAnswers.ts"
 import type { SyncPhase, SyncReport } from "./syncReport.ts"
 
@@ -24,56 +19,12 @@ export class SyncReporter extends Context.Tag("svcd/SyncReporter")<SyncReporter,
 /** Headers behind the expected ones from which on the node is said to fetch headers. */
 const FEW_HEADERS = 2_000
 
-/** The expected end of a chain with a best header. An anchor has no time: it is as old as blocks in time would make it. */
-const expectedTip = (
-  { height, time }: { readonly height: Height; readonly time: UnixTime },
-  { network, noRetargeting, targetSpacing: spacing }: ConsensusParams,
-  now: UnixTime
-): Height =>
-  expectedHeight({
-    headers: height,
-    headerTime: time === 0 ? decodeBlock(network.genesisBlock).header.time + height * spacing : time,
-    now,
-    spacing,
-    onDemand: noRetargeting
-  })
-
-/** Less than everything is done: what remains may not be known yet. */
-const unfinished = ({ percent, secondsLeft }: Outlook): Outlook =>
-  percent < 100 ? { percent, secondsLeft } : { percent: 99.9, secondsLeft: undefined }
-
-const DONE: Outlook = { percent: 100, secondsLeft: 0 }
-
-/** The forecasts of a run: of the first answers, of their signatures, and of the whole chain. */
-class Outlooks {
-  private readonly window = new Forecast()
-  private readonly signatures = new Forecast()
-  private readonly chain = new Forecast()
-  private mostUnchecked = 0
-
-  ofWindow(stages: ReadonlyArray<Stage>): Outlook {
-    return unfinished(this.window.note({ at: performance.now(), stages }))
-  }
-
-  ofSignatures(unchecked: number): Outlook {
-    this.mostUnchecked = Math.max(this.mostUnchecked, unchecked)
-    const of = this.mostUnchecked
-    return unfinished(
-      this.signatures.note({ at: performance.now(), stages: [{ done: of - unchecked, of, weight: 1 }] })
-    )
-  }
-
-  ofChain(stages: ReadonlyArray<Stage>): Outlook {
-    return unfinished(this.chain.note({ at: performance.now(), stages }))
-  }
-}
-
 const make = Effect.gen(function*() {
   const chain = yield* Chain
   const status = yield* SyncStatus
   const answers = yield* NameAnswers
   const part = yield* LightPart
-  const outlooks = new Outlooks()
+  const forecast = new Forecast()
   const { params } = chain
   const seconds = Effect.map(Clock.currentTimeMillis, (now): UnixTime => now / 1000)
 
@@ -81,13 +32,13 @@ const make = Effect.gen(function*() {
   const ofChain = Effect.gen(function*() {
     const { headers, tip } = yield* chain.progress
     const { header } = yield* chain.headerTip
-    const expected = expectedTip({ height: headers, time: header.time }, params, yield* seconds)
+    const expected = expectedTip({ headers, headerTime: header.time }, params, yield* seconds)
     const phase: SyncPhase = expected - headers > FEW_HEADERS ? "headers" : "blocks"
-    const outlook = outlooks.ofChain([
+    const stages = [
       { done: headers, of: expected, weight: HEADER_WEIGHT },
       { done: tip.height, of: expected, weight: BLOCK_WEIGHT }
-    ])
-    return { phase, headers, tip, outlook }
+    ]
+    return { phase, headers, tip, outlook: unfinished(forecast.note({ at: performance.now(), stages })) }
   })
 
   const whole: Effect.Effect<SyncReport> = Effect.gen(function*() {
@@ -107,49 +58,16 @@ const make = Effect.gen(function*() {
     }
   })
 
-  /** The headers of a light chain, counted from its first one, and the blocks of its window. */
-  const windowStages = (light: LightNode, now: UnixTime) =>
-    Effect.map(light.progress, ({ blocks, headers, of, phase }) => {
-      const { tree } = light.chain
-      const root = params.anchors[0]?.height ?? 0
-      const expected = expectedTip({ height: headers, time: tree.time(tree.best()) }, params, now)
-      const size = expected - firstOfWindow(expected, expirationDepth(expected, params)) + 1
-      return phase === "headers"
-        ? [
-          { done: headers - root, of: expected - root, weight: HEADER_WEIGHT },
-          { done: 0, of: Math.max(0, size), weight: BLOCK_WEIGHT }
-        ]
-        : [
-          { done: headers - root, of: headers - root, weight: HEADER_WEIGHT },
-          { done: blocks, of, weight: BLOCK_WEIGHT }
-        ]
-    })
+  let ofWindow: { readonly light: LightNode; readonly report: Effect.Effect<SyncReport> } | undefined
 
-  /** What a light node works on, and how far that is. */
-  const lightPhase = (light: LightNode, synced: boolean) =>
-    Effect.gen(function*() {
-      const { phase, unchecked } = yield* light.progress
-      if (!synced) {
-        const stages = yield* windowStages(light, yield* seconds)
-        return { phase: phase === "headers" ? "headers" : "window", ...outlooks.ofWindow(stages) } as const
-      }
-      if (unchecked > 0) return { phase: "signatures", ...outlooks.ofSignatures(unchecked) } as const
-      if (part.stays) return { phase: "ready", ...DONE } as const
-      return { phase: "blocks", ...(yield* ofChain).outlook } as const
-    })
-
+  /** How far a light part is, and the whole chain behind it. */
   const ofLight = (light: LightNode): Effect.Effect<SyncReport> =>
     Effect.gen(function*() {
-      const { blocks, headers, names, of, tip, unchecked } = yield* light.progress
-      const synced = yield* light.complete
-      return {
-        ...(yield* lightPhase(light, synced)),
-        proof: synced && unchecked === 0 ? "signatures" : "work",
-        height: tip.height,
-        headers,
-        synced,
-        window: { blocks, of, names, unchecked }
-      }
+      if (ofWindow?.light !== light) ofWindow = { light, report: makeLightReport(light) }
+      const report = yield* ofWindow.report
+      if (report.phase !== "ready" || part.stays) return report
+      const { outlook } = yield* ofChain
+      return { ...report, phase: "blocks", ...outlook }
     })
 
   const report = Effect.suspend(() =>

@@ -5,7 +5,9 @@ import type { ProofLevel } from "./proof.ts"
  * What a node works on. `headers` and `window` lead to the first answers (`work`), `signatures` to the next level, and
  * `blocks`, the whole chain, to `full`. `ready`: there is nothing to wait for.
  */
-export type SyncPhase = "headers" | "window" | "signatures" | "blocks" | "ready"
+export type SyncPhase = typeof SYNC_PHASES[number]
+
+export const SYNC_PHASES = ["headers", "window", "signatures", "blocks", "ready"] as const
 
 /** How far a node is: the one source for the API, the log, the metrics, the pages and the programs. */
 export interface SyncReport {
@@ -41,9 +43,32 @@ export interface WindowReport {
 export const isSyncing = ({ phase, window }: SyncReport): boolean =>
   window === undefined ? phase !== "ready" : phase === "headers" || phase === "window"
 
-/** How far a node is, in words; empty where there is no light part, whose callers know only that blocks are missing. */
-export const waitText = ({ percent, phase, secondsLeft, window }: SyncReport): string => {
-  if (window === undefined || phase === "ready") return ""
-  const left = secondsLeft === undefined ? "" : `, about ${secondsLeft} seconds left`
-  return `${phase}: ${percent.toFixed(1)} %${left}`
+const DOING: Readonly<Record<SyncPhase, string>> = {
+  headers: "fetching headers",
+  window: "fetching the last blocks",
+  signatures: "checking signatures",
+  blocks: "checking blocks",
+  ready: "ready"
 }
+
+const UNITS = [["day", 86_400], ["hour", 3_600], ["minute", 60], ["second", 1]] as const
+
+/** An estimated time in one unit, of which there are at least two: `90 seconds`, `2 minutes`. */
+const aboutText = (seconds: number): string => {
+  const [unit, size] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["second", 1]
+  const count = Math.round(seconds / size)
+  return `${count} ${unit}${count === 1 ? "" : "s"}`
+}
+
+/** What a node does, for people: `fetching headers: 45 % done, about 12 seconds left`. */
+export const progressText = (
+  { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">
+): string => {
+  if (phase === "ready") return DOING.ready
+  const left = secondsLeft === undefined ? "" : `, about ${aboutText(secondsLeft)} left`
+  return `${DOING[phase]}: ${Math.floor(percent)} % done${left}`
+}
+
+/** The same; empty where there is no light part, whose callers know only that blocks are missing. */
+export const waitText = (report: SyncReport): string =>
+  report.window === undefined || report.phase === "ready" ? "" : progressText(report)

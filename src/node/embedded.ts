@@ -14,8 +14,11 @@ import type { DecodedConfig, EmbeddedConfig } from "../client/config.ts"
 import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { NameClient } from "../client/NameClient.ts"
+import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
+import { makeNameAnswers } from "../light/NameAnswers.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
 import { completeNames } from "../names/completeNames.ts"
 import * as Publishers from "../publish/Publishers.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
@@ -117,16 +120,14 @@ const start = (settings: Settings, lifespan: Lifespan) =>
     )
   })
 
-/** Offline, all known names are available before the mempool is loaded. */
-const nameKnowledge = ({ maxPeers }: Settings) =>
+/** Whether blocks are missing. Offline, all known names are available before the mempool is loaded. */
+const missingBlocks = ({ maxPeers }: Settings) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus
-    return yield* completeNames(
-      maxPeers === 0
-        ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
-        : status.syncing
-    )
+    return maxPeers === 0
+      ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
+      : status.syncing
   })
 
 const make = (config: DecodedConfig, settings: Settings) =>
@@ -135,11 +136,15 @@ const make = (config: DecodedConfig, settings: Settings) =>
     const lifespan = new Lifespan()
     yield* start(settings, lifespan)
     yield* openWallet(config.embedded)
-    const complete = yield* nameKnowledge(settings)
-    const names = yield* EmbeddedNames.make(complete)
+    const missing = yield* missingBlocks(settings)
+    const reporter = yield* SyncReporter
+    const answers = yield* makeNameAnswers(missing)
+    const { requireProof } = config
+    const names = yield* EmbeddedNames.make({ answers, report: reporter.report, requireProof })
+    const source = { report: reporter.report, interval: REPORT_INTERVAL, best: "full" } as const
     const operations = yield* EmbeddedOperations.make({
       config: config.embedded,
-      names: complete,
+      names: yield* completeNames(missing),
       lifespan,
       scope
     })
@@ -151,6 +156,8 @@ const make = (config: DecodedConfig, settings: Settings) =>
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),
       freshness: lifespan.guard(names.freshness),
+      progress: lifespan.stream(progressOf(source)),
+      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
       failure: lifespan.failure,
       ...operations
     })
@@ -188,17 +195,41 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
  * its metrics.
  */
 export const layer = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
-  Layer.unwrapEffect(Effect.map(
-    embeddedSettings(config),
-    (settings) =>
-      config.embedded.sync === "light" && !existsSync(join(settings.dataDir, "chainstate", "chainstate.db"))
-        ? lightClient(settings)
-        : Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))
-  ))
+  Layer.unwrapEffect(
+    Effect.flatMap(embeddedSettings(config), (settings) =>
+      Effect.map(isLight(config, settings), (light) =>
+        light
+          ? lightClient(config, settings)
+          : Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))))
+  )
+
+/**
+ * Whether the client is light: in a directory without a whole chain if the configuration says so; by default on a
+ * network with anchors, if nothing asks for more than a light client has.
+ */
+export const isLight = (
+  { embedded, requireProof }: Pick<DecodedConfig, "embedded" | "requireProof">,
+  settings: Settings
+): Either.Either<boolean, InvalidConfig> => {
+  const has = (...path: ReadonlyArray<string>): boolean => existsSync(join(settings.dataDir, ...path))
+  const { sync, wallet, walletPassphrase } = embedded
+  if (sync === "full" || has("chainstate", "chainstate.db")) return Either.right(false)
+  if (sync === "light") {
+    return requireProof === "full"
+      ? Either.left(new InvalidConfig({ field: "requireProof", reason: "a light client has no answer that is full" }))
+      : Either.right(true)
+  }
+  const needsMore = requireProof === "full" || wallet !== undefined || walletPassphrase !== undefined ||
+    has("wallet.json") || has("wallets")
+  return Either.right(Node.paramsFor(settings).anchors.length > 0 && !needsMore)
+}
 
 /** A light client: names from headers and the last blocks of the chain. For directories without a whole chain. */
-const lightClient = (settings: Settings): Layer.Layer<NameClient, OpenFailure> =>
-  LightClient.layer(settings).pipe(
+const lightClient = (
+  { requireProof }: DecodedConfig,
+  settings: Settings
+): Layer.Layer<NameClient, OpenFailure> =>
+  LightClient.layer(settings, requireProof).pipe(
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
     Layer.provide(Memory.layer),
     Layer.mapError(openFailure)

@@ -1,9 +1,10 @@
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
 import { blockNamesOf } from "../client/blockNames.ts"
-import { NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
+import type { NotSynced, ReadFailure, ResolveFailure } from "../client/errors.ts"
 import type {
   ChangeFilter,
   Freshness,
@@ -12,12 +13,15 @@ import type {
   NameRecord,
   ResolveOptions
 } from "../client/NameClient.ts"
-import { type ChainRecord, type FixedPart, fixedPart, recordAt, tooOld } from "../client/record.ts"
+import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
+import { type ChainRecord, type FixedPart, fixedPart, recordAt } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
-import type { CompleteNames } from "../names/completeNames.ts"
+import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
+import type { ProofLevel } from "../light/proof.ts"
+import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
-import { NameDb, type NameEntry } from "../names/NameDb.ts"
+import type { NameEntry } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { printable } from "../protocol/nameText.ts"
@@ -30,28 +34,35 @@ const SYNC_AGE = 50
 
 const NO_OPTIONS: ResolveOptions = {}
 
+export interface EmbeddedNamesParts {
+  readonly answers: typeof NameAnswers.Service
+  readonly report: Effect.Effect<SyncReport>
+  /** What answers have to rest on if the call does not say it. */
+  readonly requireProof: ProofLevel | undefined
+}
+
 /** The reading part of a client over the node in this process. */
-export const make = ({ ask, complete }: CompleteNames) =>
+export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
     const chain = yield* Chain
-    const names = yield* NameDb
     const { params } = chain
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false, proof: "full" }
 
-    /** The freshness at a height; one object as long as nothing changes. */
-    const asOfHeight = (height: Height, synced: boolean): Freshness => {
-      if (said.height !== height || said.synced !== synced) said = { height, synced, proof: "full" }
+    /** One object as long as nothing changes. */
+    const sameFreshness = (height: Height, synced: boolean, proof: ProofLevel): Freshness => {
+      if (said.height !== height || said.synced !== synced || said.proof !== proof) said = { height, synced, proof }
       return said
     }
 
-    const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
-      const synced = yield* complete
-      const cursor = yield* names.cursor
-      lately = { synced, until: performance.now() + SYNC_AGE }
-      return asOfHeight(cursor?.height ?? 0, synced)
-    })
+    /** The freshness of an answer that rests on this; by default of one that there is no such name. */
+    const freshnessFor = (proof = answers.proofOfAbsence()): Effect.Effect<Freshness, StorageFailure> =>
+      Effect.gen(function*() {
+        const synced = yield* answers.complete
+        lately = { synced, until: performance.now() + SYNC_AGE }
+        return sameFreshness(yield* answers.height, synced, proof)
+      })
 
     /** The text of a record costs more than its lookup: it is made once a record. */
     const texts = new WeakMap<NameEntry, FixedPart>()
@@ -64,6 +75,9 @@ export const make = ({ ask, complete }: CompleteNames) =>
       return made
     }
 
+    const tooWeak = (asOf: Freshness, options: ResolveOptions): Effect.Effect<never, NotSynced> =>
+      Effect.flatMap(report, (now) => notSynced(asOf, now, options))
+
     // positional: an answer from memory runs it, 100,000 times a second
     const answer = (
       bytes: Bytes,
@@ -71,79 +85,84 @@ export const make = ({ ask, complete }: CompleteNames) =>
       asOf: Freshness,
       options: ResolveOptions
     ): Effect.Effect<NameRecord, ResolveFailure> => {
-      const old = tooOld(asOf, options)
-      if (old !== undefined) return old
+      if (isTooWeak(asOf, options)) return tooWeak(asOf, options)
       // A name that was requested as text is text.
       const fixed = stored === undefined ? undefined : textOf(stored)
       const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
       if (record !== undefined && !record.expired) return Effect.succeed(record)
       // While blocks are missing, the name may be in one of them.
-      if (!asOf.synced) return new NotSynced({ height: asOf.height })
+      if (!asOf.synced) return tooWeak(asOf, {})
       return record === undefined
         ? new NameNotFound({ requested: printable(bytes) })
         : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
     }
 
-    const isGone = (stored: NameEntry | undefined, { height }: Freshness): boolean =>
-      stored === undefined || isExpired(stored, height, params)
+    const isGone = (found: NameAnswer | undefined, { height }: Freshness): boolean =>
+      found === undefined || isExpired(found.record, height, params)
 
     const looked = (bytes: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
       Effect.gen(function*() {
-        const stored = Effect.catchTag(names.resolve(bytes), "NameNotFound", () => Effect.succeed(undefined))
-        const question = Effect.all({ record: stored, asOf: freshness })
-        const { asOf, record } = yield* ask(question, ({ asOf, record }) => isGone(record, asOf)).pipe(
+        const question = Effect.gen(function*() {
+          const found = yield* answers.resolve(bytes)
+          return { found, asOf: yield* freshnessFor(found?.proof) }
+        })
+        const { asOf, found } = yield* answers.ask(question, ({ asOf, found }) => isGone(found, asOf)).pipe(
           Effect.catchTag("NamesIncomplete", () =>
-            Effect.map(freshness, ({ height }) => ({ record: undefined, asOf: asOfHeight(height, false) })))
+            Effect.map(freshnessFor(), (asOf) => ({ found: undefined, asOf: { ...asOf, synced: false } })))
         )
-        return yield* answer(bytes, record, asOf, options)
+        return yield* answer(bytes, found?.record, asOf, options)
       })
 
     /** Synchronous if record, height and sync state are in memory; that path has no generator and no span. */
-    const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
+    const resolveName = (name: string, given = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
       const encoded = nameBytes(name)
       if (Either.isLeft(encoded)) {
         return encoded.left
       }
       const bytes = encoded.right
-      const recent = names.recent(bytes)
+      const options = requiring(given, { requireProof })
+      const recent = answers.recent(bytes)
       return recent === undefined || lately === undefined || performance.now() > lately.until
         ? looked(bytes, options)
-        : answer(bytes, recent.record, asOfHeight(recent.tipHeight, lately.synced), options)
+        : answer(bytes, recent.record, sameFreshness(recent.tipHeight, lately.synced, "full"), options)
     }
 
-    const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+    const listNames = (
+      { limit, namespace, ...given }: ListFilter = {}
+    ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
       Effect.gen(function*() {
         const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
         if (most === 0) {
           return []
         }
-        const asOf = yield* freshness
-        const found = yield* names.scan({ prefix }).pipe(
-          Stream.mapConcat((record) => {
+        const options = requiring(given, { requireProof })
+        const asOf = yield* freshnessFor()
+        const found = yield* answers.scan({ prefix }).pipe(
+          Stream.mapConcat(({ proof, record }) => {
             const fixed = textOf(record)
-            const shown = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
+            const shown = fixed === undefined ? undefined : recordAt(fixed, { ...asOf, proof }, params)
             return shown === undefined || shown.expired ? [] : [shown]
           }),
           Stream.take(most),
-          Stream.runCollect
+          Stream.runCollect,
+          Effect.map(Chunk.toReadonlyArray)
         )
-        // An empty list means "there are none", which is unknown while blocks are missing.
-        if (found.length === 0 && !asOf.synced) {
-          return yield* new NotSynced({ height: asOf.height })
-        }
-        return Array.from(found)
+        const weak = found.find((record) =>
+          isTooWeak(record.asOf, options)
+        )
+        if (weak !== undefined) return yield* tooWeak(weak.asOf, options)
+        // An empty list means "there are none", which is unknown while blocks are missing. A window lacks any names then.
+        if (!asOf.synced && (found.length === 0 || answers.fromWindow())) return yield* tooWeak(asOf, {})
+        return found
       })
 
     /** The current record of a name, expired or not; `undefined` for an unregistered one. */
-    const current = (name: Bytes, asOf: Freshness): Effect.Effect<NameRecord | undefined, StorageFailure> =>
-      names.resolve(name).pipe(
-        Effect.map((record) => {
-          const fixed = textOf(record)
-          return fixed === undefined ? undefined : recordAt(fixed, asOf, params)
-        }),
-        Effect.catchTag("NameNotFound", () =>
-          Effect.succeed(undefined))
-      )
+    const current = (name: Bytes): Effect.Effect<NameRecord | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        const found = yield* answers.resolve(name)
+        const fixed = found === undefined ? undefined : textOf(found.record)
+        return fixed === undefined ? undefined : recordAt(fixed, yield* freshnessFor(found?.proof), params)
+      })
 
     /** The names that a block sets; none if the block is gone meanwhile. */
     const inBlock = (hash: Bytes, height: Height): Effect.Effect<ReadonlyArray<ChainRecord>, StorageFailure> =>
@@ -157,14 +176,14 @@ export const make = ({ ask, complete }: CompleteNames) =>
         Stream.mapConcatEffect((event) =>
           Effect.gen(function*() {
             const { hash, height } = event.block
-            const asOf = yield* freshness
+            const asOf = yield* freshnessFor("full")
             const told: Array<NameChange> = []
             for (const record of yield* inBlock(hash, height)) {
               const fixed = fixedPart(record, params)
               if (fixed === undefined || !fixed.name.startsWith(namespace)) continue
               const says = event._tag === "BlockConnected"
                 ? recordAt(fixed, asOf, params)
-                : yield* current(record.name, asOf)
+                : yield* current(record.name)
               told.push({ name: fixed.name, record: says, height })
             }
             return told
@@ -172,5 +191,6 @@ export const make = ({ ask, complete }: CompleteNames) =>
         )
       )
 
+    const freshness = Effect.flatMap(report, ({ proof }) => freshnessFor(proof))
     return { resolveName, listNames, changes, freshness }
   })

@@ -13,11 +13,24 @@ import {
   type NameRecord,
   type ResolveOptions
 } from "../client/NameClient.ts"
-import { fixedPart, recordAt, tooOld } from "../client/record.ts"
+import {
+  freshnessOf,
+  isTooWeak,
+  notSynced,
+  progressOf,
+  readyOf,
+  REPORT_INTERVAL,
+  type Requirement,
+  requiring
+} from "../client/readiness.ts"
+import { fixedPart, recordAt } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import * as LightNode from "../light/Light.ts"
+import { makeLightReport } from "../light/lightReport.ts"
+import type { ProofLevel } from "../light/proof.ts"
+import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { printable } from "../protocol/nameText.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
@@ -29,9 +42,16 @@ import * as Peers from "./peers.ts"
 
 const NO_OPTIONS: ResolveOptions = {}
 
+/** What a light client is asked and told. */
+interface LightNames {
+  readonly light: typeof LightNode.Light.Service
+  readonly report: Effect.Effect<SyncReport>
+  /** What answers have to rest on if the call does not say it. */
+  readonly requireProof: ProofLevel | undefined
+}
+
 /** Reads names of the light node. */
-const makeNames = Effect.gen(function*() {
-  const light = yield* LightNode.Light
+const makeNames = ({ light, report, requireProof }: LightNames) => {
   const { params } = light
 
   const asOf = (proof: Freshness["proof"]): Effect.Effect<Freshness> =>
@@ -40,36 +60,45 @@ const makeNames = Effect.gen(function*() {
       return { height: tip.height, synced: yield* light.complete, proof }
     })
 
-  const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> =>
+  const refused = (fresh: Freshness, options: Requirement): Effect.Effect<never, NotSynced> =>
+    Effect.flatMap(report, (now) => notSynced(fresh, now, options))
+
+  const resolveName = (name: string, given = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> =>
     Effect.gen(function*() {
       const bytes = yield* nameBytes(name)
+      const options = requiring(given, { requireProof })
       const found = yield* light.resolve(bytes)
-      const fresh = yield* asOf(found?.proof ?? "work")
+      // That there is no operation rests on the blocks, and has nothing to sign.
+      const fresh = yield* asOf(found?.proof ?? "signatures")
+      if (isTooWeak(fresh, options)) return yield* refused(fresh, options)
       const fixed = found === undefined ? undefined : fixedPart(found.record, params)
       const record = fixed === undefined ? undefined : recordAt(fixed, fresh, params)
-      const old = tooOld(fresh, options)
-      if (old !== undefined) return yield* old
       if (record !== undefined && !record.expired) return record
       // The name may be in a block that is missing: below the window, or above it.
-      if (!fresh.synced) return yield* new NotSynced({ height: fresh.height })
+      if (!fresh.synced) return yield* refused(fresh, {})
       return record === undefined
         ? yield* new NameNotFound({ requested: printable(bytes) })
         : yield* new NameExpired({ requested: printable(bytes), updateHeight: record.height })
     })
 
-  const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+  const listNames = (
+    { limit, namespace, ...given }: ListFilter = {}
+  ): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
     Effect.gen(function*() {
       const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+      const options = requiring(given, { requireProof })
       const fresh = yield* asOf("work")
       // Without the oldest blocks of the window, the list would lack names.
-      if (!fresh.synced) return yield* new NotSynced({ height: fresh.height })
+      if (!fresh.synced) return yield* refused(fresh, {})
       const all = yield* Stream.runCollect(light.scan(prefix))
       const records = [...all].flatMap(({ proof, record }) => {
         const fixed = fixedPart(record, params)
         const shown = fixed === undefined ? undefined : recordAt(fixed, { ...fresh, proof }, params)
         return shown === undefined || shown.expired ? [] : [shown]
       })
-      return records.sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1)).slice(0, most)
+      const listed = records.sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1)).slice(0, most)
+      const weak = listed.find((record) => isTooWeak(record.asOf, options))
+      return weak === undefined ? listed : yield* refused(weak.asOf, options)
     })
 
   const changes = ({ namespace = "" }: ChangeFilter = {}): Stream.Stream<NameChange, StorageFailure> =>
@@ -87,37 +116,39 @@ const makeNames = Effect.gen(function*() {
       )
     )
 
-  return { resolveName, listNames, changes, freshness: asOf("work") }
-})
+  return { resolveName, listNames, changes }
+}
 
 /** Wallet operations need coins, and so the whole chain. */
-const needsFull = Effect.flatMap(
-  LightNode.Light,
-  ({ progress }) => Effect.map(progress, ({ tip }) => new NotSynced({ height: tip.height }))
-)
+const NEEDS_FULL = "a light client has no wallet: open the directory with sync: \"full\""
 
-const make = Effect.gen(function*() {
-  const light = yield* LightNode.Light
-  const lifespan = new Lifespan()
-  yield* light.failure.pipe(
-    Effect.catchAll((failure) => Effect.sync(() => lifespan.end(failure))),
-    Effect.catchAllDefect((defect) => Effect.sync(() => lifespan.end(new InternalError({ reason: String(defect) })))),
-    Effect.forkScoped
-  )
-  const names = yield* makeNames
-  yield* endWithScope(lifespan)
-  const refused = Effect.flatMap(Effect.provideService(needsFull, LightNode.Light, light), Effect.fail)
-  return NameClient.of({
-    mode: "embedded",
-    resolveName: (name, options) => lifespan.guard(names.resolveName(name, options)),
-    listNames: (filter) => lifespan.during(names.listNames(filter)),
-    changes: (filter) => lifespan.stream(names.changes(filter)),
-    freshness: lifespan.guard(names.freshness),
-    registerName: () => lifespan.guard(refused),
-    updateName: () => lifespan.guard(refused),
-    failure: lifespan.failure
+const make = (requireProof: ProofLevel | undefined) =>
+  Effect.gen(function*() {
+    const light = yield* LightNode.Light
+    const lifespan = new Lifespan()
+    yield* light.failure.pipe(
+      Effect.catchAll((failure) => Effect.sync(() => lifespan.end(failure))),
+      Effect.catchAllDefect((defect) => Effect.sync(() => lifespan.end(new InternalError({ reason: String(defect) })))),
+      Effect.forkScoped
+    )
+    const report = makeLightReport(light)
+    const names = makeNames({ light, report, requireProof })
+    const source = { report, interval: REPORT_INTERVAL, best: "signatures" } as const
+    yield* endWithScope(lifespan)
+    const refused = Effect.flatMap(report, ({ height }) => new NotSynced({ height, reason: NEEDS_FULL }))
+    return NameClient.of({
+      mode: "embedded",
+      resolveName: (name, options) => lifespan.guard(names.resolveName(name, options)),
+      listNames: (filter) => lifespan.during(names.listNames(filter)),
+      changes: (filter) => lifespan.stream(names.changes(filter)),
+      freshness: lifespan.guard(Effect.map(report, freshnessOf)),
+      progress: lifespan.stream(progressOf(source)),
+      ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),
+      registerName: () => lifespan.guard(refused),
+      updateName: () => lifespan.guard(refused),
+      failure: lifespan.failure
+    })
   })
-})
 
 /** The light node in a data directory, with its network. `params`: for other rules than those of the settings. */
 export const nodeLayer = (settings: Settings, params = paramsFor(settings)) =>
@@ -137,6 +168,7 @@ export const nodeLayer = (settings: Settings, params = paramsFor(settings)) =>
   }))
 
 /** The client over the light node. */
-export const namesLayer = Layer.scoped(NameClient, make)
+export const namesLayer = (requireProof: ProofLevel | undefined) => Layer.scoped(NameClient, make(requireProof))
 
-export const layer = (settings: Settings) => Layer.provide(namesLayer, nodeLayer(settings))
+export const layer = (settings: Settings, requireProof: ProofLevel | undefined) =>
+  Layer.provide(namesLayer(requireProof), nodeLayer(settings))

@@ -21,6 +21,8 @@ import {
   type ResolveOptions,
   type UpdateOptions
 } from "../client/NameClient.ts"
+import type { ProofLevel } from "../light/proof.ts"
+import type { SyncReport } from "../light/syncReport.ts"
 
 /** A `NameClient` for programs that do not use Effect: promises, error classes, abort signals, async iterators. */
 
@@ -72,6 +74,12 @@ export interface PromiseClient extends AsyncDisposable {
   readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
   /** The height and sync state of the names. */
   readonly freshness: (options?: CallOptions) => Promise<Freshness>
+  /** How far the node is: at once, then whenever that changes. The loop ends when there is nothing to wait for. */
+  readonly progress: (options?: CallOptions) => AsyncIterableIterator<SyncReport>
+  /**
+   * Waits until every name is known with this proof; by default with that of the configuration, else `work`.
+   */
+  readonly ready: (level?: ProofLevel | null, options?: CallOptions) => Promise<Freshness>
   /**
    * Resolves when the client has ended: to `undefined` after `close`, to the error if the node in this process failed.
    * Calls then reject with that error.
@@ -211,7 +219,7 @@ export const open = async (
     })
   )
 
-  const changes = ({ signal, ...filter }: ChangeFilter & CallOptions = {}): AsyncIterableIterator<NameChange> => {
+  const iterateUntil = <A, E>(stream: Stream.Stream<A, E>, signal: AbortSignal | undefined) => {
     const aborted = Effect.async<never, unknown>((resume) => {
       if (signal === undefined) return
       const abort = (): void => resume(Effect.fail(signal.reason))
@@ -219,9 +227,8 @@ export const open = async (
       signal.addEventListener("abort", abort, { once: true })
       return Effect.sync(() => signal.removeEventListener("abort", abort))
     })
-    const stream = Stream.interruptWhen(client.changes(filter), aborted)
     return iterate(
-      Stream.toAsyncIterableRuntime(stream, context),
+      Stream.toAsyncIterableRuntime(Stream.interruptWhen(stream, aborted), context),
       (error) => signal?.aborted === true ? signal.reason : closing === undefined ? error : new ClientClosed()
     )
   }
@@ -232,7 +239,9 @@ export const open = async (
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
     listNames: (filter) => run(client.listNames(filter ?? undefined), filter?.signal),
-    changes,
+    changes: ({ signal, ...filter } = {}) => iterateUntil(client.changes(filter), signal),
+    progress: ({ signal } = {}) => iterateUntil(client.progress, signal),
+    ready: (level, options) => run(client.ready(level ?? undefined), options?.signal),
     freshness: (options) => run(client.freshness, options?.signal),
     closed: ended,
     close,

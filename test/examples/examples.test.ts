@@ -177,6 +177,31 @@ describe("the examples", { concurrent: true }, () => {
       })
     }))
 
+  it.scopedLive("light-client.ts shows the progress until the names are known, then them", () =>
+    Effect.gen(function*() {
+      const window = { blocks: 9, of: 130, names: 4, unchecked: 0 }
+      const ready = { phase: "ready", proof: "signatures", height: 700, headers: 700, synced: true, percent: 100 }
+      const steps = [
+        { ...ready, phase: "headers", proof: "work", synced: false, percent: 12, secondsleft: null, window },
+        { ...ready, phase: "window", proof: "work", synced: false, percent: 50, secondsleft: 3, window },
+        { ...ready, secondsleft: 0, window: { ...window, blocks: 130 } }
+      ]
+      let at = 0
+      const { port } = yield* fakeDaemon(({ method, params }) => {
+        if (method === "getsyncstatus") return { result: steps[Math.min(at++, 2)] }
+        if (method !== "name_show") return undefined
+        return params[0] === hex("d/x")
+          ? { result: shown("d/x", { proof: "signatures" }) }
+          : { code: -4, message: "name never existed" }
+      })
+      const light = yield* start("light-client", ["d/x", "d/none"], { NAMES: configOf(port) })
+      assert.strictEqual(yield* Effect.promise(() => light.exit), 1)
+      assert.strictEqual(light.stdout, "d/x: {\"ip\":\"192.0.2.1\"} (block 700, signatures)\n")
+      assert.match(light.stderr, /^(headers\n)?window\nname not found: 'd\/none'\n$/)
+      const away = yield* start("light-client", ["d/x"], { NAMES: configOf(yield* freePort) })
+      assert.strictEqual(yield* Effect.promise(() => away.exit), 3)
+    }))
+
   it.scopedLive("register.ts says what is missing", () =>
     Effect.gen(function*() {
       const NAMES = configOf((yield* namedDaemon).port)

@@ -5,6 +5,7 @@ import { isExpired } from "../../src/consensus/expiry.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import * as Light from "../../src/light/Light.ts"
+import { makeLightReport } from "../../src/light/lightReport.ts"
 import { verifyLink } from "../../src/light/signatures.ts"
 import { WindowFile } from "../../src/light/WindowFile.ts"
 import * as SyncManager from "../../src/network/sync/SyncManager.ts"
@@ -96,10 +97,23 @@ describe("Light", () => {
   test("answers from the last blocks of a chain, and follows it", (directory) =>
     run(directory, (light) =>
       Effect.scoped(Effect.gen(function*() {
+        const report = makeLightReport(light)
         const { announce, connect } = yield* following(light)
         const served = new ServedBlocks(BLOCKS.slice(0, 401))
+        assert.deepInclude(yield* report, { phase: "headers", proof: "work", height: 0, synced: false, percent: 0 })
         const peer = yield* connect(served)
         yield* until(light, 400)
+        const { window, ...rest } = yield* report
+        assert.deepStrictEqual(rest, {
+          phase: "ready",
+          proof: "signatures",
+          height: 400,
+          headers: 400,
+          synced: true,
+          percent: 100,
+          secondsLeft: 0
+        })
+        assert.deepInclude(window, { blocks: 130, of: 130, unchecked: 0 })
         assert.deepStrictEqual(yield* names(light), namesAt(400))
         assert.isTrue(yield* light.complete)
         // Only the window was requested.

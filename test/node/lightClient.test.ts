@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger } from "effect"
-import { existsSync } from "node:fs"
+import { Effect, Exit, Layer, Logger, Option, Stream } from "effect"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { NameClient } from "../../src/client/NameClient.ts"
+import { decodeConfig } from "../../src/client/config.ts"
+import { type ClientConfig, NameClient } from "../../src/client/NameClient.ts"
 import { EmbeddedNode } from "../../src/node/clients.ts"
+import { embeddedSettings, isLight } from "../../src/node/embedded.ts"
 import { copyOf, fillDirectory, temporaryDirectory } from "../support/embedded.ts"
 
 const silent = Layer.provide(Logger.remove(Logger.defaultLogger))
@@ -26,6 +28,14 @@ describe("a light client in a program", () => {
           ])
           assert.deepStrictEqual(failures.map(({ _tag }) => _tag), Array.from(failures, () => "NotSynced"))
           assert.deepStrictEqual(yield* client.freshness, { height: 0, synced: false, proof: "work" })
+          const [missing, , , registering] = failures
+          assert.deepInclude({ ...missing }, { height: 0, phase: "headers", percent: 0 })
+          assert.include(missing?.message, "fetching headers: 0 % done")
+          assert.include(registering?.message, "sync: \"full\"")
+          const first = yield* Stream.runHead(client.progress)
+          assert.deepInclude(Option.getOrThrow(first), { phase: "headers", synced: false, proof: "work" })
+          const never = yield* Effect.flip(client.ready("full"))
+          assert.deepInclude({ ...never }, { _tag: "InvalidRequest", field: "level" })
         }).pipe(Effect.provide(light))
         assert.isTrue(existsSync(join(dataDir, "names-window.db")))
         assert.isFalse(existsSync(join(dataDir, "chainstate", "chainstate.db")))
@@ -55,5 +65,37 @@ describe("a light client in a program", () => {
       // @ts-expect-error: a program without types can write anything
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(EmbeddedNode.layer({ sync: wrong }))))
       assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "sync: has to be one of light, full")
+    }))
+
+  it.scoped("is the default for a new directory on a network with anchors, if nothing needs the whole chain", () =>
+    Effect.gen(function*() {
+      const light = (config: ClientConfig) =>
+        Effect.gen(function*() {
+          const decoded = yield* decodeConfig(config)
+          return yield* isLight(decoded, yield* embeddedSettings(decoded))
+        })
+      const dataDir = yield* temporaryDirectory
+      const cases: ReadonlyArray<readonly [ClientConfig, boolean]> = [
+        [{}, true],
+        [{ network: "regtest" }, false],
+        [{ network: "testnet" }, false],
+        [{ network: "regtest", sync: "light" }, true],
+        [{ sync: "full" }, false],
+        [{ requireProof: "signatures" }, true],
+        [{ requireProof: "full" }, false],
+        [{ wallet: "savings" }, false],
+        [{ walletPassphrase: "words" }, false]
+      ]
+      for (const [config, expected] of cases) {
+        assert.strictEqual(yield* light({ dataDir, ...config }), expected, JSON.stringify(config))
+      }
+      const never = yield* Effect.flip(light({ dataDir, sync: "light", requireProof: "full" }))
+      assert.strictEqual(never.field, "requireProof")
+      writeFileSync(join(dataDir, "wallet.json"), "")
+      assert.isFalse(yield* light({ dataDir }))
+      assert.isTrue(yield* light({ dataDir, sync: "light" }))
+      mkdirSync(join(dataDir, "chainstate"))
+      writeFileSync(join(dataDir, "chainstate", "chainstate.db"), "")
+      assert.isFalse(yield* light({ dataDir, sync: "light" }))
     }))
 })

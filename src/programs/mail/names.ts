@@ -21,6 +21,8 @@ export const mailNames = (
   const on = (network: NetworkName) =>
     DaemonClient.layer({
       network,
+      // Mail goes where the owner says, and not where a miner says.
+      requireProof: "signatures",
       daemon: {
         ...rpc,
         secure: false,

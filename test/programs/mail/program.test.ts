@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { DaemonUnreachable, InvalidConfig, type OpenFailure } from "../../../src/client/errors.ts"
 import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
@@ -29,6 +29,8 @@ const clientOf = (records: ReadonlyArray<NameRecord>) =>
         throw new Error("a lookup follows nothing")
       },
       freshness: unused(),
+      progress: Stream.empty,
+      ready: unused,
       failure: Effect.never
     }))
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { Duration, Effect, Fiber, Layer, Schedule, Stream } from "effect"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
@@ -38,6 +38,8 @@ const client: typeof NameClient.Service = {
     throw new Error("a relay follows nothing")
   },
   freshness: unused(),
+  progress: Stream.empty,
+  ready: unused,
   failure: Effect.never
 }
 

@@ -1,0 +1,99 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { BLOCK_WEIGHT, Forecast } from "../light/Forecast.ts"
+import type { SyncReport } from "../light/syncReport.ts"
+import type { JsonValue } from "../rpc/json/encodeJson.ts"
+import type { Json } from "../rpc/json/json.ts"
+import { RPC_CODE } from "../rpc/method/RpcError.ts"
+import type { BatchedCall, RpcFailure } from "../rpc/RpcClient.ts"
+import { type DaemonRpc, refused } from "./DaemonRpc.ts"
+import type { DaemonFailure } from "./errors.ts"
+import { type ChainInfo, chainInfo, reading, syncReply } from "./replies.ts"
+
+/**
+ * How far a daemon is. svcd has a method for it, `getsyncstatus`; of other daemons the report comes from
+ * `getblockchaininfo`, with an own forecast.
+ */
+
+const INFO = { method: "getblockchaininfo", params: [] } as const satisfies BatchedCall
+const STATUS = { method: "getsyncstatus", params: [] } as const satisfies BatchedCall
+
+/** The daemon as of one moment, and what the call that was made together with the question returned. */
+export interface Answered {
+  readonly report: SyncReport
+  readonly outcome: Either.Either<Json, RpcFailure>
+}
+
+const NO_REPLY = "a batch has as many replies as calls"
+
+export const make = (rpc: DaemonRpc) =>
+  Effect.gen(function*() {
+    const forecast = new Forecast()
+
+    /** Of a daemon that checks the whole chain, and tells no more. */
+    const reportOf = ({ asOf: { height, synced }, headers, progress }: ChainInfo): SyncReport => {
+      const weight = BLOCK_WEIGHT
+      const stages = progress === undefined
+        ? [{ done: height, of: headers, weight }]
+        : [{ done: progress, of: 1, weight }]
+      const outlook = forecast.note({ at: performance.now(), stages })
+      return {
+        phase: synced ? "ready" : "blocks",
+        proof: "full",
+        height,
+        headers,
+        synced,
+        ...synced ? { percent: 100, secondsLeft: 0 } : { ...outlook, percent: Math.min(99.9, outlook.percent) },
+        window: undefined
+      }
+    }
+
+    const read = (outcome: Either.Either<Json, RpcFailure>): Effect.Effect<Json, DaemonFailure> =>
+      Either.isLeft(outcome) ? Effect.fail(refused(outcome.left)) : Effect.succeed(outcome.right)
+
+    const infoIn = (outcome: Either.Either<Json, RpcFailure>): Effect.Effect<ChainInfo, DaemonFailure> =>
+      Effect.flatMap(read(outcome), (reply) => reading(INFO.method, reply, chainInfo))
+
+    const info = yield* Effect.flatMap(
+      Effect.mapError(rpc.read(INFO.method), refused),
+      (reply) => reading(INFO.method, reply, chainInfo)
+    )
+    /** Whether the daemon has the method for it, and allows it. */
+    let tells = yield* rpc.read(STATUS.method).pipe(
+      Effect.as(true),
+      Effect.catchTags({ RpcFailure: () => Effect.succeed(false), DaemonRefused: () => Effect.succeed(false) })
+    )
+
+    /** Makes calls after the question how far the daemon is, in one round trip. */
+    const ask = (calls: ReadonlyArray<BatchedCall>) =>
+      Effect.gen(function*() {
+        for (;;) {
+          const question = tells ? STATUS : INFO
+          const [told, ...outcomes] = yield* rpc.readAll([question, ...calls])
+          if (told === undefined) return yield* Effect.dieMessage(NO_REPLY)
+          if (question === INFO) return { report: reportOf(yield* infoIn(told)), outcomes }
+          if (Either.isLeft(told) && told.left.code === RPC_CODE.methodNotFound) {
+            // Another daemon runs at the address since.
+            tells = false
+            continue
+          }
+          const reply = yield* read(told)
+          return { report: yield* reading(STATUS.method, reply, syncReply), outcomes }
+        }
+      })
+
+    return {
+      /** The daemon's chain at the opening of the client. */
+      info,
+      /** Whether the daemon knows what its answers rest on: those of others rest on the whole chain. */
+      tells: (): boolean => tells,
+      report: Effect.map(ask([]), ({ report }) => report),
+      /** Makes a call in one round trip with a preceding question how far the daemon is. */
+      withReport: (method: string, params: ReadonlyArray<JsonValue>): Effect.Effect<Answered, DaemonFailure> =>
+        Effect.flatMap(
+          ask([{ method, params }]),
+          ({ outcomes: [outcome], report }) =>
+            outcome === undefined ? Effect.dieMessage(NO_REPLY) : Effect.succeed({ report, outcome })
+        )
+    }
+  })

@@ -1,0 +1,81 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { isDeepStrictEqual } from "node:util"
+import { isProved, type ProofLevel } from "../light/proof.ts"
+import type { SyncReport } from "../light/syncReport.ts"
+import { InvalidRequest, NotSynced } from "./errors.ts"
+import type { Freshness, ResolveOptions } from "./NameClient.ts"
+
+/** How far a node is, and whether that is enough: the same in every mode. */
+
+/** What the callers of a client get if they do not ask for a proof: what its configuration says. */
+export type Requirement = Pick<ResolveOptions, "requireProof">
+
+/** The options of a call, with the requirement of the configuration where the caller has none. */
+export const requiring = <A extends Requirement>(options: A, { requireProof }: Requirement): A =>
+  requireProof === undefined || options.requireProof !== undefined ? options : { ...options, requireProof }
+
+export const freshnessOf = ({ height, proof, synced }: SyncReport): Freshness => ({ height, synced, proof })
+
+/** Whether an answer is not as recent, or does not rest on as much, as the caller requires. */
+export const isTooWeak = (
+  asOf: Freshness,
+  { minHeight, requireProof = "work", requireSynced }: ResolveOptions
+): boolean =>
+  requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight ||
+  !isProved(asOf, requireProof)
+
+/** What a call fails with that the node cannot answer yet. `asOf`: the answer that it would have given. */
+export const notSynced = (
+  asOf: Pick<Freshness, "height" | "proof">,
+  { percent, phase, secondsLeft }: Pick<SyncReport, "percent" | "phase" | "secondsLeft">,
+  { requireProof = "work" }: Requirement = {}
+): NotSynced =>
+  new NotSynced({
+    height: asOf.height,
+    ...isProved(asOf, requireProof) ? {} : { reason: `the answer does not rest on "${requireProof}"` },
+    phase,
+    percent,
+    ...secondsLeft === undefined ? {} : { secondsLeft }
+  })
+
+/** Milliseconds between two reports of a node in this process. */
+export const REPORT_INTERVAL = 250
+
+export interface ReportSource<E, R> {
+  /** Makes the effect that tells how far the node is. A source may measure between two reports. */
+  readonly report: Effect.Effect<SyncReport, E, R>
+  /** Milliseconds between two of them. */
+  readonly interval: number
+  /** The strongest proof that the node can reach as it is configured. */
+  readonly best: ProofLevel
+}
+
+/** The reports, each when something changed, until there is nothing to wait for. */
+export const progressOf = <E, R>({ interval, report }: ReportSource<E, R>): Stream.Stream<SyncReport, E, R> =>
+  Stream.repeatEffectWithSchedule(report, Schedule.spaced(interval)).pipe(
+    Stream.changesWith((before: SyncReport, now: SyncReport) => isDeepStrictEqual(before, now)),
+    Stream.takeUntil(({ phase }) => phase === "ready")
+  )
+
+/** Waits until every name is known with this proof. */
+export const readyOf = <E, R>(
+  source: ReportSource<E, R>,
+  level: ProofLevel
+): Effect.Effect<Freshness, E | InvalidRequest, R> =>
+  Effect.gen(function*() {
+    const never = new InvalidRequest({
+      field: "level",
+      reason: `this node does not reach "${level}": it needs the whole chain, as with sync: "full"`
+    })
+    if (!isProved({ proof: source.best }, level)) return yield* never
+    const reached = yield* progressOf(source).pipe(
+      Stream.filter((report) => report.synced && isProved(report, level)),
+      Stream.runHead
+    )
+    // The node has nothing more to wait for: a daemon may be a light node.
+    if (Option.isNone(reached)) return yield* never
+    return freshnessOf(reached.value)
+  })

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
+import { standardTerminal } from "../base/progressBar.ts"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
@@ -21,7 +22,13 @@ const readStdin = Effect.async<string>((resume) => {
   process.stdin.on("end", () => resume(Effect.succeed(text)))
 })
 
-const input = { ...processInput(), version, screen: screenOf(process.stdout, process.env), readStdin }
+const input = {
+  ...processInput(),
+  version,
+  screen: screenOf(process.stdout, process.env),
+  progress: standardTerminal(),
+  readStdin
+}
 
 // The arguments that the system shows may contain a password.
 process.title = "svcd-cli"

@@ -1,13 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { barLine, CLEAR_LINE, type ProgressTerminal } from "../base/progressBar.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportProgress } from "../chain/import/ImportRun.ts"
 import type { Height } from "../protocol/keys.ts"
-
-export interface ProgressTerminal {
-  readonly columns: number
-  readonly write: (text: string) => void
-}
 
 export interface Summary {
   readonly height: Height
@@ -38,9 +34,6 @@ const clock = (seconds: number): string => {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
 }
 
-const MIN_BAR = 10
-const MAX_BAR = 40
-
 /** One line with a bar, never longer than the terminal is wide. */
 export const drawBar = (progress: ImportProgress, columns: number): string => {
   const { blocksPerSecond, etaSeconds, height, share } = summarize(progress)
@@ -48,14 +41,8 @@ export const drawBar = (progress: ImportProgress, columns: number): string => {
   const facts = progress.phase === "headers"
     ? `${percent} reading headers, ${progress.done} found`
     : `${percent} height ${height}, ${blocksPerSecond} blocks/s, ${clock(etaSeconds)} left`
-  const room = columns - facts.length - 4
-  if (room < MIN_BAR) return facts.slice(0, Math.max(0, columns - 1))
-  const width = Math.min(MAX_BAR, room)
-  const full = Math.round(width * share)
-  return `[${"#".repeat(full)}${".".repeat(width - full)}] ${facts}`
+  return barLine({ facts, share }, columns)
 }
-
-const CLEAR_LINE = "\r\u001b[2K"
 
 /**
  * Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log, of which an import
@@ -80,15 +67,3 @@ export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effec
       Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE)))
     )
   })
-
-/** The terminal behind standard error, if there is one. */
-export const standardTerminal = (): ProgressTerminal | undefined =>
-  process.stderr.isTTY === true
-    ? {
-      // Read each time: the size of the window may change.
-      get columns() {
-        return process.stderr.columns ?? 80
-      },
-      write: (text) => void process.stderr.write(text)
-    }
-    : undefined

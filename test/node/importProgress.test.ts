@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
+import type { ProgressTerminal } from "../../src/base/progressBar.ts"
 import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { drawBar, type ProgressTerminal, showImport, summarize } from "../../src/node/importProgress.ts"
+import { drawBar, showImport, summarize } from "../../src/node/importProgress.ts"
 import { noTree } from "../support/noTree.ts"
 
 const blocks = (change: Partial<ImportProgress> = {}): ImportProgress => ({

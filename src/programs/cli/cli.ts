@@ -137,7 +137,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     })
     switch (line.command) {
       case "status":
-        return yield* tellStatus({ daemon, connection, input }, line.wants("json"))
+        return yield* tellStatus({ daemon, connection, input }, { json: line.wants("json"), wait: line.wants("wait") })
       case "names":
         return yield* tellNames({ daemon, connection, input }, {
           prefix: line.words[0] ?? "",
@@ -243,12 +243,17 @@ const warned = (
 const isBadArgument = (params: ReadonlyArray<Json> | JsonObject | BadArgument): params is BadArgument =>
   "_tag" in params
 
-const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean): Effect.Effect<CliOutcome> =>
-  Effect.promise(() => import("./status.ts")).pipe(
-    Effect.flatMap(({ status }) => status(daemon, { connection, screen: input.screen, json })),
-    Effect.map(success),
-    Effect.catchAll((error) => explain(error, { connection, daemon }))
-  )
+const tellStatus = (
+  { connection, daemon, input }: Surroundings,
+  { json, wait }: { readonly json: boolean; readonly wait: boolean }
+): Effect.Effect<CliOutcome> =>
+  Effect.gen(function*() {
+    const [{ status }, { waitForNames }] = yield* Effect.promise(() =>
+      Promise.all([import("./status.ts"), import("./syncRows.ts")])
+    )
+    if (wait) yield* waitForNames(daemon, input.progress)
+    return success(yield* status(daemon, { connection, screen: input.screen, json }))
+  }).pipe(Effect.catchAll((error) => explain(error, { connection, daemon })))
 
 const tellNames = (
   { connection, daemon, input }: Surroundings,

@@ -45,7 +45,11 @@ export const CLI_FLAGS = {
 export const CLI_COMMANDS = {
   status: {
     description: "tell how the node is",
-    options: { json: switchOption("print JSON"), help: OPTIONS.help }
+    options: {
+      json: switchOption("print JSON"),
+      wait: switchOption("wait until all names are known, with a progress bar on a terminal"),
+      help: OPTIONS.help
+    }
   },
   names: {
     description: "list the names of the wallet, those first that have to be renewed first",
@@ -90,7 +94,7 @@ export type CliShell = (typeof CLI_SHELLS)[number]
 export const isShell = (word: string): word is CliShell => CLI_SHELLS.some((shell) => shell === word)
 
 export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
-       ${NAME} [flags] status [-json]
+       ${NAME} [flags] status [-wait] [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
        ${NAME} [flags] find [TEXT] [-key KEY [-value VALUE]] [-owner ADDRESS] [-namespace PREFIX]
                       [-expired] [-limit NUMBER] [-json]
@@ -103,6 +107,7 @@ explains one.
 
 Commands that print tables, and JSON with -json
   status                tell how the node is: sync, peers, mempool, wallet (also -getinfo)
+    -wait               first wait until all names are known, with a progress bar on a terminal
   names                 list the names of the wallet, those first that have to be renewed first;
                         with a prefix, names that begin so
     -all                also those that have expired or were given away

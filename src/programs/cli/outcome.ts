@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { ProgressTerminal } from "../../base/progressBar.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
@@ -19,6 +20,8 @@ export interface Screen {
 export interface CliInput extends SettingsInput {
   readonly version: string
   readonly screen: Screen
+  /** The terminal behind standard error, for a progress bar; `undefined` for a file or a pipe. */
+  readonly progress: ProgressTerminal | undefined
   /** The text of standard input, for `-stdin` and `-stdinrpcpass`. */
   readonly readStdin: Effect.Effect<string>
 }

@@ -10,6 +10,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
+import { isSynced, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -20,6 +21,7 @@ type Answer = Json | undefined
 /** The daemon's answers; `undefined` for those that it does not have. */
 export interface StatusAnswers {
   readonly chain: Json
+  readonly sync: Answer
   readonly network: Answer
   readonly mempool: Answer
   readonly uptime: Answer
@@ -38,6 +40,7 @@ const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
     // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
     const chain = yield* daemon.call("getblockchaininfo")
     const rest = yield* Effect.all({
+      sync: ask(daemon, "getsyncstatus"),
       network: ask(daemon, "getnetworkinfo"),
       mempool: ask(daemon, "getmempoolinfo"),
       uptime: ask(daemon, "uptime"),
@@ -60,10 +63,6 @@ const networkOf = (chain: Json): string => {
 /** `/svcd:0.1.0(comment)/` as `svcd 0.1.0 (comment)`. */
 const versionOf = (network: Answer): string =>
   (textAt(network, "subversion") ?? "a daemon").replace(/^\/|\/$/g, "").replace(":", " ").replace("(", " (")
-
-/** Whether every known block is connected, and the node takes these for all blocks. */
-const isSynced = (chain: Json): boolean =>
-  at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
 /** The warnings of the daemon and its parts, each once. */
 const warningsOf = ({ chain, network }: StatusAnswers): ReadonlyArray<string> => [
@@ -186,6 +185,7 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
   const warnings = [...warningsOf(answers), ...loneliness(answers), ...unseenWords(answers)]
   const rows: ReadonlyArray<Row> = [
     ...chainRows(answers),
+    ...syncRows(answers.sync, screen),
     ...peerRows(answers),
     ...mempoolRows(answers),
     ...walletRows(answers)
@@ -202,7 +202,7 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
 
 /** The status for programs. Numbers keep their spelling. */
 export const statusJson = (answers: StatusAnswers): Json => {
-  const { balances, chain, mempool, names, network, uptime, wallet, wallets } = answers
+  const { balances, chain, mempool, names, network, sync, uptime, wallet, wallets } = answers
   const alive = ownedNames(names).filter(isAlive)
   const renews = renewalOf(answers.renewals)
   return objectOf({
@@ -213,6 +213,7 @@ export const statusJson = (answers: StatusAnswers): Json => {
     headers: at(chain, "headers"),
     synced: isSynced(chain),
     progress: at(chain, "verificationprogress"),
+    sync,
     best_block: at(chain, "bestblockhash"),
     best_block_time: at(chain, "time"),
     difficulty: at(chain, "difficulty"),

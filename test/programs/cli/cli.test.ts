@@ -28,6 +28,7 @@ const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, termina
     cores: 1,
     version: "1.2.3",
     screen: { terminal, columns: undefined, colours: false },
+    progress: undefined,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
 

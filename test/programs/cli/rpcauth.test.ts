@@ -14,6 +14,7 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     cores: 1,
     version: "1.2.3",
     screen: { terminal: false, columns: undefined, colours: false },
+    progress: undefined,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
 

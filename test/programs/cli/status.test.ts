@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Effect, Fiber, Option, TestClock } from "effect"
 import { status } from "../../../src/programs/cli/status.ts"
+import { waitForNames } from "../../../src/programs/cli/syncRows.ts"
 import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
 
@@ -103,6 +104,81 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       const answers = { ...WHOLE, name_autorenew: { all: false, names: [{ name: hex("d/a") }] } }
       assert.match(lineOf(yield* shown(answers), "Names") ?? "", /; 1 not renewed automatically$/)
       assert.strictEqual(JSON.parse(yield* shown(answers, true)).wallet.names_by_hand, 1)
+    }))
+
+  const SYNC = {
+    phase: "window",
+    proof: "work",
+    height: 812_345,
+    headers: 812_345,
+    synced: false,
+    percent: 45.67,
+    secondsleft: 12,
+    window: { blocks: 16_000, of: 36_100, names: 90_000, unchecked: 1_200 }
+  }
+
+  it.effect.each([
+    { sync: {}, lines: ["fetching the last blocks: 45 % done, about 12 seconds left", "not all names are known yet"] },
+    { sync: { secondsleft: null }, lines: ["fetching the last blocks: 45 % done", "not all names are known yet"] },
+    {
+      sync: { phase: "signatures", synced: true, percent: 9.9, secondsleft: 200 },
+      lines: [
+        "checking signatures: 9 % done, about 3 minutes left",
+        "up to block 812,345, from the last blocks (work), 1,200 signatures to check"
+      ]
+    },
+    {
+      sync: { phase: "ready", proof: "signatures", synced: true, window: { ...SYNC.window, unchecked: 0 } },
+      lines: [undefined, "up to block 812,345, from the last blocks, their signatures checked (signatures)"]
+    },
+    { sync: { phase: "ready", proof: "full", synced: true, window: null }, lines: [undefined, undefined] },
+    { sync: { phase: "swimming" }, lines: [undefined, undefined] }
+  ])("shows what a node works on, and what its answers rest on: $sync", ({ lines, sync }) =>
+    Effect.gen(function*() {
+      const text = yield* shown({ ...WHOLE, getsyncstatus: { ...SYNC, ...sync } })
+      assert.deepStrictEqual([lineOf(text, "Sync"), lineOf(text, "Answers")], lines)
+    }))
+
+  it.effect("draws a bar on a terminal, as wide as that is", () =>
+    Effect.gen(function*() {
+      const bar = (columns: number) =>
+        Effect.map(
+          status(fakeDaemon({ ...WHOLE, getsyncstatus: SYNC }), {
+            connection: CONNECTION,
+            screen: { terminal: true, columns, colours: false },
+            json: false
+          }),
+          (text) => lineOf(text, "Sync")
+        )
+      const facts = "fetching the last blocks: 45 % done, about 12 seconds left"
+      assert.strictEqual(yield* bar(96), `[##########............] ${facts}`)
+      assert.strictEqual(yield* bar(40), facts.slice(0, 27))
+    }))
+
+  it.effect("waits until all names are known, with a bar on a terminal", () =>
+    Effect.gen(function*() {
+      const answers: Record<string, unknown> = { getsyncstatus: SYNC }
+      const drawn: Array<string> = []
+      const terminal = { columns: 96, write: (text: string) => void drawn.push(text) }
+      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), terminal))
+      yield* TestClock.adjust("1 second")
+      assert.isNull(yield* Fiber.poll(waiting).pipe(Effect.map(Option.getOrNull)))
+      assert.match(drawn.at(-1) ?? "", /^\r\u001b\[2K\[#+\.+\] fetching the last blocks: 45 % done/)
+      answers["getsyncstatus"] = { ...SYNC, synced: true, phase: "signatures" }
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(waiting)
+      assert.strictEqual(drawn.at(-1), "\r\u001b[2K")
+    }))
+
+  it.effect("waits for the chain of a daemon that tells no more", () =>
+    Effect.gen(function*() {
+      const answers: Record<string, unknown> = { getblockchaininfo: { ...CHAIN, initialblockdownload: true } }
+      const waiting = yield* Effect.fork(waitForNames(fakeDaemon(answers), undefined))
+      yield* TestClock.adjust("5 seconds")
+      assert.isNull(yield* Fiber.poll(waiting).pipe(Effect.map(Option.getOrNull)))
+      answers["getblockchaininfo"] = CHAIN
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(waiting)
     }))
 
   it.effect("omits facts that a daemon does not report", () =>

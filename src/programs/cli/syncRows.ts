@@ -1,0 +1,103 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { barLine, CLEAR_LINE, type ProgressTerminal } from "../../base/progressBar.ts"
+import { progressText, SYNC_PHASES, type SyncPhase } from "../../light/syncReport.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask } from "./ask.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, numberAt, textAt } from "./jsonText.ts"
+import type { Screen } from "./outcome.ts"
+import { grouped, quantityOf } from "./quantities.ts"
+import type { Colour } from "./table.ts"
+
+/** How far a node is, from its answer to `getsyncstatus`, which only svcd has. */
+
+type Answer = Json | undefined
+
+interface Doing {
+  readonly phase: SyncPhase
+  readonly percent: number
+  readonly secondsLeft: number | undefined
+}
+
+const doingOf = (sync: Answer): Doing | undefined => {
+  const phase = SYNC_PHASES.find((known) => known === textAt(sync, "phase"))
+  const percent = numberAt(sync, "percent")
+  return phase === undefined || percent === undefined
+    ? undefined
+    : { phase, percent, secondsLeft: numberAt(sync, "secondsleft") }
+}
+
+/** The room for a bar beside a label of the table. */
+const BAR_COLUMNS = 100
+const LABEL = 12
+
+/** What the node works on, with a bar on a terminal. */
+const progressOf = ({ percent, ...doing }: Doing, { columns = BAR_COLUMNS, terminal }: Screen): string => {
+  const facts = progressText({ ...doing, percent })
+  return terminal ? barLine({ facts, share: percent / 100 }, columns - LABEL) : facts
+}
+
+const PROVED: ReadonlyMap<string, string> = new Map([
+  ["work", "from the last blocks (work)"],
+  ["signatures", "from the last blocks, their signatures checked (signatures)"]
+])
+
+/** The rows for a node that works on something, or answers from a window; none for one that has the whole chain. */
+export const syncRows = (
+  sync: Answer,
+  screen: Screen
+): ReadonlyArray<readonly [label: string, value: string, colour?: Colour | undefined]> => {
+  const doing = doingOf(sync)
+  if (doing === undefined) return []
+  const proved = PROVED.get(textAt(sync, "proof") ?? "")
+  const height = grouped(numberAt(sync, "height") ?? 0)
+  const unchecked = numberAt(at(sync, "window"), "unchecked") ?? 0
+  const left = unchecked > 0 ? `, ${quantityOf(unchecked, "signature")} to check` : ""
+  const isKnown = at(sync, "synced") === true
+  const answers = isKnown ? `up to block ${height}, ${proved ?? ""}${left}` : "not all names are known yet"
+  return [
+    ...(doing.phase === "ready" ? [] : [["Sync", progressOf(doing, screen), "yellow"] as const]),
+    ...(proved === undefined ? [] : [["Answers", answers, isKnown ? "green" : "yellow"] as const])
+  ]
+}
+
+/** Milliseconds between two questions. */
+const INTERVAL = 500
+
+/** Whether all names are known, and what the node works on. Another daemon tells only whether its chain is complete. */
+const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly doing: Doing }, RpcClientError> =>
+  Effect.gen(function*() {
+    const sync = yield* ask(daemon, "getsyncstatus")
+    const doing = doingOf(sync)
+    if (doing !== undefined) return { done: at(sync, "synced") === true, doing }
+    const chain = yield* daemon.call("getblockchaininfo")
+    return {
+      done: isSynced(chain),
+      doing: {
+        phase: "blocks",
+        percent: 100 * (numberAt(chain, "verificationprogress") ?? 0),
+        secondsLeft: undefined
+      }
+    }
+  })
+
+/** Whether every known block is connected, and the node takes these for all blocks. */
+export const isSynced = (chain: Json): boolean =>
+  at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
+
+/** Waits until the daemon knows all names, with a bar on the terminal if there is one. */
+export const waitForNames = (
+  daemon: Daemon,
+  terminal: ProgressTerminal | undefined
+): Effect.Effect<void, RpcClientError> =>
+  Effect.gen(function*() {
+    for (;;) {
+      const { doing, done } = yield* look(daemon)
+      if (done) return
+      const facts = progressText(doing)
+      terminal?.write(CLEAR_LINE + barLine({ facts, share: doing.percent / 100 }, terminal.columns))
+      yield* Clock.sleep(INTERVAL)
+    }
+  }).pipe(Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE))))

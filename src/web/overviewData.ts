@@ -3,6 +3,8 @@ import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import type { SyncReport } from "../light/syncReport.ts"
+import { SyncReporter } from "../light/SyncReporter.ts"
 import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
 import { NameDb, type NameStats } from "../names/NameDb.ts"
@@ -13,7 +15,8 @@ import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
-import { statusWords, type SyncWords } from "./syncWords.ts"
+import { statusWords } from "./syncWords.ts"
+import type { SyncWords } from "./words.ts"
 
 export interface PendingChange {
   readonly name: Bytes
@@ -34,6 +37,7 @@ export interface Overview {
   /** Seconds since 1970. */
   readonly now: number
   readonly words: SyncWords
+  readonly report: SyncReport
   readonly tip: HeaderInfo
   readonly headers: number
   /** `undefined` while blocks connect too fast to count names after each. */
@@ -99,13 +103,14 @@ const byStanding = (a: PeerInfo, b: PeerInfo): number =>
 export const makeOverview: Effect.Effect<
   Effect.Effect<Overview, StorageFailure>,
   never,
-  Chain | NameDb | PeerManager | Mempool | SyncStatus
+  Chain | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
   const manager = yield* PeerManager
   const pool = yield* Mempool
   const status = yield* SyncStatus
+  const reporter = yield* SyncReporter
   const { params } = chain
   const summaries = new BlockSummaries(chain)
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
@@ -118,6 +123,7 @@ export const makeOverview: Effect.Effect<
     const { inbound, outbound } = yield* manager.count
     const all = yield* manager.peers
     const syncing = yield* status.syncing
+    const report = yield* reporter.report
     const words = statusWords({
       now,
       height: tip.height,
@@ -129,6 +135,7 @@ export const makeOverview: Effect.Effect<
       importing,
       peers: inbound + outbound,
       active: yield* manager.active,
+      report,
       speed: speed.note({ at: performance.now(), height: tip.height }),
       spacing: params.targetSpacing,
       onDemand: params.noRetargeting
@@ -143,6 +150,7 @@ export const makeOverview: Effect.Effect<
     return {
       now,
       words,
+      report,
       tip,
       headers: best.height,
       names: moving ? undefined : yield* names.stats({ params, tipHeight: tip.height }),

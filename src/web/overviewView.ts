@@ -24,8 +24,16 @@ ${
 const fact = (label: string, value: Html | string, note: Html | string): Html =>
   html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b><span>${note}</span></dd></div>`
 
-const facts = ({ headers, inbound, mempool, names, now, outbound, tip, traffic }: Overview): Html =>
-  html`<section id="facts" aria-label="Key figures"><dl class="facts">
+const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
+  if (window !== undefined) return fact("Names", count(window.names), `in the last blocks, proof: ${proof}`)
+  return names === undefined
+    ? fact("Names", "–", "counted when synced")
+    : fact("Active names", count(names.active), `${count(names.names - names.active)} expired`)
+}
+
+const facts = (overview: Overview): Html => {
+  const { headers, inbound, mempool, now, outbound, tip, traffic } = overview
+  return html`<section id="facts" aria-label="Key figures"><dl class="facts">
 ${
     fact(
       "Height",
@@ -34,11 +42,7 @@ ${
     )
   }
 ${fact("Peers", count(inbound + outbound), `${count(outbound)} out, ${count(inbound)} in`)}
-${
-    names === undefined
-      ? fact("Names", "–", "counted when synced")
-      : fact("Active names", count(names.active), `${count(names.names - names.active)} expired`)
-  }
+${namesFact(overview)}
 ${
     fact(
       "Mempool",
@@ -48,6 +52,7 @@ ${
   }
 ${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`)}
 </dl></section>`
+}
 
 const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
   html`<tr>

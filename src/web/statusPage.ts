@@ -4,6 +4,7 @@ import { Chain } from "../chain/Chain.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../http/Pages.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
+import type { SyncReporter } from "../light/SyncReporter.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { PeerManager } from "../network/PeerManager.ts"
@@ -31,7 +32,7 @@ export interface StatusPageOptions {
   readonly overviewMs?: number
 }
 
-type Services = Chain | NameAnswers | NameDb | PeerManager | Mempool | SyncStatus
+type Services = Chain | NameAnswers | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
 
 export const makeStatusPage = (
   { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}

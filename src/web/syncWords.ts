@@ -1,5 +1,8 @@
 import { expectedHeight, type KnownHeaders } from "../chain/expectedHeight.ts"
-import { count, counted, distance, duration, rate } from "./format.ts"
+import type { SyncReport } from "../light/syncReport.ts"
+import { count, counted, distance, rate } from "./format.ts"
+import { lightWords } from "./lightWords.ts"
+import { leftText, type SyncWords } from "./words.ts"
 
 /** Describes the state of the node in words. */
 
@@ -16,18 +19,10 @@ export interface SyncFacts extends KnownHeaders {
     | undefined
   readonly peers: number
   readonly active: boolean
+  /** How far the node is. */
+  readonly report: SyncReport
   /** Blocks a second; `undefined` while unknown. */
   readonly speed: number | undefined
-}
-
-/** The state: fine, in progress, or in need of attention. */
-export type Tone = "good" | "busy" | "attention"
-
-export interface SyncWords {
-  readonly tone: Tone
-  readonly title: string
-  readonly detail: string
-  readonly progress: { readonly value: number; readonly max: number } | undefined
 }
 
 /** Time without a block, in target spacings, that is worth a remark: by chance it occurs once in many years. */
@@ -45,11 +40,8 @@ const importWords = ({ done, phase, total }: NonNullable<SyncFacts["importing"]>
   progress: total > 0 ? { value: Math.min(done, total), max: total } : undefined
 })
 
-const pace = (facts: SyncFacts, left: number): string => {
-  const { speed } = facts
-  if (speed === undefined || speed <= 0) return ""
-  return ` ${rate(speed)}, about ${duration(left / speed)} left.`
-}
+const pace = ({ report: { secondsLeft }, speed }: SyncFacts): string =>
+  speed === undefined || speed <= 0 ? "" : ` ${rate(speed)}.${leftText(secondsLeft)}`
 
 const syncWords = (facts: SyncFacts): SyncWords => {
   const { headers, height, now, tipTime } = facts
@@ -77,13 +69,15 @@ const syncWords = (facts: SyncFacts): SyncWords => {
   return {
     tone: "busy",
     title: "Syncing",
-    detail: `${reached}, from ${distance(tipTime - now)}.${pace(facts, target - height)}`,
+    detail: `${reached}, from ${distance(tipTime - now)}.${pace(facts)}`,
     progress
   }
 }
 
 export const statusWords = (facts: SyncFacts): SyncWords => {
-  const { active, height, importing, loading, now, onDemand, peers, spacing, syncing, tipTime } = facts
+  const { active, importing, loading, now, onDemand, peers, report, spacing, syncing, tipTime } = facts
+  // With a window, names are known beyond the chain.
+  const height = report.window === undefined ? facts.height : report.height
   if (importing !== undefined) return importWords(importing)
   if (loading) {
     return { tone: "busy", title: "Starting", detail: "The node takes in what was stored.", progress: undefined }
@@ -99,6 +93,7 @@ export const statusWords = (facts: SyncFacts): SyncWords => {
     const progress = syncing && target > height ? { value: height, max: target } : undefined
     return { tone: "attention", title, detail, progress }
   }
+  if (report.window !== undefined) return lightWords(report, report.window)
   if (syncing) return syncWords(facts)
   if (!onDemand && now - tipTime > SILENT_BLOCKS * spacing) {
     return {

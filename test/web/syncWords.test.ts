@@ -1,7 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { SyncReport } from "../../src/light/syncReport.ts"
 import { statusWords, type SyncFacts } from "../../src/web/syncWords.ts"
 
 const NOW = 1_800_000_000
+
+const REPORT: SyncReport = {
+  phase: "ready",
+  proof: "full",
+  height: 800_000,
+  headers: 800_000,
+  synced: true,
+  percent: 100,
+  secondsLeft: 0,
+  window: undefined
+}
 
 /** A node at the tip of a public network. */
 const READY: SyncFacts = {
@@ -15,12 +27,20 @@ const READY: SyncFacts = {
   importing: undefined,
   peers: 8,
   active: true,
+  report: REPORT,
   speed: undefined,
   spacing: 600,
   onDemand: false
 }
 
-const SYNCING: SyncFacts = { ...READY, syncing: true, height: 200_000, tipTime: NOW - 86_400 * 3_000, speed: 100 }
+const SYNCING: SyncFacts = {
+  ...READY,
+  syncing: true,
+  height: 200_000,
+  tipTime: NOW - 86_400 * 3_000,
+  report: { ...REPORT, phase: "blocks", height: 200_000, synced: false, percent: 25, secondsLeft: 6_000 },
+  speed: 100
+}
 
 describe("statusWords", () => {
   it.each<[string, SyncFacts, string, string]>([
@@ -66,7 +86,7 @@ describe("statusWords", () => {
     const words = statusWords(SYNCING)
     assert.strictEqual(
       words.detail,
-      "Block 200,000 of 800,000, 25.0 %, from 8 yr. ago. 100 blocks/s, about 1 hour 40 minutes left."
+      "Block 200,000 of 800,000, 25.0 %, from 8 yr. ago. 100 blocks/s. About 1 hour 40 minutes left."
     )
     assert.deepStrictEqual(words.progress, { value: 200_000, max: 800_000 })
   })
@@ -85,5 +105,45 @@ describe("statusWords", () => {
 
   it("never shows completion too early", () => {
     assert.include(statusWords({ ...SYNCING, height: 799_999 }).detail, "99.9 %")
+  })
+
+  it.each<[Partial<SyncReport>, string, string, number | undefined]>([
+    [
+      { phase: "headers", percent: 12.3, secondsLeft: undefined },
+      "Fetching headers",
+      "800,000 headers so far. Then come the last blocks, which have all names.",
+      12.3
+    ],
+    [
+      { phase: "window", percent: 45.6, secondsLeft: 12 },
+      "Fetching the last blocks",
+      "16,000 of the last 36,100 blocks, the newest first. About 12 seconds left.",
+      45.6
+    ],
+    [
+      { phase: "signatures", percent: 1, secondsLeft: 90, synced: true },
+      "Answering, and checking signatures",
+      "Names are known up to block 800,000. 1,200 signatures to check. About 1 minute 30 seconds left.",
+      1
+    ],
+    [
+      { phase: "blocks", percent: 2, secondsLeft: 7_200, synced: true, proof: "signatures" },
+      "Answering, and checking the whole chain",
+      "Names are known up to block 800,000. Answers come from the last blocks of the chain with the most work, " +
+      "and their signatures are checked (signatures). About 2 hours left.",
+      2
+    ],
+    [
+      { phase: "ready", secondsLeft: 0, synced: true },
+      "Up to date",
+      "Names are known up to block 800,000. Answers come from the last blocks of the chain with the most work (work).",
+      undefined
+    ]
+  ])("says what a node with a window does: %o", (change, title, detail, value) => {
+    const window = { blocks: 16_000, of: 36_100, names: 90_000, unchecked: 1_200 }
+    const report: SyncReport = { ...REPORT, proof: "work", synced: false, window, ...change }
+    const words = statusWords({ ...READY, syncing: true, height: 0, report })
+    assert.deepStrictEqual([words.title, words.detail, words.progress?.value], [title, detail, value])
+    assert.include(statusWords({ ...READY, height: 0, report, peers: 0 }).detail, "Block 800,000 is the last one known")
   })
 })

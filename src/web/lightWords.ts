@@ -1,0 +1,46 @@
+import type { SyncReport, WindowReport } from "../light/syncReport.ts"
+import { count, counted } from "./format.ts"
+import { leftText, type SyncWords } from "./words.ts"
+
+/** Describes in words a node that answers from the last blocks of the chain. */
+
+const TITLES: Readonly<Record<SyncReport["phase"], string>> = {
+  headers: "Fetching headers",
+  window: "Fetching the last blocks",
+  signatures: "Answering, and checking signatures",
+  blocks: "Answering, and checking the whole chain",
+  ready: "Up to date"
+}
+
+const proofText = ({ proof }: SyncReport): string =>
+  proof === "work"
+    ? "Answers come from the last blocks of the chain with the most work (work)."
+    : "Answers come from the last blocks of the chain with the most work, and their signatures are checked (signatures)."
+
+const detailOf = (report: SyncReport, { blocks, of, unchecked }: WindowReport): string => {
+  const { headers, height, phase, secondsLeft } = report
+  const left = leftText(secondsLeft)
+  const known = `Names are known up to block ${count(height)}.`
+  switch (phase) {
+    case "headers":
+      return `${counted(headers, "header")} so far.${left} Then come the last blocks, which have all names.`
+    case "window":
+      return `${count(blocks)} of the last ${counted(of, "block")}, the newest first.${left}`
+    case "signatures":
+      return `${known} ${counted(unchecked, "signature")} to check.${left}`
+    case "blocks":
+      return `${known} ${proofText(report)}${left}`
+    case "ready":
+      return `${known} ${proofText(report)}`
+  }
+}
+
+export const lightWords = (report: SyncReport, window: WindowReport): SyncWords => {
+  const { percent, phase } = report
+  return {
+    tone: phase === "ready" ? "good" : "busy",
+    title: TITLES[phase],
+    detail: detailOf(report, window),
+    progress: phase === "ready" ? undefined : { value: percent, max: 100 }
+  }
+}

@@ -346,5 +346,6 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
         Effect.forkScoped
       )
     }
-    return Effect.raceAll([Deferred.await(failed), control.failure, part.failure])
+    // `raceAll` waits for a success, and these only fail.
+    return Effect.raceFirst(Deferred.await(failed), Effect.raceFirst(control.failure, part.failure))
   }).pipe(Effect.withSpan("svcd.node.start"), Effect.annotateLogs("subsystem", "chain"))

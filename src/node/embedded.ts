@@ -17,6 +17,7 @@ import { NameClient } from "../client/NameClient.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
+import { LightPart } from "../light/LightPart.ts"
 import { makeNameAnswers } from "../light/NameAnswers.ts"
 import { SyncReporter } from "../light/SyncReporter.ts"
 import { completeNames } from "../names/completeNames.ts"
@@ -40,7 +41,7 @@ export const embeddedSettings = (
   { embedded, network }: DecodedConfig,
   cores = availableParallelism()
 ): Either.Either<Settings, InvalidConfig> => {
-  const { bootstrapPeers, dataDir, disableWallet, maxPeers } = embedded
+  const { bootstrapPeers, dataDir, disableWallet, maxPeers, sync } = embedded
   const argv = [
     `-network=${network}`,
     `-datadir=${dataDir}`,
@@ -50,7 +51,9 @@ export const embeddedSettings = (
     `-maxoutbound=${maxPeers}`,
     ...bootstrapPeers.map((address) => `-addpeer=${formatHostPort(address)}`),
     `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
-    `-disablewallet=${disableWallet ? 1 : 0}`
+    `-disablewallet=${disableWallet ? 1 : 0}`,
+    // A directory with a part of the chain, too, can stay with the window.
+    `-sync=${sync ?? "full"}`
   ]
   const input = {
     argv,
@@ -138,10 +141,15 @@ const make = (config: DecodedConfig, settings: Settings) =>
     yield* openWallet(config.embedded)
     const missing = yield* missingBlocks(settings)
     const reporter = yield* SyncReporter
+    const part = yield* LightPart
     const answers = yield* makeNameAnswers(missing)
     const { requireProof } = config
     const names = yield* EmbeddedNames.make({ answers, report: reporter.report, requireProof })
-    const source = { report: reporter.report, interval: REPORT_INTERVAL, best: "full" } as const
+    const source = {
+      report: reporter.report,
+      interval: REPORT_INTERVAL,
+      best: part.stays ? "signatures" : "full"
+    } as const
     const operations = yield* EmbeddedOperations.make({
       config: config.embedded,
       names: yield* completeNames(missing),

@@ -154,23 +154,23 @@ const plain = (field: string): string => field.replaceAll(/[_-]/g, "").toLowerCa
 
 const FIELDS: ReadonlyMap<string, string> = new Map(Object.keys(Config.fields).map((field) => [plain(field), field]))
 
-/** Finds a field that does not exist, such as a misspelled one: the client would do without what the program wants. */
-const unknownField = (config: ClientConfig): InvalidConfig | undefined => {
-  for (const given of Object.keys(config)) {
-    const exact = FIELDS.get(plain(given))
-    if (exact === given) continue
-    const meant = exact ?? FIELDS.get(nearest(plain(given), FIELDS.keys()) ?? "")
-    const hint = meant === undefined ? `the fields are ${[...FIELDS.values()].join(", ")}` : `did you mean ${meant}?`
-    return new InvalidConfig({
-      field: given.slice(0, LONGEST_FIELD),
-      reason: `is no field of the configuration; ${hint}`
-    })
+const isField = (name: string): boolean => FIELDS.get(plain(name)) === name
+
+/** Finds a misspelled field: the client would do without what the program wants. */
+const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
+  for (const field of Object.keys(config)) {
+    if (isField(field)) continue
+    const meant = FIELDS.get(plain(field)) ?? FIELDS.get(nearest(plain(field), FIELDS.keys()) ?? "")
+    if (meant !== undefined) {
+      return new InvalidConfig({ field, reason: `is no field of the configuration; did you mean ${meant}?` })
+    }
   }
   return undefined
 }
 
-/** Characters of an unknown field in a message. */
-const LONGEST_FIELD = 40
+/** Fields that are not the client's: a program may keep other settings in the same object. */
+export const foreignFields = (config: ClientConfig): ReadonlyArray<string> =>
+  Object.keys(config).filter((field) => !isField(field))
 
 type Fields = { readonly [K in keyof typeof Config.fields]?: (typeof Config.Type)[K] }
 
@@ -233,8 +233,8 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
 export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
   Either.gen(function*() {
     const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)
-    const unknown = unknownField(config)
-    if (unknown !== undefined) return yield* Either.left(unknown)
+    const wrong = misspelled(config)
+    if (wrong !== undefined) return yield* Either.left(wrong)
     const peers = yield* peersOf(fields)
     const address = yield* daemonOf(fields)
     const credentials = yield* credentialsOf(fields)

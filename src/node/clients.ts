@@ -16,8 +16,10 @@ const decoding = <E>(
   layerOf: (decoded: DecodedConfig) => Promise<Layer.Layer<NameClient, E>>
 ): Layer.Layer<NameClient, E | InvalidConfig> =>
   Layer.unwrapEffect(Effect.gen(function*() {
-    const { decodeConfig } = yield* Effect.promise(() => import("../client/config.ts"))
+    const { decodeConfig, foreignFields } = yield* Effect.promise(() => import("../client/config.ts"))
     const decoded = yield* decodeConfig(config)
+    const fields = foreignFields(config)
+    if (fields.length > 0) yield* Effect.logWarning("unknown fields of the configuration have no effect", { fields })
     return yield* Effect.promise(() => layerOf(decoded))
   }))
 

@@ -59,13 +59,13 @@ const chooseChainState = (own: string): Effect.Effect<ChainStateInUse, StorageFa
     const { invalid } = chosen
     if (invalid !== undefined) {
       const { notice } = yield* DataHealth
-      yield* notice({
+      yield* Effect.asVoid(notice({
         what: "chainstate_snapshot",
         reason:
           `the snapshot of block ${displayHash(invalid.hash)} is invalid: ${invalid.reason}. The node continues from ` +
           "its own chain state. This notice ends at the first start after another snapshot was loaded, or after the " +
           "folder chainstate_snapshot was deleted"
-      })
+      }))
     }
     return chosen
   })

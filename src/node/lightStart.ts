@@ -202,7 +202,7 @@ const handover = (light: LightNode, stop: Effect.Effect<void>) =>
       first: different.slice(0, SHOWN).map(printable)
     })
     yield* retire(stop, directory, true)
-    yield* health.notice(differenceNotice)
+    yield* Effect.asVoid(health.notice(differenceNotice))
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 
 /** The light node in its file, without a network. */

@@ -44,8 +44,8 @@ describe("Warnings", () => {
         const { raised: stream } = yield* Warnings.Warnings
         yield* Effect.forkScoped(Stream.runForEach(stream, (warning) => Effect.sync(() => void raised.push(warning))))
         yield* eventually("the first is raised", () => raised.length === 1)
-        yield* health.notice({ what: "blocks", reason: "block 9 is missing" })
-        yield* health.notice({ what: "blocks", reason: "block 9 is missing" })
+        yield* Effect.asVoid(health.notice({ what: "blocks", reason: "block 9 is missing" }))
+        yield* Effect.asVoid(health.notice({ what: "blocks", reason: "block 9 is missing" }))
         yield* eventually("the second is raised", () => raised.length === 2)
         assert.deepStrictEqual(raised, ["names.db: page 7 is damaged", "blocks: block 9 is missing"])
         assert.deepStrictEqual(yield* current, raised)

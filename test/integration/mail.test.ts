@@ -50,7 +50,10 @@ const follow = async (printed: string, at: number, filled: Readonly<Record<strin
   return await tell("/bin/sh", ["-c", line.replace("svcd-cli", `'${process.execPath}' '${CLI}'`)])
 }
 
-/** A node with the name id/alice, a relay that asks it, and the server that the relay hands mail to. */
+/**
+ * A node with the name id/alice, registered by the two calls that Namecoin Core has too, a relay that asks it, and the
+ * server that the relay hands mail to.
+ */
 const makePlace = Effect.gen(function*() {
   const node = yield* startNode(yield* temporaryDirectory)
   yield* node.ready
@@ -61,9 +64,9 @@ const makePlace = Effect.gen(function*() {
   const daemon = ["-network", "regtest", "-rpcaddr", `127.0.0.1:${node.port}`]
   const prepared = yield* run("svcd-mail", "register", "alice", "--forward", "o'alice@example.org", ...daemon)
   assert.strictEqual(prepared.code, 0, prepared.stderr)
-  const [txid, rand] = yield* Schema.decode(Commitment)(yield* Effect.promise(() => follow(prepared.stdout, 0)))
+  const [txid, rand] = yield* Schema.decode(Commitment)(yield* Effect.promise(() => follow(prepared.stdout, 1)))
   yield* mine(DEPTH)
-  yield* Effect.promise(() => follow(prepared.stdout, 1, { TXID: txid, RAND: rand }))
+  yield* Effect.promise(() => follow(prepared.stdout, 2, { TXID: txid, RAND: rand }))
   yield* mine(1)
 
   const upstream = yield* testUpstream({ login: ["relay", PASSWORD] })
@@ -132,7 +135,7 @@ const arriving = async (send: () => Promise<unknown>) => {
 }
 
 describe("mail to a name", () => {
-  it("is registered by the commands that svcd-mail prints, on whichever network the daemon is", async () => {
+  it("is registered by the commands that svcd-mail prints, on the network of the daemon", async () => {
     const { node } = made()
     const address = `127.0.0.1:${node.port}`
     const shown = await Effect.runPromise(run("svcd-mail", "lookup", "Alice", "--json", "-rpcaddr", address))

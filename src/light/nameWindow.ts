@@ -96,7 +96,8 @@ const extendDown = (changes: WindowChanges, { added, params, proof }: OlderOpera
   }
   const operation = operationOf(added)
   const input = inputSpending(decodeTransaction(tail), operation)
-  if (input < 0) return break_()
+  // A name that has expired cannot be updated, whoever signs.
+  if (input < 0 || isExpired(effect, heightOfOperation(since), params)) return break_()
   const { amount, name, script } = operation
   changes.putLink({ name, id: since, tx: tail, input, script, amount })
   changes.putProof(name, { ...begun(added), unchecked: proof.unchecked + 1, broken: proof.broken })

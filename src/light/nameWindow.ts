@@ -87,8 +87,13 @@ interface OlderOperation {
 const extendDown = (changes: WindowChanges, { added, params, proof }: OlderOperation): void => {
   const { effect } = added
   const { since, tail } = proof
+  // The chain goes on below a break: if a reorganization removes it, the older ones still count.
   const break_ = (): void =>
-    changes.putProof(effect.name, { ...proof, tail: undefined, broken: earliest(since, proof.broken) })
+    changes.putProof(effect.name, {
+      ...begun(added),
+      unchecked: proof.unchecked,
+      broken: earliest(since, proof.broken)
+    })
   if (tail === undefined) {
     // The chain begins with a registration: the name has to be free at that height.
     if (!isExpired(effect, heightOfOperation(since), params)) break_()

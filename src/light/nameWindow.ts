@@ -101,7 +101,7 @@ const extendDown = (changes: WindowChanges, { added, params, proof }: OlderOpera
   }
   const operation = operationOf(added)
   const input = inputSpending(decodeTransaction(tail), operation)
-  // A name that has expired cannot be updated, whoever signs.
+  // A name that has expired cannot be updated, not even by its owner.
   if (input < 0 || isExpired(effect, heightOfOperation(since), params)) return break_()
   const { amount, name, script } = operation
   changes.putLink({ name, id: since, tx: tail, input, script, amount })

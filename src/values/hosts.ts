@@ -7,13 +7,13 @@ export const isIpv4Text = (text: string): boolean => IPV4.test(text)
 
 const GROUP = /^[0-9a-f]{1,4}$/i
 
-/** The groups of a part of an IPv6 address; the last two may be an IPv4 address. */
-const groupsOf = (part: string): ReadonlyArray<number> | undefined => {
+/** The groups of a part of an IPv6 address. At the end of the address, an IPv4 address may stand for two. */
+const groupsOf = (part: string, isEnd: boolean): ReadonlyArray<number> | undefined => {
   if (part === "") return []
   const pieces = part.split(":")
   const groups: Array<number> = []
   for (const [at, piece] of pieces.entries()) {
-    if (at === pieces.length - 1 && isIpv4Text(piece)) {
+    if (isEnd && at === pieces.length - 1 && isIpv4Text(piece)) {
       const [a = 0, b = 0, c = 0, d = 0] = piece.split(".").map(Number)
       groups.push(a * 256 + b, c * 256 + d)
     } else if (GROUP.test(piece)) groups.push(Number.parseInt(piece, 16))
@@ -27,9 +27,9 @@ export const canonicalIpv6 = (text: string): string | undefined => {
   if (text.length > 45) return undefined
   const halves = text.split("::")
   const [front = "", back] = halves
-  if (halves.length > 2 || (back !== undefined && isIpv4Text(front))) return undefined
-  const before = groupsOf(front)
-  const after = groupsOf(back ?? "")
+  if (halves.length > 2) return undefined
+  const before = groupsOf(front, back === undefined)
+  const after = groupsOf(back ?? "", true)
   if (before === undefined || after === undefined) return undefined
   const missing = 8 - before.length - after.length
   if (back === undefined ? missing !== 0 : missing < 1) return undefined

@@ -159,7 +159,10 @@ describe("spans of the chain", () => {
         const [block] = blocks
         if (block === undefined) return assert.fail("the fixture has no blocks")
         assert.strictEqual((yield* Effect.flip(chain.sink.submit(block))).message, failure.message)
-        const ends = log.spans.map(({ exit, name }) => [name, exit === undefined ? "runs" : Exit.isFailure(exit)])
+        const trace = log.named("svcd.chain.submit")[0]?.traceId
+        const ends = log.spans.filter(({ traceId }) => traceId === trace).map((
+          { exit, name }
+        ) => [name, exit === undefined ? "runs" : Exit.isFailure(exit)])
         assert.deepStrictEqual(ends, [
           ["svcd.chain.submit", true],
           ["svcd.chain.connect", false],

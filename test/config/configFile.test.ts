@@ -112,7 +112,8 @@ describe("fromFile", () => {
       "loadblock",
       "loadsnapshot",
       "reindex",
-      "reindex-chainstate"
+      "reindex-chainstate",
+      "reindexnames"
     ])
   })
 })

@@ -34,10 +34,20 @@ const text = method({
   handler: ({ length }) => Effect.succeed("y".repeat(length))
 })
 
+const short = method({
+  name: "short",
+  group: "Hidden",
+  summary: "Answers with so many texts of 10,000 characters: up to 256 are encoded at once.",
+  params: { count: int32("How many.") },
+  results: ANY_RESULT,
+  examples: [],
+  handler: ({ count }) => Effect.succeed(Array.from({ length: count }, () => "z".repeat(10_000)))
+})
+
 /** 2 MB for bodies and 2.5 MB for answers, of which one caller may hold half. */
 const small = () => new MemoryBudget(10_000_000)
 
-const METHODS = [...FAKE_METHODS, pieces, text]
+const METHODS = [...FAKE_METHODS, pieces, short, text]
 
 const call = (name: string, ...params: ReadonlyArray<unknown>) => ({ id: 1, method: name, params })
 
@@ -90,12 +100,15 @@ for (const fastLane of [true, false]) {
         })
         const long = yield* post(call("pieces", 5_000))
         assert.deepStrictEqual(JSON.parse(long.text).error.code, -7)
-        const whole = yield* post(call("text", 2_000_000))
+        const longText = yield* post(call("text", 2_000_000))
+        assert.deepStrictEqual(JSON.parse(longText.text).error.code, -7)
+        assert.deepStrictEqual(refused, [])
+        assert.include((yield* post(call("text", 500_000))).text, "yyy")
+        yield* eventually("no answer is held", () => budget.held("rpc_answers") === 0)
+        const whole = yield* post(call("short", 200))
         assert.strictEqual(whole.status, 503)
         assert.match(whole.text, /^The memory for answers is full/)
         assert.deepStrictEqual(refused, [503])
-        assert.include((yield* post(call("text", 500_000))).text, "yyy")
-        yield* eventually("no answer is held", () => budget.held("rpc_answers") === 0)
       }))
 
     it.scopedLive("evicts the caller that holds the most when another caller needs the memory", () =>

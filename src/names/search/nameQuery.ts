@@ -41,6 +41,7 @@ export const queryFault = ({ key, text, value, ...rest }: NameQuery): string | u
   if ((text?.length ?? 0) > LONGEST_QUERY || (value?.length ?? 0) > LONGEST_QUERY) {
     return `text and value must have at most ${LONGEST_QUERY} characters`
   }
+  if (text?.includes("\0") === true) return "text must not contain the character U+0000"
   if (value !== undefined && key === undefined) return "value needs a key"
   const { changedSince, expiresWithin, owner, prefix } = rest
   return [text, key, owner, prefix, changedSince, expiresWithin].every((given) => given === undefined)

@@ -1,5 +1,8 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
 import { filtered, wantsNotices } from "../../names/events/EventFilter.ts"
@@ -14,7 +17,7 @@ import { type EventQuery, readEventQuery } from "./eventQuery.ts"
 /** `GET /events`: what happens to names, from a cursor on (docs/events.md). */
 
 /** Time without an event after which the reader gets its position. */
-const HEARTBEAT = "15 seconds"
+const HEARTBEAT = Duration.seconds(15)
 
 /** Characters of events that are written at a time, about. */
 const PIECE = 65_536
@@ -90,23 +93,28 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
     write: (write) =>
       Effect.gen(function*() {
         yield* write(form.position(begin))
+        let written = yield* Clock.currentTimeMillis
         let changed: Effect.Effect<void> = Effect.void
         for (let at = begin;;) {
           const news = log.news()
           const page = yield* nextPage(query, at, changed)
-          if (page === undefined) {
-            yield* write(form.position(at))
-            continue
+          if (page !== undefined) {
+            yield* writePage(query, form, page)(write)
+            at = page.next
+            changed = page.isEnd ? news : turnOfEventLoop
           }
-          yield* writePage(query, form, page)(write)
-          at = page.next
-          changed = page.isEnd ? news : Effect.yieldNow()
+          const now = yield* Clock.currentTimeMillis
+          if (page !== undefined && wantedOf(query, page).length > 0) written = now
+          if (page !== undefined && now - written < Duration.toMillis(HEARTBEAT)) continue
+          // Also while the reader catches up past events that it does not want.
+          yield* write(form.position(at))
+          written = now
         }
       }).pipe(
         Effect.catchAll((failure) =>
           Effect.zipRight(
             logged(failure),
-            write(form.event(encodeJson({ type: "error", error: failure.message }), begin))
+            write(form.failure(encodeJson({ type: "error", error: failure.message })))
           )
         )
       )
@@ -129,7 +137,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
           at = taken.length < wanted.length && last !== undefined ? last.cursor : page.next
           isEnd = page.isEnd && taken.length === wanted.length
           if (isEnd && (found.length > 0 || seconds === 0)) return
-          if (isEnd) yield* news
+          yield* isEnd ? news : turnOfEventLoop
         }
       })
       yield* seconds === 0 ? gather : Effect.timeoutOption(gather, `${seconds} seconds`)

@@ -10,6 +10,7 @@ import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { jsonLines, serverSentEvents } from "../../../src/web/events/eventForms.ts"
 import { eventsPage } from "../../../src/web/events/eventsPage.ts"
 import { applyAll, blockAt, type Operation, text, withNewDb } from "../../names/blocks.ts"
 import { Branches } from "../../names/events/world.ts"
@@ -111,6 +112,13 @@ const LISTS: ReadonlyArray<ReadonlyArray<Operation>> = [
   [{ name: text("d/a"), rand, value: text("1") }, { name: text("id/b"), rand, value: text("2"), owner: ALICE_SCRIPT }],
   [{ name: text("d/a"), value: text("3") }]
 ]
+
+describe("serverSentEvents", () => {
+  it("has no cursor at the end of a stream, so that the reader keeps its own", () => {
+    assert.strictEqual(serverSentEvents.failure("{}"), "data: {}\n\n")
+    assert.strictEqual(jsonLines.failure("{}"), "{}\n")
+  })
+})
 
 describe("GET /events", () => {
   it.live("sends past and new events as Server-Sent Events, and resumes behind the last one received", () =>

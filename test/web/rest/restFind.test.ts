@@ -72,6 +72,7 @@ layer(methodNode())("GET /rest/names.json", (it) => {
         Effect.map(rest.answer(pageRequest(`${FIND_PATH}?${query}`)), ({ body, status }) => `${status} ${String(body)}`)
       assert.match(yield* refused(""), /^400 give at least one of/)
       assert.match(yield* refused("text=ab"), /^400 text must have at least 3 characters/)
+      assert.match(yield* refused("text=abc%00d"), /^400 text must not contain the character U\+0000/)
       assert.match(yield* refused("key=mx"), /^400 key must be one of/)
       assert.match(yield* refused("owner=none"), /^400 invalid address/)
       assert.match(yield* refused("text=abc&limit=x"), /^400 limit must be a whole number/)

@@ -19,7 +19,7 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
 }>() {}
 
 /** Default of `maxTipAge`. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
-const MAX_TIP_AGE = 86_400
+export const MAX_TIP_AGE = 86_400
 
 export interface SyncStatusOptions {
   /** Whether the node connects to no peers: then no blocks are expected. */

@@ -14,7 +14,7 @@ import type { BlocksAhead, Chain } from "../chain/Chain.ts"
 import { acceptHeaders, type ChainSink, type Delivery } from "../chain/ChainSink.ts"
 import { BlockNotFound } from "../chain/errors.ts"
 import { BlockIndex, NONE } from "../chain/index/BlockIndex.ts"
-import { statusOver, type SyncStatus, type SyncStatusOptions } from "../chain/SyncStatus.ts"
+import { MAX_TIP_AGE, statusOver, type SyncStatus, type SyncStatusOptions } from "../chain/SyncStatus.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Reject } from "../consensus/Reject.ts"
@@ -308,7 +308,10 @@ const make = (
     yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("2 seconds")))
     yield* Effect.addFinalizer(() => flush)
 
-    const complete = Effect.map(status.syncing, (syncing) => chain.isComplete && !syncing)
+    const { maxTipAge = MAX_TIP_AGE, offline } = options.status
+    // Not only until the first time: peers that withhold new blocks must not make new names look free.
+    const isRecent = (): boolean => params.noRetargeting || offline || index.time(tree.tip()) >= now() - maxTipAge
+    const complete = Effect.map(status.syncing, (syncing) => chain.isComplete && !syncing && isRecent())
     return {
       params,
       chain: {

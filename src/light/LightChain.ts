@@ -170,7 +170,7 @@ export class LightChain {
     const { headers: { best: { reachable } }, high, index } = this
     if (high === NONE || index.compareWork(reachable, high) <= 0) return false
     const fork = index.height(index.forkPoint(reachable, high))
-    const isLost = this.range.high === NONE ? fork < this.height : fork < this.low
+    const isLost = this.range.high === NONE ? fork < this.height : fork < this.lowestFork
     if (!isLost) return false
     const { low } = this
     this.high = NONE
@@ -184,6 +184,11 @@ export class LightChain {
     }
     this.begin()
     return true
+  }
+
+  /** The lowest block that a reorganization can go back to: below it, the window does not keep what was replaced. */
+  private get lowestFork(): Height {
+    return Math.max(this.low, this.height - KEPT_EXPIRED)
   }
 
   /** Drops waiting blocks that the window can no longer take: invalid ones, and those of branches that lost. */
@@ -286,7 +291,7 @@ export class LightChain {
       if (index.compareWork(end, high) <= 0) continue
       const fork = index.height(index.forkPoint(end, high))
       const branch = Array.from({ length: index.height(end) - fork }, (_, i) => index.ancestor(end, fork + 1 + i))
-      if (fork < this.low || !branch.every((id) => this.waiting.has(id))) continue
+      if (fork < this.lowestFork || !branch.every((id) => this.waiting.has(id))) continue
       changes.removeFrom(fork + 1)
       this.high = index.ancestor(high, fork)
       for (const id of branch) this.addAbove(changes, id)

@@ -221,7 +221,8 @@ export const isLight = (
 ): Either.Either<boolean, InvalidConfig> => {
   const has = (...path: ReadonlyArray<string>): boolean => existsSync(join(settings.dataDir, ...path))
   const { sync, wallet, walletPassphrase } = embedded
-  if (sync === "full" || has("chainstate", "chainstate.db")) return Either.right(false)
+  const isFull = has("chainstate", "chainstate.db") || has("chainstate_snapshot", "chainstate.db")
+  if (sync === "full" || isFull) return Either.right(false)
   if (sync === "light") {
     return requireProof === "full"
       ? Either.left(new InvalidConfig({ field: "requireProof", reason: "a light client has no answer that is full" }))

@@ -176,7 +176,10 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         Stream.mapConcatEffect((event) =>
           Effect.gen(function*() {
             const { hash, height } = event.block
-            const asOf = yield* freshnessFor("full")
+            // While a window answers, the chain behind it connects blocks of long ago.
+            const asOf = answers.fromWindow()
+              ? { height, synced: false, proof: "full" as const }
+              : yield* freshnessFor("full")
             const told: Array<NameChange> = []
             for (const record of yield* inBlock(hash, height)) {
               const fixed = fixedPart(record, params)

@@ -60,6 +60,17 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return { height: tip.height, synced: yield* light.complete, proof }
     })
 
+  /** Reads names with the state that the answer rests on. Reads again if that changed meanwhile. */
+  const steady = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<readonly [A, Freshness], E> =>
+    Effect.gen(function*() {
+      for (let before = yield* asOf("work");;) {
+        const found = yield* read
+        const after = yield* asOf("work")
+        if (before.height === after.height && before.synced === after.synced) return [found, after] as const
+        before = after
+      }
+    })
+
   const refused = (fresh: Freshness, options: Requirement): Effect.Effect<never, NotSynced> =>
     Effect.flatMap(report, (now) => notSynced(fresh, now, options))
 
@@ -67,9 +78,9 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
     Effect.gen(function*() {
       const bytes = yield* nameBytes(name)
       const options = requiring(given, { requireProof })
-      const found = yield* light.resolve(bytes)
+      const [found, state] = yield* steady(light.resolve(bytes))
       // That there is no operation rests on the blocks, and has nothing to sign.
-      const fresh = yield* asOf(found?.proof ?? "signatures")
+      const fresh: Freshness = { ...state, proof: found?.proof ?? "signatures" }
       if (isTooWeak(fresh, options)) return yield* refused(fresh, options)
       const fixed = found === undefined ? undefined : fixedPart(found.record, params)
       const record = fixed === undefined ? undefined : recordAt(fixed, fresh, params)
@@ -87,10 +98,9 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
     Effect.gen(function*() {
       const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
       const options = requiring(given, { requireProof })
-      const fresh = yield* asOf("work")
+      const [all, fresh] = yield* steady(Stream.runCollect(light.scan(prefix)))
       // Without the oldest blocks of the window, the list would lack names.
       if (!fresh.synced) return yield* refused(fresh, {})
-      const all = yield* Stream.runCollect(light.scan(prefix))
       const records = [...all].flatMap(({ proof, record }) => {
         const fixed = fixedPart(record, params)
         const shown = fixed === undefined ? undefined : recordAt(fixed, { ...fresh, proof }, params)

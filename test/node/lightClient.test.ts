@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Option, Stream } from "effect"
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { decodeConfig } from "../../src/client/config.ts"
 import { type ClientConfig, NameClient } from "../../src/client/NameClient.ts"
@@ -94,8 +94,11 @@ describe("a light client in a program", () => {
       writeFileSync(join(dataDir, "wallet.json"), "")
       assert.isFalse(yield* light({ dataDir }))
       assert.isTrue(yield* light({ dataDir, sync: "light" }))
-      mkdirSync(join(dataDir, "chainstate"))
-      writeFileSync(join(dataDir, "chainstate", "chainstate.db"), "")
-      assert.isFalse(yield* light({ dataDir, sync: "light" }))
+      for (const folder of ["chainstate_snapshot", "chainstate"]) {
+        mkdirSync(join(dataDir, folder))
+        writeFileSync(join(dataDir, folder, "chainstate.db"), "")
+        assert.isFalse(yield* light({ dataDir, sync: "light" }), folder)
+        rmSync(join(dataDir, folder), { recursive: true })
+      }
     }))
 })

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Effect, Runtime } from "effect"
+import { Effect, Layer, Runtime } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
@@ -78,12 +78,11 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
       count: Effect.succeed({ inbound, outbound: peers.length - inbound })
     })
     return yield* makeStatusPage({ overviewMs }).pipe(
-      Effect.provide(wholeAnswers),
+      Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provide(servicesOf(chain)),
       Effect.provideService(NameDb, names),
       Effect.provideService(Mempool, pool),
       Effect.provideService(SyncStatus, status),
-      Effect.provide(DataHealth.layer),
       Effect.provideService(PeerManager, manager)
     )
   })

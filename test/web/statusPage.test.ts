@@ -203,12 +203,11 @@ layer(methodNode())("on a chain full of names", (it) => {
       const manager = peerManager({ peers: Effect.sync(() => (made++, [])) })
       const pageFor = (overviewMs: number) =>
         makeStatusPage({ overviewMs }).pipe(
-          Effect.provide(wholeAnswers),
+          Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
           Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, names),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
-          Effect.provide(DataHealth.layer),
           Effect.provideService(PeerManager, manager)
         )
       const slow = yield* pageFor(60_000)
@@ -225,12 +224,11 @@ layer(methodNode())("on a chain full of names", (it) => {
       const { chain, names, pool, status } = yield* MethodNode
       const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
         makeStatusPage().pipe(
-          Effect.provide(wholeAnswers),
+          Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
           Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, { ...names, resolve }),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
-          Effect.provide(DataHealth.layer),
           Effect.provideService(PeerManager, peerManager())
         )
       const failure = new StorageUnavailable({ file: "names.db", doing: "reading", reason: "<disk> gone" })

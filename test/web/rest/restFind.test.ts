@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Effect, Layer, TestClock } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { pageRequest } from "../../../src/http/Pages.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
@@ -22,11 +22,10 @@ const OPTIONS = {
 const handler = Effect.gen(function*() {
   const node = yield* MethodNode
   return yield* restFind.pipe(
-    Effect.provide(wholeAnswers),
+    Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
     Effect.provide(servicesOf(node.chain)),
     Effect.provideService(NameDb, node.names),
     Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(false) }),
-    Effect.provide(DataHealth.layer),
     Effect.provideService(NodeOptions, OPTIONS)
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Logger } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { isStream, type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
@@ -26,11 +26,10 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
   Effect.gen(function*() {
     const node = yield* MethodNode
     return yield* restNames.pipe(
-      Effect.provide(wholeAnswers),
+      Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provide(servicesOf(node.chain)),
       Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
-      Effect.provide(DataHealth.layer),
       Effect.provideService(NodeOptions, OPTIONS)
     )
   })

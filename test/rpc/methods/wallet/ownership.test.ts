@@ -51,8 +51,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   }).pipe(
     Effect.provideServiceEffect(NameDb, Effect.map(MethodNode, ({ names }) => names)),
     Effect.provideServiceEffect(SyncStatus, Effect.map(MethodNode, ({ status }) => status)),
-    Effect.provide(DataHealth.layer),
-    Effect.provide(Layer.mock(Warnings, { current: Effect.succeed([]) })),
+    Effect.provide(Layer.merge(DataHealth.layer, Layer.mock(Warnings, { current: Effect.succeed([]) }))),
     Effect.provideServiceEffect(
       Mempool,
       Effect.map(MethodNode, ({ pool }) => ({ ...pool, pending: () => [PENDING] }))

@@ -113,6 +113,16 @@ const checkRegister = async (config, call) => {
   assert.equal(await app.end(), 0, app.stderr)
 }
 
+/** Follows the names of a daemon from the first block on, until the copy has a name. The stream ends with the daemon. */
+const checkReplica = async ({ rpcAddr }) => {
+  const { follow } = await import(pathToFileURL(example("replica")))
+  const replica = { names: new Map(), cursor: "0" }
+  void follow(rpcAddr, replica).catch(() => undefined)
+  const name = Buffer.from(ACTIVE).toString("hex")
+  for (const end = Date.now() + 60_000; !replica.names.has(name) && Date.now() < end;) await sleep(50)
+  assert.ok(replica.names.get(name)?.value.includes(ADDRESS), `${replica.names.size} names`)
+}
+
 const CHECKS = {
   "effect-app": async (config) => {
     const app = await startEffectApp(config)
@@ -130,7 +140,7 @@ try {
   const packed = readdirSync(join(folder, "names")).filter((file) => file.endsWith(".ts")).map((file) =>
     basename(file, ".ts")
   )
-  assert.deepEqual(packed.sort(), [...Object.keys(CHECKS), "register"].sort(), "each example has a check")
+  assert.deepEqual(packed.sort(), [...Object.keys(CHECKS), "register", "replica"].sort(), "each example has a check")
 
   // With a node of their own first: what is mined later would let the names expire.
   await withDaemon(join(folder, "node_modules", ".bin"), datadir, () => undefined)
@@ -145,6 +155,8 @@ try {
       await check(config)
       console.log(`${name} works over the daemon`)
     }
+    await checkReplica(config)
+    console.log("replica works over the daemon")
     await checkRegister(config, call)
     console.log("register works over the daemon")
   })

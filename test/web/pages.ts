@@ -79,8 +79,8 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
     })
     return yield* makeStatusPage({ overviewMs }).pipe(
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-      Effect.provide(servicesOf(chain)),
       Effect.provideService(NameDb, names),
+      Effect.provide(servicesOf(chain)),
       Effect.provideService(Mempool, pool),
       Effect.provideService(SyncStatus, status),
       Effect.provideService(PeerManager, manager)

@@ -204,8 +204,8 @@ layer(methodNode())("on a chain full of names", (it) => {
       const pageFor = (overviewMs: number) =>
         makeStatusPage({ overviewMs }).pipe(
           Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-          Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, names),
+          Effect.provide(servicesOf(chain)),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
           Effect.provideService(PeerManager, manager)
@@ -225,8 +225,8 @@ layer(methodNode())("on a chain full of names", (it) => {
       const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
         makeStatusPage().pipe(
           Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-          Effect.provide(servicesOf(chain)),
           Effect.provideService(NameDb, { ...names, resolve }),
+          Effect.provide(servicesOf(chain)),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
           Effect.provideService(PeerManager, peerManager())

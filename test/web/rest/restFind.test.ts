@@ -23,8 +23,8 @@ const handler = Effect.gen(function*() {
   const node = yield* MethodNode
   return yield* restFind.pipe(
     Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-    Effect.provide(servicesOf(node.chain)),
     Effect.provideService(NameDb, node.names),
+    Effect.provide(servicesOf(node.chain)),
     Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(false) }),
     Effect.provideService(NodeOptions, OPTIONS)
   )

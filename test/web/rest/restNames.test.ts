@@ -27,8 +27,8 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
     const node = yield* MethodNode
     return yield* restNames.pipe(
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-      Effect.provide(servicesOf(node.chain)),
       Effect.provideService(NameDb, { ...node.names, ...change }),
+      Effect.provide(servicesOf(node.chain)),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
       Effect.provideService(NodeOptions, OPTIONS)
     )

@@ -42,7 +42,7 @@ export type EventFailure = CursorUnusable | StorageFailure
 
 /**
  * The log of name events, from any cursor on: past events and new ones are read in pages in the same way. A reader that
- * comes back after a reorganization is told first what was undone.
+ * comes back after a reorganization first receives what was undone.
  */
 export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
   readonly params: ConsensusParams

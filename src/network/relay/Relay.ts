@@ -344,7 +344,7 @@ export const make = (
           wtxidRelay: peer.hello.wtxidRelay,
           unlimited: peer.permissions.has("relay")
         })
-        // An inbound peer is told in the rounds: at once it would know that they are our own.
+        // An inbound peer gets the announcement in a round: at once it would know that they are our own.
         if (!peer.inbound) { for (const entry of mempool.unbroadcast()) enqueue(state, entry) }
         tellFeeFilter(state, yield* status.initialDownload, now)
       })

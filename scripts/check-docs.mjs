@@ -194,7 +194,7 @@ const describedMethods = async () => {
     "-loglevel",
     "error"
   ]
-  const node = spawn(process.execPath, [join(project, "build/src/bin/svcd.js"), ...flags], {
+  const node = spawn(process.execPath, [join(project, "build/bin/svcd.js"), ...flags], {
     stdio: ["ignore", "inherit", "inherit"]
   })
   const ended = new Promise((resolve) => node.once("exit", resolve))

@@ -46,7 +46,7 @@ export class NodeProcess {
     this.directory = directory ?? mkdtempSync(join(tmpdir(), "svcd-bench-"))
     this.child = spawn(process.execPath, [
       ...runtime,
-      program ?? join(ROOT, "build/src/bin/svcd.js"),
+      program ?? join(ROOT, "build/bin/svcd.js"),
       "-network",
       "regtest",
       "-datadir",

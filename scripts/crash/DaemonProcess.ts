@@ -15,7 +15,7 @@ export interface DaemonOptions {
 /** The outcome of a start: ready to answer, or ended with the text on standard error. */
 export type Start = { readonly ready: true } | { readonly ready: false; readonly reason: string }
 
-const BUILT = join(ROOT, "build/src/bin/svcd.js")
+const BUILT = join(ROOT, "build/bin/svcd.js")
 
 /** The most milliseconds that a start may take. */
 const START_PATIENCE = 120_000

@@ -3,11 +3,10 @@ import { Effect, Exit, Schedule, Schema, Scope } from "effect"
 import { execFile, execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/certificate.ts"
 import { temporaryDirectory } from "../support/chain.ts"
-import { freePort, run, start, startNode } from "../support/daemon.ts"
+import { freePort, program, run, start, startNode } from "../support/daemon.ts"
 import { testUpstream } from "../support/smtp.ts"
 
 /** From an empty wallet to a mail that arrives: the programs of the build, and mail clients from Debian. */
@@ -41,13 +40,11 @@ const tell = async (program: string, args: ReadonlyArray<string>, input = ""): P
   return (await running).stdout
 }
 
-const CLI = fileURLToPath(new URL("../../build/src/bin/svcd-cli.js", import.meta.url))
-
 /** Runs the command line number `at` that a tool printed, with the placeholders filled in, as a user would. */
 const follow = async (printed: string, at: number, filled: Readonly<Record<string, string>> = {}): Promise<string> => {
   const lines = printed.split("\n").filter((line) => line.startsWith("svcd-cli "))
   const line = Object.entries(filled).reduce((text, [word, value]) => text.replace(word, value), lines[at] ?? "exit 9")
-  return await tell("/bin/sh", ["-c", line.replace("svcd-cli", `'${process.execPath}' '${CLI}'`)])
+  return await tell("/bin/sh", ["-c", line.replace("svcd-cli", `'${process.execPath}' '${program("svcd-cli")}'`)])
 }
 
 /**

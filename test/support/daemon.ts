@@ -9,7 +9,7 @@ import { ownFixture } from "./fixtures.ts"
 import { madeOnce } from "./madeOnce.ts"
 
 /** Programs of the build: `npm test` builds before it tests. */
-const program = (name: string): string => join(bundled(inject("sharedDirectory")), `${name}.js`)
+export const program = (name: string): string => join(bundled(inject("sharedDirectory")), `${name}.js`)
 
 /** A loopback port without a listener. */
 export const freePort = Effect.async<number, Error>((resume) => {

@@ -5,7 +5,7 @@ import { OPERATIONS_PER_BLOCK } from "../NameEntry.ts"
 /**
  * A place in the log of name events: behind an event of a block. As text it is `a` for the version, the height, the
  * number within the block and the block: `a0832100.01048593.0123456789abcdef`. Texts of one version are in the order of
- * their places. Clients keep the text and do not read it.
+ * their places; a fourth part is the `base`. Clients keep the text and do not read it.
  */
 export interface EventCursor {
   /** -1 before the first block. */
@@ -17,6 +17,11 @@ export interface EventCursor {
   readonly number: number
   /** The first 8 bytes of the block's hash in wire order, in hexadecimal digits; empty before the first block. */
   readonly block: string
+  /**
+   * While blocks are undone: the height down to which they are. The names of the blocks undone so far have the records of
+   * that block, so the others have to follow, also if the chain changes again and has them back.
+   */
+  readonly base?: Height | undefined
 }
 
 /**
@@ -57,18 +62,23 @@ export const endOf = ({ hash, height }: { readonly height: Height; readonly hash
 const VERSION = "a"
 const HEIGHT_DIGITS = 7
 const NUMBER_DIGITS = 8
-const PATTERN = /^a([0-9]{7})\.([0-9]{8})\.([0-9a-f]{16})$/
+const PATTERN = /^a([0-9]{7})\.([0-9]{8})\.([0-9a-f]{16})(?:\.([0-9]{7}))?$/
 
-export const cursorText = ({ block, height, number }: EventCursor): string =>
-  height < 0
-    ? "0"
-    : `${VERSION}${String(height).padStart(HEIGHT_DIGITS, "0")}.${String(number).padStart(NUMBER_DIGITS, "0")}.${block}`
+const heightText = (height: Height): string => String(height).padStart(HEIGHT_DIGITS, "0")
+
+export const cursorText = ({ base, block, height, number }: EventCursor): string => {
+  if (height < 0) return "0"
+  const place = `${VERSION}${heightText(height)}.${String(number).padStart(NUMBER_DIGITS, "0")}.${block}`
+  return base === undefined ? place : `${place}.${heightText(base)}`
+}
 
 /** Reads the text of a cursor; `undefined` for any other text. `0` is the beginning. */
 export const readCursorText = (text: string): EventCursor | undefined => {
   if (text === "0") return BEGINNING
-  const [, height, number, block] = PATTERN.exec(text) ?? []
+  const [, height, number, block, base] = PATTERN.exec(text) ?? []
   if (height === undefined || number === undefined || block === undefined) return undefined
-  const found = { height: Number(height), number: Number(number), block }
-  return phaseOf(found.number) <= EventPhase.undone ? found : undefined
+  const place = { height: Number(height), number: Number(number), block }
+  const found = base === undefined ? place : { ...place, base: Number(base) }
+  const isBelow = base === undefined || Number(base) < found.height
+  return phaseOf(found.number) <= EventPhase.undone && isBelow ? found : undefined
 }

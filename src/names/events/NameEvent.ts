@@ -45,6 +45,8 @@ export interface ExpiringEvent extends Placed {
 }
 
 export interface UndoneName {
+  /** Behind this name. */
+  readonly cursor: EventCursor
   readonly name: Bytes
   /** The record without the blocks that left the best chain; `undefined` if there is none. */
   readonly record: NameEntry | undefined

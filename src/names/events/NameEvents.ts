@@ -19,7 +19,7 @@ import { BEGINNING, cursorText, endOf, type EventCursor, readCursorText } from "
 import type { NameEvent } from "./NameEvent.ts"
 import type { OperationLog } from "./OperationLog.ts"
 import { readEvents } from "./readEvents.ts"
-import { type EventTree, HeadersByHeight, isHalfUndone, resumption } from "./resume.ts"
+import { type EventTree, HeadersByHeight, resumption } from "./resume.ts"
 import { type TouchedName, undoneEvent } from "./undone.ts"
 
 /** Some events in their order, and the place behind them. */
@@ -75,7 +75,7 @@ const KEPT_PAGES = 4
 
 const NOTHING = { events: [], isEnd: true } as const
 
-/** A block that left the chain: its names have to be read before the events that undo it. */
+/** A block to undo: its names have to be read before the events that undo it. */
 interface StaleBlock {
   readonly hash: Bytes
   readonly height: Height
@@ -102,14 +102,14 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     { from, notices }: EventOptions & { readonly from: EventCursor }
   ): EventPage => {
     const hashAt = (height: Height): Bytes => tree.hash(tree.ancestor(tip, height)).slice()
-    const place = isHalfUndone(from) ? behindParent(tip, from.height) : from
-    return { ...readEvents(log, { params, hashAt }, { from: place, notices }), height: tree.height(tip) }
+    return { ...readEvents(log, { params, hashAt }, { from, notices }), height: tree.height(tip) }
   }
 
-  const behindParent = (tip: HeaderId, height: Height): EventCursor =>
-    height === 0 ? BEGINNING : endOf({ height: height - 1, hash: tree.hash(tree.ancestor(tip, height - 1)) })
-
-  const undoing = (from: EventCursor, { hash, height }: StaleBlock): Effect.Effect<EventPage, EventFailure> =>
+  const undoing = (
+    from: EventCursor,
+    { hash, height }: StaleBlock,
+    options: EventOptions
+  ): Effect.Effect<EventPage, EventFailure> =>
     Effect.flatMap(
       Effect.mapError(
         touchedBy(hash, height),
@@ -120,8 +120,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
         Effect.flatten(readLog((log): Effect.Effect<EventPage, EventFailure> => {
           const place = placeIn(log, from)
           // Another reorganization came meanwhile.
-          if (place === undefined || place.resumes.type !== "stale") return page(from, { notices: false })
-          const { block, fork } = place.resumes
+          if (place === undefined || place.resumes.type !== "undo") return page(from, options)
+          const { base, block } = place.resumes
           const parent = tree.parent(block)
           const event = undoneEvent(log, {
             touched,
@@ -129,7 +129,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
             from,
             at: { hash, height },
             parent: { hash: tree.hash(parent).slice(), height: height - 1 },
-            fork: tree.height(fork)
+            base
           })
           return Effect.succeed({ events: [event], next: event.cursor, isEnd: false, height: tree.height(place.tip) })
         }))
@@ -146,8 +146,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
           return Effect.succeed(pageOn(log, tip, { from, notices }))
         case "ahead":
           return Effect.succeed(nothing)
-        case "stale":
-          return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height })
+        case "undo":
+          return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height }, { notices })
         case "early":
         case "unknown":
           return unusable(from, resumes.type)

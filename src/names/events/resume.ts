@@ -1,13 +1,16 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { type HeaderId, headerId, type Height } from "../../protocol/keys.ts"
-import { blockKey, type EventCursor, EventPhase, phaseOf } from "./EventCursor.ts"
+import { blockKey, type EventCursor } from "./EventCursor.ts"
 
 /** Where a reader with a cursor goes on. */
 export type Resumption =
   /** Behind the cursor: its block is in the chain. */
   | { readonly type: "on" }
-  /** Its block left the chain, which it has in common up to the header `fork`. */
-  | { readonly type: "stale"; readonly block: HeaderId; readonly fork: HeaderId }
+  /**
+   * Its block is undone, to the records of the block at the height `base`: it left the chain, or the reader was on the
+   * way down to there when the chain changed again.
+   */
+  | { readonly type: "undo"; readonly block: HeaderId; readonly base: Height }
   /** The chain of the names does not reach the block yet. */
   | { readonly type: "ahead" }
   /** The block is below the first one whose events are known. */
@@ -73,15 +76,16 @@ export const resumption = (cursor: EventCursor, chain: NamesChain): Resumption =
   if (cursor.height < 0) return { type: "on" }
   if (cursor.height < beginning) {
     // Among the operations below the beginning only a reader of this state has a place.
-    return { type: hasBlock(chain, { ...cursor, height: beginning }) ? "on" : "early" }
+    const hasPlace = cursor.base === undefined && hasBlock(chain, { ...cursor, height: beginning })
+    return { type: hasPlace ? "on" : "early" }
   }
-  if (hasBlock(chain, cursor)) return { type: "on" }
+  if (cursor.base === undefined && hasBlock(chain, cursor)) return { type: "on" }
   const block = headers.find(cursor)
   if (block === NO_HEADER) return { type: "unknown" }
   const fork = tree.forkPoint(block, tip)
-  if (fork === tip && isAwaited(tree, block)) return { type: "ahead" }
-  return tree.height(fork) < beginning ? { type: "early" } : { type: "stale", block, fork }
+  const { base = Infinity } = cursor
+  const isBehind = fork === tip && tree.height(tip) < Math.min(base, cursor.height)
+  if (isBehind && isAwaited(tree, block)) return { type: "ahead" }
+  const down = Math.min(base, tree.height(fork))
+  return down < beginning ? { type: "early" } : { type: "undo", block, base: down }
 }
-
-/** Whether a reader had begun to undo the block of its cursor. If the block is in the chain again, all its events come again. */
-export const isHalfUndone = ({ number }: EventCursor): boolean => phaseOf(number) === EventPhase.undone

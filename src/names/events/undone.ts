@@ -3,11 +3,10 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { type Height, nameKey } from "../../protocol/keys.ts"
 import { firstOperationAt } from "../NameEntry.ts"
-import { blockKey, endOf, type EventCursor, EventPhase, indexOf, numberIn } from "./EventCursor.ts"
+import { blockKey, endOf, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
 import type { UndoneEvent, UndoneName } from "./NameEvent.ts"
 import type { OperationLog } from "./OperationLog.ts"
 import { expiredFrom } from "./readEvents.ts"
-import { isHalfUndone } from "./resume.ts"
 
 /** A name that a block sets, and the owner's script. */
 export interface TouchedName {
@@ -26,12 +25,12 @@ export interface Undoing {
   readonly from: EventCursor
   readonly at: Cursor
   readonly parent: Cursor
-  /** The height of the last block that the two branches share. */
-  readonly fork: Height
+  /** The height down to which blocks are undone. */
+  readonly base: Height
 }
 
 /** The names of a block in one order: those that it set, and those that had expired at its height. */
-const changedNames = (log: OperationLog, { at, fork, params, touched }: Undoing): ReadonlyArray<Touched> => {
+const changedNames = (log: OperationLog, { at, base, params, touched }: Undoing): ReadonlyArray<Touched> => {
   const changed = new Map<string, Touched>()
   for (const { name, owner } of touched) {
     const known = changed.get(nameKey(name))
@@ -39,9 +38,9 @@ const changedNames = (log: OperationLog, { at, fork, params, touched }: Undoing)
     else if (!known.owners.some((other) => equal(other, owner))) known.owners.push(owner)
   }
   const updated = expiredFrom(at.height, params)
-  if (updated !== undefined && updated <= fork) {
+  if (updated !== undefined && updated <= base) {
     const range = { from: firstOperationAt(updated), to: firstOperationAt(updated + 1) }
-    for (const { record: { name } } of log.newest(range, firstOperationAt(fork + 1))) {
+    for (const { record: { name } } of log.newest(range, firstOperationAt(base + 1))) {
       if (!changed.has(nameKey(name))) changed.set(nameKey(name), { name, owners: [] })
     }
   }
@@ -54,21 +53,23 @@ interface Touched {
 }
 
 /**
- * The next event that undoes a block which left the chain. Each name has the record of the fork: the blocks between are
- * undone too, and the blocks of the best chain behind the fork follow as events.
+ * The next event that undoes a block. Each name has the record of the base: the blocks between are undone too, and those
+ * of the best chain above the base follow as events.
  */
 export const undoneEvent = (log: OperationLog, undoing: Undoing): UndoneEvent => {
-  const { at, fork, from, parent } = undoing
+  const { at, base, from, parent } = undoing
   const changed = changedNames(log, undoing)
-  const first = isHalfUndone(from) ? indexOf(from.number) + 1 : 0
-  const names = changed.slice(first, first + NAMES_AT_ONCE).map(({ name, owners }): UndoneName => ({
+  const done: EventCursor = parent.height > base ? { ...endOf(parent), base } : endOf(parent)
+  const behind = (index: number): EventCursor =>
+    index === changed.length - 1
+      ? done
+      : { height: at.height, number: numberIn({ phase: EventPhase.undone, index }), block: blockKey(at.hash), base }
+  const first = phaseOf(from.number) === EventPhase.undone ? indexOf(from.number) + 1 : 0
+  const names = changed.slice(first, first + NAMES_AT_ONCE).map(({ name, owners }, i): UndoneName => ({
+    cursor: behind(first + i),
     name,
-    record: log.recordBelow(name, firstOperationAt(fork + 1)),
+    record: log.recordBelow(name, firstOperationAt(base + 1)),
     owners
   }))
-  const last = first + names.length
-  const cursor = last < changed.length
-    ? { height: at.height, number: numberIn({ phase: EventPhase.undone, index: last - 1 }), block: blockKey(at.hash) }
-    : endOf(parent)
-  return { type: "undone", cursor, height: at.height, hash: at.hash, names }
+  return { type: "undone", cursor: names.at(-1)?.cursor ?? done, height: at.height, hash: at.hash, names }
 }

@@ -19,7 +19,8 @@ const recordJson = (context: EventContext, record: NameEntry) => ({
   expires_at: expiresAt(record, context.params)
 })
 
-const undoneJson = (context: EventContext, { name, record }: UndoneName) => ({
+const undoneJson = (context: EventContext, { cursor, name, record }: UndoneName) => ({
+  cursor: cursorText(cursor),
   ...nameTextJson(name, context.nameEncoding),
   namespace: namespaceOf(name),
   record: record === undefined ? null : recordJson(context, record)

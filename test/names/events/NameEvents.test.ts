@@ -3,9 +3,9 @@ import { Chunk, Effect, FastCheck, Fiber, Option, Stream } from "effect"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import { isExpired } from "../../../src/consensus/expiry.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
-import { BEGINNING, cursorText, type EventCursor } from "../../../src/names/events/EventCursor.ts"
+import { BEGINNING, cursorText, type EventCursor, readCursorText } from "../../../src/names/events/EventCursor.ts"
 import type { NameDb } from "../../../src/names/NameDb.ts"
-import { binaryString, EMPTY } from "../../../src/protocol/bytes.ts"
+import { binaryString, EMPTY, equal } from "../../../src/protocol/bytes.ts"
 import { hash256 } from "../../../src/protocol/hash.ts"
 import { applyAll, batches, blockAt, type Operation, text, withNewDb } from "../blocks.ts"
 import { Branches, readAll, recordsOf, Replica } from "./world.ts"
@@ -84,6 +84,113 @@ describe("a replica of the events", () => {
         yield* catchUp
       })
     ), { fastCheck: { numRuns: 40 } })
+
+  it.effect.prop("has the records of names.db though the chain changes while blocks are undone", {
+    common: lists(1, 4),
+    one: lists(1, 12),
+    other: lists(1, 12),
+    third: lists(1, 12),
+    // How far the names go on each branch, how many pages the reader takes, and of the last one how many names.
+    moves: FastCheck.array(
+      FastCheck.record({
+        branch: FastCheck.integer({ min: 0, max: 2 }),
+        part: FastCheck.double({ min: 0, max: 1, noNaN: true }),
+        pages: FastCheck.nat(4),
+        names: FastCheck.nat(3)
+      }),
+      { minLength: 2, maxLength: 8 }
+    )
+  }, ({ common, moves, one, other, third }) =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const shared = branchOf("shared", common, 0)
+        const first = branchOf("one", one, shared.length)
+        // The third forks from the middle of the first.
+        const stem = first.slice(0, Math.ceil(first.length / 2))
+        const chains = [
+          [...shared, ...first],
+          [...shared, ...branchOf("other", other, shared.length)],
+          [...shared, ...stem, ...branchOf("third", third, shared.length + stem.length)]
+        ]
+        const branches = new Branches()
+        for (const chain of chains) branches.add(chain)
+        const events = branches.events(db)
+        const replica = new Replica()
+        let at: EventCursor = BEGINNING
+        let chain: ReadonlyArray<ConnectedBlock> = []
+        const go = (to: ReadonlyArray<ConnectedBlock>) =>
+          Effect.gen(function*() {
+            const same = to.findIndex(({ hash }, i) => chain[i] === undefined || !equal(chain[i].hash, hash))
+            const fork = to[(same < 0 ? to.length : same) - 1]
+            branches.tip = to.at(-1)
+            if (fork !== undefined && chain.length > fork.height + 1) yield* db.follower.rewind(fork)
+            yield* applyAll(db, batches(same < 0 ? [] : to.slice(same), 5))
+            chain = to
+          })
+        for (const { branch, names, pages, part } of moves) {
+          const all = chains[branch] ?? []
+          yield* go(all.slice(0, Math.max(shared.length, Math.ceil(part * all.length))))
+          for (let page = 0; page <= pages; page++) {
+            const [read] = yield* readAll(events, at, { most: 1 })
+            const [event] = read?.events ?? []
+            if (page === pages && event?.type === "undone" && event.names.length > names) {
+              // The reader stops within the names of a block.
+              const taken = event.names.slice(0, names + 1)
+              replica.take({ events: [{ ...event, names: taken }] })
+              at = taken.at(-1)?.cursor ?? at
+            } else if (read !== undefined) {
+              replica.take(read)
+              at = read.next
+            }
+            const text = cursorText(at)
+            assert.deepStrictEqual(readCursorText(text), at)
+          }
+        }
+        // A chain that only got shorter may grow again: its reader waits.
+        yield* go(chains[moves.at(-1)?.branch ?? 0] ?? [])
+        for (const page of yield* readAll(events, at)) replica.take(page)
+        const records = yield* stored(db)
+        assert.deepStrictEqual(new Map([...replica.records].sort()), new Map([...recordsOf(records)].sort()))
+      })
+    ), { fastCheck: { numRuns: 20 } })
+
+  it.effect("has the records of a block that is back in the chain before the reader undid it", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const set = (value: string) => [{ name, rand, value: text(value) }]
+        const first = branchOf("one", [[], set("1"), set("2"), set("3")], 0)
+        const other = branchOf("other", [[], [], [], []], 1)
+        const third = branchOf("third", [[], []], 3)
+        const [genesis, , second] = first
+        const branches = new Branches()
+        branches.add(first)
+        branches.add(other, genesis)
+        branches.add(third, second)
+        const events = branches.events(db)
+        const replica = new Replica()
+        branches.tip = first.at(-1)
+        yield* applyAll(db, [first])
+        const at = (yield* readAll(events, BEGINNING)).map((page) => {
+          replica.take(page)
+          return page.next
+        }).at(-1)
+        if (genesis === undefined || second === undefined || at === undefined) return assert.fail()
+        // The reader undoes the block with the value 3: the other branch has no such name.
+        branches.tip = other.at(-1)
+        yield* db.follower.rewind(genesis)
+        yield* applyAll(db, [other])
+        const [undone] = yield* readAll(events, at, { most: 1 })
+        if (undone === undefined) return assert.fail()
+        replica.take(undone)
+        assert.strictEqual(replica.records.size, 0)
+        // The block with the value 2 is back, without the one above it.
+        branches.tip = third.at(-1)
+        yield* db.follower.rewind(genesis)
+        yield* applyAll(db, [[...first.slice(1, 3), ...third]])
+        for (const page of yield* readAll(events, undone.next)) replica.take(page)
+        assert.deepStrictEqual(new Map(replica.records), recordsOf(yield* stored(db)))
+      })
+    ))
 
   it.effect.prop("has each event once and in order, whatever the cursors between", {
     chain: lists(1, 45),

@@ -26,7 +26,7 @@ export const permissions = ({ byDefault, rights, whitelists }: PermissionSetting
 }
 
 /** What the documents of the listener that need credentials show. */
-const SHOWN = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_show"]
+const SHOWN = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
 
 /** Whether a user may see the documents that need credentials. */
 export const maySeePages = (permitted: Permitted): boolean =>

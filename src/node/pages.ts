@@ -3,7 +3,7 @@ import * as Layer from "effect/Layer"
 import type { Settings } from "../config/settings.ts"
 import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
-import { eventsPage } from "../web/events/eventsPage.ts"
+import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
 import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { startingPage, statusPage } from "../web/statusPage.ts"
@@ -19,6 +19,7 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
     const { install } = yield* Pages.Pages
     yield* install([
       ...(settings.statusPage ? [startingPage] : []),
+      eventsStarting(phase),
       ...(settings.rest ? [restStarting(phase)] : [])
     ])
   })).pipe(Layer.provideMerge(Pages.layer))

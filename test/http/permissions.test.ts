@@ -43,5 +43,10 @@ describe("permissions", () => {
     assert.isTrue(maySeePages(undefined))
     assert.isTrue(maySeePages(permissions({ ...NONE, rights: [{ user: "a", words: ["read"] }] })("a")))
     assert.isFalse(maySeePages(permissions({ ...NONE, whitelists: LIST })("alice")))
+    const shown = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
+    const may = (words: ReadonlyArray<string>) =>
+      maySeePages(permissions({ ...NONE, whitelists: [{ user: "a", words }] })("a"))
+    assert.isTrue(may(shown))
+    for (const left of shown) assert.isFalse(may(shown.filter((word) => word !== left)), left)
   })
 })

@@ -9,7 +9,6 @@ export const findMethods = Effect.map(makeNameSearch, (search) => [
   method({
     name: "name_find",
     group: "Names",
-    heavy: true,
     summary:
       "Finds names by text, by an item of the value, by owner, by their last change or by their expiry. All given " +
       "conditions hold. For the next page, pass next of this page as cursor.",

@@ -9,6 +9,7 @@ import { filtered, wantsNotices } from "../../names/events/EventFilter.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
+import type { Phase } from "../../rpc/Lifecycle.ts"
 import { NodeOptions } from "../../rpc/NodeOptions.ts"
 import { type EventContext, nameEventJson } from "../../rpc/shapes/nameEvent.ts"
 import { type EventForm, jsonLines, serverSentEvents } from "./eventForms.ts"
@@ -44,6 +45,18 @@ const logged = (failure: EventFailure): Effect.Effect<void> =>
 const texts = new WeakMap<NameEvent, string>()
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
+
+/** The answer while the node is starting. A reader comes back: without events the node would look like one that has none. */
+export const eventsStarting = (phase: () => Phase): PageHandler => ({
+  serves: isServed,
+  authenticated: true,
+  answer: () =>
+    Effect.sync(() => {
+      const now = phase()
+      const step = now._tag === "WarmUp" ? now.step : "starting"
+      return json(503, { error: `the node starts: ${step}` }, { "Retry-After": "5" })
+    })
+})
 
 export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOptions> = Effect.gen(function*() {
   const log = yield* NameEvents

@@ -3,9 +3,9 @@
 
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { freePort, withDaemon } from "./packed-daemon.mjs"
@@ -123,7 +123,24 @@ const checkReplica = async ({ rpcAddr }) => {
   assert.ok(replica.names.get(name)?.value.includes(ADDRESS), `${replica.names.size} names`)
 }
 
+/** Reads all changes of a namespace from the first block on, then again what is behind the last of them. */
+const checkChanges = async (config) => {
+  const file = join(mkdtempSync(join(tmpdir(), "svcd-changes-")), "cursor")
+  writeFileSync(file, "0")
+  const first = start("changes", config, file, ACTIVE)
+  await first.says(new RegExp(`registered ${ACTIVE}.*${ADDRESS}`))
+  assert.equal(await first.end(), 0, first.stderr)
+  const cursor = readFileSync(file, "utf8")
+  assert.notEqual(cursor, "0")
+  const second = start("changes", config, file, ACTIVE)
+  await second.says(/going on behind/)
+  assert.equal(await second.end(), 0, second.stderr)
+  assert.ok(!second.stdout.includes("registered"), second.stdout)
+  rmSync(dirname(file), { recursive: true, force: true })
+}
+
 const CHECKS = {
+  changes: checkChanges,
   "effect-app": async (config) => {
     const app = await startEffectApp(config)
     assert.equal(await app.end(), 0, app.stderr)

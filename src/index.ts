@@ -13,6 +13,7 @@ export * as errors from "./client/errors.ts"
 export { ModeAuto, ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
 export type {
   ChangeFilter,
+  ChangeType,
   ClientConfig,
   Freshness,
   ListFilter,
@@ -28,7 +29,7 @@ export type {
 } from "./client/NameClient.ts"
 export type { ProofLevel } from "./light/proof.ts"
 export type { SyncPhase, SyncReport, WindowReport } from "./light/syncReport.ts"
-export { NameExpired, NameNotFound } from "./names/errors.ts"
+export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 
 export * as address from "./protocol/address.ts"

@@ -44,12 +44,13 @@ export {
   WalletLocked
 } from "./client/errors.ts"
 export { DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork } from "./config/dataDirectoryErrors.ts"
-export { NameExpired, NameNotFound } from "./names/errors.ts"
+export { CursorUnusable, NameExpired, NameNotFound } from "./names/errors.ts"
 export { StorageCorrupted, StorageUnavailable } from "./storage/errors.ts"
 export { WalletDamaged } from "./wallet/errors.ts"
 
 export type {
   ChangeFilter,
+  ChangeType,
   ClientConfig,
   Freshness,
   ListFilter,

@@ -4,11 +4,13 @@ import * as Either from "effect/Either"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { formatHostPort } from "../base/addresses.ts"
 import { codeOf } from "../base/errorCode.ts"
 import { shownPath } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
+import { type DocumentRefused, type Lines, openLines } from "../rpc/DocumentLines.ts"
 import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
@@ -41,6 +43,10 @@ export interface DaemonRpc {
     calls: ReadonlyArray<RpcClient.BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcClient.RpcFailure>>, DaemonFailure>
   readonly write: (method: string, params: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
+  /** Connects to read a document line by line, with retries as a read. The stream fails when the connection breaks. */
+  readonly lines: (
+    path: string
+  ) => Effect.Effect<Stream.Stream<Lines, RpcClient.RpcUnreachable>, DaemonFailure | DocumentRefused, Scope.Scope>
 }
 
 /** The failures of a call. The caller explains an `RpcFailure`, which is the daemon's own error. */
@@ -171,21 +177,19 @@ export const make = (
     const { basePath, host, port, secure, timeout, wallet } = config
     const address = formatHostPort({ host, port })
     const identity = yield* identityOf(config)
+    const source = { address: { host, port }, secure, basePath, credentials: identity.current }
     const client = yield* RpcClient.make({
-      address: { host, port },
-      secure,
-      basePath,
-      credentials: identity.current,
+      ...source,
       wallet,
       maxReply: MAX_REPLY,
       timeout
     })
 
     /** Retries a call until it succeeds or a retry is of no use. */
-    const patient = <A>(
-      attempt: Effect.Effect<A, RpcClient.RpcClientError>,
+    const patient = <A, R = never>(
+      attempt: Effect.Effect<A, RpcClient.RpcClientError, R>,
       mayRepeat: (error: RpcClient.RpcClientError) => boolean
-    ): Effect.Effect<A, CallFailure> =>
+    ): Effect.Effect<A, CallFailure, R> =>
       Effect.suspend(() => {
         let last: RpcClient.RpcClientError | undefined
         const loop = Effect.gen(function*() {
@@ -248,8 +252,23 @@ export const make = (
         return Effect.mapError(patient(attempt, mayRepeat), (failure) => sent ? unsure(failure) : failure)
       })
 
+    /** A refusal that does not pass is no failure to repeat. */
+    const document = (path: string) =>
+      openLines(source, path).pipe(
+        Effect.map((lines) => Either.right(lines)),
+        Effect.catchTag("DocumentRefused", (refusal) =>
+          BUSY_STATUS.has(refusal.status)
+            ? new RpcClient.UnexpectedReply({ address, status: refusal.status, reason: refusal.body.trim() })
+            : Effect.succeed(Either.left(refusal)))
+      )
+
     return {
       address,
+      lines: (path) =>
+        Effect.flatMap(
+          Effect.mapError(patient(document(path), () => true), refused),
+          (opened): Effect.Effect<Stream.Stream<Lines, RpcClient.RpcUnreachable>, DocumentRefused> => opened
+        ),
       read: (method, params = []) => patient(client.call(method, params), () => true),
       readAll: (calls) => Effect.mapError(patient(batch(calls), () => true), refused),
       write

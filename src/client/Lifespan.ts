@@ -34,9 +34,11 @@ export class Lifespan {
   readonly during = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ClientFailure, R> =>
     this.guard(Effect.raceFirst(effect, this.failure))
 
-  /** A stream that fails when the client ends. */
+  /** A stream that fails when the client ends: with its reason, whatever it was reading at that moment. */
   readonly stream = <A, E, R>(stream: Stream.Stream<A, E, R>): Stream.Stream<A, E | ClientFailure, R> =>
-    Stream.interruptWhenDeferred(stream, this.ended)
+    Stream.suspend((): Stream.Stream<A, E | ClientFailure, R> =>
+      this.over === undefined ? Stream.interruptWhenDeferred(stream, this.ended) : Stream.fail(this.over)
+    ).pipe(Stream.mapError((failure) => this.over ?? failure))
 }
 
 /** Ends the client when the scope closes, before the finalizers that the scope already has. */

@@ -3,8 +3,9 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
+import type { EventKind } from "../names/events/NameEvent.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import type { ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
+import type { ChangesFailure, ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
 /**
  * Names, as an application sees them. The interface is the same over a daemon (svcd or the reference node) and over a
@@ -39,10 +40,12 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   /** Lists the unexpired names in a namespace: the shortest first, then by their bytes. */
   readonly listNames: (filter?: ListFilter) => Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure>
   /**
-   * The changes of names in blocks from now on, the oldest first. After a reorg the stream emits the affected names
-   * again with their new state. A slow subscriber misses the oldest changes.
+   * The changes of names in blocks, the oldest first: from now on, or behind the cursor of a change that was received
+   * before. No change is missing and none comes twice, however slow the subscriber is and however often a daemon
+   * restarts. Names of blocks that a reorg disconnects come again as `undone`. Fails with `CursorUnusable` if the changes
+   * behind the cursor are not known.
    */
-  readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ReadFailure>
+  readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ChangesFailure>
   /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
   /**
@@ -154,18 +157,43 @@ export interface ListFilter {
   readonly requireProof?: ProofLevel | undefined
 }
 
+/** What happened to a name. */
+export type ChangeType = EventKind
+
+/** The changes that a subscriber wants: those that fit each given part. A part with several values fits if one does. */
 export interface ChangeFilter {
+  /** The cursor of a change: those behind it. `"0"` for all from the first block on, `undefined` for those from now on. */
+  readonly from?: string | undefined
+  /** All but `expiring` by default. `undone` always belongs to it. */
+  readonly types?: ReadonlyArray<ChangeType> | undefined
+  /** Whole names. */
+  readonly name?: string | ReadonlyArray<string> | undefined
   /** The prefix of the names; empty for all. */
-  readonly namespace?: string | undefined
+  readonly namespace?: string | ReadonlyArray<string> | undefined
+  /** Addresses of owners, before or after the change. */
+  readonly owner?: string | ReadonlyArray<string> | undefined
 }
 
-/** An operation on a name, in a block. */
+/** A change of a name, in a block. */
 export interface NameChange {
+  /** `undone`: a reorg disconnected the block. */
+  readonly type: ChangeType
   readonly name: string
-  /** The state of the name after the operation; `undefined` if a reorg removed its only registration. */
+  /**
+   * The state of the name after the change, as of its block; `undefined` if a reorg removed its only registration. A copy
+   * of all names keeps the last record of each.
+   */
   readonly record: NameRecord | undefined
+  /** The state before an operation; `undefined` for a registration, other changes, and where it is not known. */
+  readonly before: NameRecord | undefined
+  /** `expiring`: the name expires in so many blocks unless it is renewed. */
+  readonly blocks: number | undefined
   /** Height of the block, or of the block that a reorg disconnected. */
   readonly height: number
+  /** Its hash. */
+  readonly hash: string
+  /** The place behind the change, for `from`: save it with what the program keeps of the change. Do not read it. */
+  readonly cursor: string
 }
 
 /**

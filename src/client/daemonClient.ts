@@ -10,14 +10,30 @@ import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import { networks } from "../protocol/networks.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
+import { wantedChanges } from "./changeFilter.ts"
 import type { DecodedConfig } from "./config.ts"
-import * as DaemonChanges from "./daemonChanges.ts"
+import * as DaemonBlocks from "./daemonBlocks.ts"
+import * as DaemonEvents from "./daemonEvents.ts"
 import * as DaemonOperations from "./daemonOperations.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import * as DaemonSync from "./daemonSync.ts"
-import { type DaemonFailure, InvalidConfig, type ReadFailure, type ResolveFailure } from "./errors.ts"
+import {
+  type ChangesFailure,
+  type DaemonFailure,
+  InvalidConfig,
+  type ReadFailure,
+  type ResolveFailure
+} from "./errors.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
-import { type Freshness, type ListFilter, NameClient, type NameRecord, type ResolveOptions } from "./NameClient.ts"
+import {
+  type ChangeFilter,
+  type Freshness,
+  type ListFilter,
+  type NameChange,
+  NameClient,
+  type NameRecord,
+  type ResolveOptions
+} from "./NameClient.ts"
 import { freshnessOf, isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
@@ -174,14 +190,21 @@ export const make = (
 
     const source = { report: sync.report, interval, best: "full" } as const
 
-    const changes = DaemonChanges.make({ rpc, params, interval, current })
+    const ofEvents = DaemonEvents.make({ rpc, params, report: sync.report })
+    const ofBlocks = DaemonBlocks.make({ rpc, params, interval, current })
+    const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+      Stream.unwrap(Effect.map(wantedChanges(filter, params.network), (wanted) =>
+        Stream.catchTag(ofEvents(wanted), "NoEvents", ({ from }) =>
+          ofBlocks({ ...wanted, from }))))
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
 
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "daemon",
-      resolveName: (name, options) => lifespan.during(resolveName(name, options)),
-      listNames: (filter) => lifespan.during(listNames(filter)),
+      resolveName: (name, options) =>
+        lifespan.during(resolveName(name, options)),
+      listNames: (filter) =>
+        lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
           Effect.flatMap(
@@ -196,8 +219,7 @@ export const make = (
             (given) => operations.update({ name, nameBytes: given.name, value: given.value }, options)
           )
         ),
-      changes: ({ namespace = "" } = {}) =>
-        lifespan.stream(Stream.filter(changes, ({ name }) => name.startsWith(namespace))),
+      changes: (filter) => lifespan.stream(changes(filter)),
       freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),
       ready: (level = requireProof ?? "work") => lifespan.during(readyOf(source, level)),

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
 import { progressText, SYNC_PHASES } from "../light/syncReport.ts"
-import type { NameExpired, NameNotFound } from "../names/errors.ts"
+import type { CursorUnusable, NameExpired, NameNotFound } from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { WalletDamaged } from "../wallet/errors.ts"
 
@@ -168,6 +168,9 @@ export type ClientFailure = StorageFailure | ClientClosed | InternalError
 
 /** Why names cannot be read. */
 export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | ClientFailure
+
+/** Why changes of names cannot be read. */
+export type ChangesFailure = CursorUnusable | ReadFailure
 
 /** Why a name cannot be resolved. */
 export type ResolveFailure = NameNotFound | NameExpired | ReadFailure

@@ -3,8 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
-import { blockNamesOf } from "../client/blockNames.ts"
-import type { NotSynced, ReadFailure, ResolveFailure } from "../client/errors.ts"
+import { wantedChanges } from "../client/changeFilter.ts"
+import { changesOf } from "../client/changes.ts"
+import type { ChangesFailure, NotSynced, ReadFailure, ResolveFailure } from "../client/errors.ts"
 import type {
   ChangeFilter,
   Freshness,
@@ -14,13 +15,15 @@ import type {
   ResolveOptions
 } from "../client/NameClient.ts"
 import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
-import { type ChainRecord, type FixedPart, fixedPart, recordAt } from "../client/record.ts"
+import { type FixedPart, fixedPart, recordAt } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { filtered, wantsNotices } from "../names/events/EventFilter.ts"
+import { NameEvents } from "../names/events/NameEvents.ts"
 import type { NameEntry } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
@@ -44,8 +47,8 @@ export interface EmbeddedNamesParts {
 /** The reading part of a client over the node in this process. */
 export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
-    const chain = yield* Chain
-    const { params } = chain
+    const { params } = yield* Chain
+    const events = yield* NameEvents
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false, proof: "full" }
@@ -156,43 +159,27 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         return found
       })
 
-    /** The current record of a name, expired or not; `undefined` for an unregistered one. */
-    const current = (name: Bytes): Effect.Effect<NameRecord | undefined, StorageFailure> =>
-      Effect.gen(function*() {
-        const found = yield* answers.resolve(name)
-        const fixed = found === undefined ? undefined : textOf(found.record)
-        return fixed === undefined ? undefined : recordAt(fixed, yield* freshnessFor(found?.proof), params)
-      })
-
-    /** The names that a block sets; none if the block is gone meanwhile. */
-    const inBlock = (hash: Bytes, height: Height): Effect.Effect<ReadonlyArray<ChainRecord>, StorageFailure> =>
-      chain.block(hash).pipe(
-        Effect.map((block) => blockNamesOf(block, height)),
-        Effect.catchTags({ BlockNotFound: () => Effect.succeed([]), BlockUnavailable: () => Effect.succeed([]) })
-      )
-
-    const changes = ({ namespace = "" }: ChangeFilter = {}): Stream.Stream<NameChange, StorageFailure> =>
-      chain.events.pipe(
-        Stream.mapConcatEffect((event) =>
-          Effect.gen(function*() {
-            const { hash, height } = event.block
-            // While a window answers, the chain behind it connects blocks of long ago.
-            const asOf = answers.fromWindow()
-              ? { height, synced: false, proof: "full" as const }
-              : yield* freshnessFor("full")
-            const told: Array<NameChange> = []
-            for (const record of yield* inBlock(hash, height)) {
-              const fixed = fixedPart(record, params)
-              if (fixed === undefined || !fixed.name.startsWith(namespace)) continue
-              const says = event._tag === "BlockConnected"
-                ? recordAt(fixed, asOf, params)
-                : yield* current(record.name)
-              told.push({ name: fixed.name, record: says, height })
-            }
-            return told
-          })
+    /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */
+    const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+      Stream.unwrap(Effect.gen(function*() {
+        const wanted = yield* wantedChanges(filter, params.network)
+        const begin = wanted.from === undefined ? yield* events.now : yield* events.cursor(wanted.from)
+        return events.follow(begin, { notices: wantsNotices(wanted.filter) }).pipe(
+          Stream.mapConcatEffect((page) =>
+            Effect.map(answers.fromWindow() ? Effect.succeed(false) : answers.complete, (complete) => {
+              const asOf = (height: Height): Freshness => ({
+                height,
+                synced: complete && height >= page.height,
+                proof: "full"
+              })
+              return page.events.flatMap((event) => {
+                const told = filtered(wanted.filter, event)
+                return told === undefined ? [] : changesOf({ params, asOf }, told)
+              })
+            })
+          )
         )
-      )
+      }))
 
     const freshness = Effect.flatMap(report, ({ proof }) => freshnessFor(proof))
     return { resolveName, listNames, changes, freshness }

@@ -2,7 +2,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
-import { InternalError, NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
+import { wantedChanges } from "../client/changeFilter.ts"
+import {
+  type ChangesFailure,
+  InternalError,
+  NotSynced,
+  type ReadFailure,
+  type ResolveFailure
+} from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import {
   type ChangeFilter,
@@ -34,7 +41,7 @@ import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { printable } from "../protocol/nameText.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import * as LightChanges from "./lightChanges.ts"
 import { paramsFor } from "./node.ts"
 import * as Peers from "./peers.ts"
 
@@ -111,20 +118,9 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return weak === undefined ? listed : yield* refused(weak.asOf, options)
     })
 
-  const changes = ({ namespace = "" }: ChangeFilter = {}): Stream.Stream<NameChange, StorageFailure> =>
-    light.chain.events.pipe(
-      Stream.mapConcatEffect(({ from, height }) =>
-        Effect.gen(function*() {
-          const fresh = yield* asOf("work")
-          const found = yield* light.operationsFrom(from)
-          return found.filter((entry) => entry.height <= height).flatMap((entry) => {
-            const fixed = fixedPart(entry, params)
-            if (fixed === undefined || !fixed.name.startsWith(namespace)) return []
-            return [{ name: fixed.name, record: recordAt(fixed, fresh, params), height: entry.height }]
-          })
-        })
-      )
-    )
+  const inBlocks = LightChanges.make(light)
+  const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+    Stream.unwrap(Effect.map(wantedChanges(filter, params.network), inBlocks))
 
   return { resolveName, listNames, changes }
 }

@@ -70,7 +70,10 @@ export interface PromiseClient extends AsyncDisposable {
   ) => Promise<OperationResult>
   /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
   readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
-  /** Changes of names in blocks from now on. The loop ends with `break`, with the signal, or with the client. */
+  /**
+   * Changes of names in blocks, from now on or behind a cursor. The loop ends with `break`, with the signal, or with the
+   * client.
+   */
   readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
   /** The height and sync state of the names. */
   readonly freshness: (options?: CallOptions) => Promise<Freshness>

@@ -184,7 +184,7 @@ const failureOf = (error: Json): RpcFailure => {
   })
 }
 
-const basic = ({ password, user }: Credentials): string =>
+export const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
 
 /** Makes a client. Its connections stay open between calls; the scope closes them. */

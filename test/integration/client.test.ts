@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
+import { Chunk, Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
 import { decodeConfig } from "../../src/client/config.ts"
 import * as DaemonClient from "../../src/client/daemonClient.ts"
 import { type NameChange, NameClient, type RegistrationProgress } from "../../src/client/NameClient.ts"
 import { AutoClient } from "../../src/node/clients.ts"
-import { freePort, type Node, startNode } from "../support/daemon.ts"
+import { freePort, type Node, startNode, wholeDirectory } from "../support/daemon.ts"
 import { temporaryDirectory } from "../support/embedded.ts"
+import { eventually } from "../support/eventually.ts"
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
@@ -82,5 +83,42 @@ describe("a client over a running daemon", () => {
         assert.strictEqual(yield* modeAt(`127.0.0.1:${node.port}`), "daemon")
         assert.strictEqual(yield* modeAt(`127.0.0.1:${yield* freePort}`), "embedded")
       }).pipe(Effect.provide(clientOf(node)))
+    }))
+
+  it.scopedLive("tells each change once though the daemon is killed and started again", () =>
+    Effect.gen(function*() {
+      const directory = yield* wholeDirectory
+      const first = yield* startNode(directory)
+      yield* first.ready
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const seen: Array<NameChange> = []
+        yield* Effect.forkScoped(
+          Stream.runForEach(client.changes({ from: "0" }), (change) => Effect.sync(() => void seen.push(change)))
+        )
+        const count = (atLeast: number) => eventually(`${atLeast} changes`, () => seen.length >= atLeast)
+        yield* count(1)
+        let running = first.running
+        for (let round = 0; round < 3; round++) {
+          yield* running.end("SIGKILL")
+          running = (yield* startNode(directory, "-rpcaddr", `127.0.0.1:${first.port}`)).running
+          const isReady = Effect.map(Effect.orElseSucceed(first.status("/ready"), () => 0), (status) => status === 200)
+          yield* eventually("the node", isReady)
+          const address = String(yield* first.call("getnewaddress"))
+          const before = seen.length
+          // The names of the fixture expire.
+          yield* first.call("generatetoaddress", 7, address)
+          yield* count(before + 1)
+        }
+        const height = Number(yield* first.call("getblockcount"))
+        const whole = yield* Effect.fork(Stream.runCollect(
+          client.changes({ from: "0" }).pipe(Stream.takeUntil(({ cursor }) => cursor === seen.at(-1)?.cursor))
+        ))
+        assert.deepStrictEqual(
+          Chunk.toReadonlyArray(yield* Fiber.join(whole)).map(({ cursor, name, type }) => [cursor, type, name]),
+          seen.map(({ cursor, name, type }) => [cursor, type, name])
+        )
+        assert.strictEqual(height, 600 + 3 * 7)
+      }).pipe(Effect.provide(clientOf(first)))
     }))
 })

@@ -1,61 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { type ClientRequest, get, type IncomingMessage } from "node:http"
 import { connect } from "node:net"
 import { type Replica, take } from "../../../examples/replica.ts"
-import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
-import { NameEvents } from "../../../src/names/events/NameEvents.ts"
-import { addressOf, scriptOf } from "../../../src/protocol/address.ts"
 import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
-import { hash256 } from "../../../src/protocol/hash.ts"
-import { regtest } from "../../../src/protocol/networks.ts"
-import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { jsonLines, serverSentEvents } from "../../../src/web/events/eventForms.ts"
-import { eventsPage } from "../../../src/web/events/eventsPage.ts"
-import { applyAll, blockAt, type Operation, text, withNewDb } from "../../names/blocks.ts"
-import { Branches } from "../../names/events/world.ts"
+import { applyAll, text } from "../../names/blocks.ts"
 import { eventually } from "../../support/eventually.ts"
-import { testServer, type TestServerOptions } from "../../support/rpcServer.ts"
-
-const OPTIONS = Layer.succeed(NodeOptions, {
-  nameEncoding: "ascii",
-  valueEncoding: "ascii",
-  allowExpired: false,
-  nameHistory: false,
-  nameHashIndex: false
-})
-
-const rand = Uint8Array.of(1)
-
-const branch = (letter: string, from: number, lists: ReadonlyArray<ReadonlyArray<Operation>>) =>
-  lists.map((list, i): ConnectedBlock => ({ ...blockAt(from + i, list), hash: hash256(text(`${letter}${from + i}`)) }))
-
-const world = (
-  lists: ReadonlyArray<ReadonlyArray<Operation>>,
-  use: (parts: {
-    readonly db: Parameters<Branches["events"]>[0]
-    readonly branches: Branches
-    readonly blocks: ReadonlyArray<ConnectedBlock>
-    readonly port: number
-  }) => Effect.Effect<void, unknown>,
-  options: TestServerOptions = {}
-) =>
-  Effect.scoped(withNewDb((db) =>
-    Effect.gen(function*() {
-      const blocks = branch("a", 0, lists)
-      const branches = new Branches()
-      branches.add(blocks)
-      branches.tip = blocks.at(-1)
-      yield* applyAll(db, [blocks])
-      const { pages, port } = yield* testServer(options)
-      const page = yield* eventsPage.pipe(
-        Effect.provideService(NameEvents, branches.events(db)),
-        Effect.provide(OPTIONS)
-      )
-      yield* pages.install([page])
-      yield* use({ db, branches, blocks, port })
-    })
-  ))
+import { ALICE, ALICE_SCRIPT, branch, LISTS, rand, world } from "./served.ts"
 
 interface Reader {
   readonly request: ClientRequest
@@ -103,15 +55,6 @@ const whole = (port: number, query: string, headers?: Record<string, string>) =>
     yield* eventually("the end of the answer", answered.ended)
     return { status: answered.answer()?.statusCode, json: body(answered) }
   })
-
-const ALICE_SCRIPT = scriptOf({ kind: "pubkeyhash", hash: new Uint8Array(20).fill(7) })
-const ALICE = addressOf(regtest, ALICE_SCRIPT)
-
-const LISTS: ReadonlyArray<ReadonlyArray<Operation>> = [
-  [],
-  [{ name: text("d/a"), rand, value: text("1") }, { name: text("id/b"), rand, value: text("2"), owner: ALICE_SCRIPT }],
-  [{ name: text("d/a"), value: text("3") }]
-]
 
 describe("serverSentEvents", () => {
   it("has no cursor at the end of a stream, so that the reader keeps its own", () => {

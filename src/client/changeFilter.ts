@@ -1,0 +1,76 @@
+import * as Either from "effect/Either"
+import { type EventFilter, isEventKind } from "../names/events/EventFilter.ts"
+import { EVENT_KINDS } from "../names/events/NameEvent.ts"
+import { decodeAddress, scriptOf } from "../protocol/address.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import type { Network } from "../protocol/networks.ts"
+import { InvalidRequest } from "./errors.ts"
+import type { ChangeFilter } from "./NameClient.ts"
+import { nameBytes, namespaceBytes } from "./text.ts"
+
+/** What a subscriber of changes asks for, as bytes. */
+
+/** Values of one part of a filter: as many as a daemon takes. */
+const MAX_VALUES = 100
+
+/** Characters of a cursor: the forms that are known are shorter. */
+const MAX_CURSOR = 100
+
+export interface WantedChanges {
+  /** The text of a cursor; `undefined`: from now on. */
+  readonly from: string | undefined
+  readonly filter: EventFilter
+  /** The same filter in a query of `GET /events`. */
+  readonly query: URLSearchParams
+}
+
+type Read<A> = Either.Either<A, InvalidRequest>
+
+type Field = keyof ChangeFilter
+
+const invalid = (field: Field, reason: string) => Either.left(new InvalidRequest({ field, reason }))
+
+const textsOf = (field: Field, given: string | ReadonlyArray<string> | undefined): Read<ReadonlyArray<string>> => {
+  const texts = given === undefined ? [] : typeof given === "string" ? [given] : given
+  if (!Array.isArray(texts)) return invalid(field, "has to be a text or an array of texts")
+  return texts.length > MAX_VALUES ? invalid(field, `can have ${MAX_VALUES} values at most`) : Either.right(texts)
+}
+
+const cursorOf = (from: string | undefined): Read<string | undefined> =>
+  from === undefined || (typeof from === "string" && from !== "" && from.length <= MAX_CURSOR)
+    ? Either.right(from === "now" ? undefined : from)
+    : invalid("from", "has to be the cursor of a change")
+
+export const wantedChanges = (given: ChangeFilter, network: Network): Read<WantedChanges> =>
+  Either.gen(function*() {
+    const bytesOf = (text: string): Read<Bytes> => {
+      const decoded = decodeAddress(network, text)
+      return "destination" in decoded ? Either.right(scriptOf(decoded.destination)) : invalid("owner", decoded.error)
+    }
+    const from = yield* cursorOf(given.from)
+    const types: ReadonlyArray<string> = yield* textsOf("types", given.types)
+    const unknown = types.find((type) => !isEventKind(type))
+    if (unknown !== undefined) yield* invalid("types", `has to be one of ${EVENT_KINDS.join(", ")}`)
+    const owner = yield* textsOf("owner", given.owner)
+    const names = yield* Either.all((yield* textsOf("name", given.name)).map(nameBytes))
+    // The empty prefix is that of all names.
+    const namespaces = (yield* textsOf("namespace", given.namespace)).filter((prefix) => prefix !== "")
+    const prefixes = yield* Either.all(namespaces.map(namespaceBytes))
+    const owners = yield* Either.all(owner.map(bytesOf))
+    const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => list.length === 0 ? undefined : list
+    const query = new URLSearchParams({ nameEncoding: "hex", valueEncoding: "hex" })
+    for (const name of names) query.append("name", toHex(name))
+    for (const prefix of prefixes) query.append("prefix", toHex(prefix))
+    for (const address of owner) query.append("owner", address)
+    if (types.length > 0) query.append("types", types.join(","))
+    return {
+      from,
+      filter: {
+        names: some(names),
+        prefixes: some(prefixes),
+        owners: some(owners),
+        kinds: some(types.filter(isEventKind))
+      },
+      query
+    }
+  })

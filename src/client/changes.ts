@@ -1,0 +1,69 @@
+import type { ConsensusParams } from "../consensus/params.ts"
+import { cursorText, type EventCursor } from "../names/events/EventCursor.ts"
+import type { EventKind } from "../names/events/NameEvent.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import type { Freshness, NameChange, NameRecord } from "./NameClient.ts"
+import { type ChainRecord, fixedPart, recordAt } from "./record.ts"
+
+/** Changes of names as applications see them, from the events of the chain. */
+
+interface Placed {
+  readonly cursor: EventCursor
+  readonly height: number
+  /** In wire order. */
+  readonly hash: Bytes
+}
+
+/** An event: those of names.db are of this form, and so are those that are read from blocks. */
+export type ChainNameEvent =
+  | Placed & {
+    readonly type: Exclude<EventKind, "undone">
+    readonly record: ChainRecord
+    readonly before?: ChainRecord | undefined
+    readonly blocks?: number
+  }
+  | Placed & {
+    readonly type: "undone"
+    readonly names: ReadonlyArray<{
+      readonly cursor: EventCursor
+      readonly name: Bytes
+      readonly record: ChainRecord | undefined
+    }>
+  }
+
+export interface ChangeContext {
+  readonly params: ConsensusParams
+  /** What is to be said of records of the block at a height. */
+  readonly asOf: (height: number) => Freshness
+}
+
+/** The changes of an event; without names that are not text. */
+export const changesOf = ({ asOf, params }: ChangeContext, event: ChainNameEvent): ReadonlyArray<NameChange> => {
+  const shown = (record: ChainRecord | undefined, height: number): NameRecord | undefined => {
+    const fixed = record === undefined ? undefined : fixedPart(record, params)
+    return fixed === undefined ? undefined : recordAt(fixed, asOf(height), params)
+  }
+  const { height, type } = event
+  const hash = displayHash(event.hash)
+  if (event.type !== "undone") {
+    const record = shown(event.record, height)
+    if (record === undefined) return []
+    const { before, blocks } = event
+    const cursor = cursorText(event.cursor)
+    return [{ type, name: record.name, record, before: shown(before, height), blocks, height, hash, cursor }]
+  }
+  return event.names.flatMap(({ cursor, name, record }): ReadonlyArray<NameChange> => {
+    const text = encodeText(name, "utf8")
+    return text === undefined ? [] : [{
+      type: "undone",
+      name: text,
+      record: shown(record, height - 1),
+      before: undefined,
+      blocks: undefined,
+      height,
+      hash,
+      cursor: cursorText(cursor)
+    }]
+  })
+}

@@ -1,0 +1,65 @@
+import { Effect, Layer } from "effect"
+import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
+import type { PageHandler, Pages } from "../../../src/http/Pages.ts"
+import { NameEvents } from "../../../src/names/events/NameEvents.ts"
+import { addressOf, scriptOf } from "../../../src/protocol/address.ts"
+import { hash256 } from "../../../src/protocol/hash.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { eventsPage } from "../../../src/web/events/eventsPage.ts"
+import { applyAll, blockAt, type Operation, text, withNewDb } from "../../names/blocks.ts"
+import { Branches } from "../../names/events/world.ts"
+import { testServer, type TestServerOptions } from "../../support/rpcServer.ts"
+
+/** A server with `/events` over names.db and branches of blocks. */
+
+const OPTIONS = Layer.succeed(NodeOptions, {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: false,
+  nameHashIndex: false
+})
+
+export const rand = Uint8Array.of(1)
+
+export const branch = (letter: string, from: number, lists: ReadonlyArray<ReadonlyArray<Operation>>) =>
+  lists.map((list, i): ConnectedBlock => ({ ...blockAt(from + i, list), hash: hash256(text(`${letter}${from + i}`)) }))
+
+export const world = (
+  lists: ReadonlyArray<ReadonlyArray<Operation>>,
+  use: (parts: {
+    readonly db: Parameters<Branches["events"]>[0]
+    readonly branches: Branches
+    readonly blocks: ReadonlyArray<ConnectedBlock>
+    readonly port: number
+    readonly page: PageHandler
+    readonly pages: typeof Pages.Service
+  }) => Effect.Effect<void, unknown>,
+  options: TestServerOptions = {}
+) =>
+  Effect.scoped(withNewDb((db) =>
+    Effect.gen(function*() {
+      const blocks = branch("a", 0, lists)
+      const branches = new Branches()
+      branches.add(blocks)
+      branches.tip = blocks.at(-1)
+      yield* applyAll(db, [blocks])
+      const { pages, port } = yield* testServer(options)
+      const page = yield* eventsPage.pipe(
+        Effect.provideService(NameEvents, branches.events(db)),
+        Effect.provide(OPTIONS)
+      )
+      yield* pages.install([page])
+      yield* use({ db, branches, blocks, port, page, pages })
+    })
+  ))
+
+export const ALICE_SCRIPT = scriptOf({ kind: "pubkeyhash", hash: new Uint8Array(20).fill(7) })
+export const ALICE = addressOf(regtest, ALICE_SCRIPT)
+
+export const LISTS: ReadonlyArray<ReadonlyArray<Operation>> = [
+  [],
+  [{ name: text("d/a"), rand, value: text("1") }, { name: text("id/b"), rand, value: text("2"), owner: ALICE_SCRIPT }],
+  [{ name: text("d/a"), value: text("3") }]
+]

@@ -22,8 +22,22 @@ const readStdin = Effect.async<string>((resume) => {
   process.stdin.on("end", () => resume(Effect.succeed(text)))
 })
 
+const output = {
+  write: (text: string) =>
+    Effect.async<void>((resume) => {
+      if (process.stdout.write(text)) return resume(Effect.void)
+      process.stdout.once("drain", () => resume(Effect.void))
+    }),
+  stopped: Effect.async<void>((resume) => {
+    const stop = (): void => resume(Effect.void)
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop)
+    process.stdout.once("close", stop).once("error", stop)
+  })
+}
+
 const input = {
   ...processInput(),
+  output,
   version,
   screen: screenOf(process.stdout, process.env),
   progress: standardTerminal(),

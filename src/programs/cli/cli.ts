@@ -14,6 +14,7 @@ import {
   CLI_HELP,
   CLI_SHELLS,
   type CliCommandLine,
+  type CommandName,
   countOf,
   isCliCommand,
   isShell,
@@ -23,6 +24,7 @@ import { resultText } from "./jsonText.ts"
 import type { NamesCommandOptions } from "./names.ts"
 import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
+import type { WatchOptions } from "./watch.ts"
 
 /**
  * `svcd-cli`: calls one method of a daemon and prints the result (reference/rpc.md 8), or shows node and names in
@@ -156,6 +158,13 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           limit,
           json: line.wants("json")
         })
+      case "watch":
+        return yield* watchNames({ daemon, connection, input }, {
+          prefix: line.words[0],
+          from: line.text("from"),
+          types: line.text("types"),
+          json: line.wants("json")
+        })
       case "lint":
       case "rpcauth":
       case undefined:
@@ -183,12 +192,17 @@ const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> =>
   // Behind the name of a user stands a password.
   if (command === "lint") return words.length > 2 ? ["lint: takes a name and a value; put the value in quotes"] : []
   if (command === "rpcauth") return words.length > 2 ? ["rpcauth: takes a user name and a password"] : []
-  const taken = command === "names" || command === "find" ? 1 : 0
-  return words.slice(taken).map((word) =>
-    `${quotedName(word)}: ${command} takes ${
-      taken === 0 ? "no parameter" : command === "names" ? "one prefix" : "one text"
-    }`
+  const taken = TAKEN[command]
+  return words.slice(taken === undefined ? 0 : 1).map((word) =>
+    `${quotedName(word)}: ${command} takes ${taken ?? "no parameter"}`
   )
+}
+
+/** The parameter of a command that has one. */
+const TAKEN: { readonly [command in CommandName]?: string } = {
+  names: "one prefix",
+  find: "one text",
+  watch: "one prefix"
 }
 
 interface Surroundings {
@@ -283,4 +297,13 @@ const tellFound = (
         ? Effect.succeed(failure(1, `error: the daemon cannot search; "${NAME} name_scan" lists names`))
         : explain(error, { connection, daemon })
     )
+  )
+
+const watchNames = (
+  { connection, daemon, input }: Surroundings,
+  options: WatchOptions
+): Effect.Effect<CliOutcome> =>
+  Effect.promise(() => import("./watch.ts")).pipe(
+    Effect.flatMap(({ watchCommand }) => watchCommand({ daemon, screen: input.screen, output: input.output }, options)),
+    Effect.catchAll((error) => explain(error, { connection, daemon }))
   )

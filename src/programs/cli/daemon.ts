@@ -3,15 +3,17 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import { join } from "node:path"
 import { isLoopback } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { absolutePath, type Credentials, type SettingsInput } from "../../config/settings.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
+import { type DocumentFailure, type Lines, openLines } from "../../rpc/DocumentLines.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import { type CallParams, make, type RpcClientError } from "../../rpc/RpcClient.ts"
+import { type CallParams, make, type RpcClientError, type RpcUnreachable } from "../../rpc/RpcClient.ts"
 
 /** The daemon that svcd-cli calls, with the credentials that are found for it. */
 
@@ -29,6 +31,10 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  /** Connects to read a document line by line. */
+  readonly lines: (
+    path: string
+  ) => Effect.Effect<Stream.Stream<Lines, RpcUnreachable>, DocumentFailure, Scope.Scope>
   /** The cookie file whose contents were tried. */
   readonly triedCookie: () => string | undefined
 }
@@ -66,11 +72,14 @@ const SUBDIRECTORY: Readonly<Record<NetworkName, string>> = { mainnet: "", testn
 const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
   join(homedir, ".namecoin", SUBDIRECTORY[network], ".cookie")
 
-const isStarting = (error: RpcClientError): boolean =>
-  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+type Failure = RpcClientError | DocumentFailure
+
+const isStarting = (error: Failure): boolean =>
+  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp) ||
+  (error._tag === "DocumentRefused" && error.status === 503)
 
 /** Tries again until the time is over, which counts the attempts too. */
-const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) =>
+const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, wait: number | undefined) =>
   wait === undefined ? work : Effect.clockWith((clock) => {
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const deadline = wait === 0 ? Infinity : now() + wait * 1000
@@ -91,9 +100,9 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       tried = absolutePath(cookieFile, input)
       credentials = yield* readCookie(tried, input)
     }
+    const source = { address, credentials: () => credentials }
     const client = yield* make({
-      address,
-      credentials: () => credentials,
+      ...source,
       wallet,
       timeout: timeout === 0 ? ANY_TIME : timeout * 1000
     })
@@ -116,17 +125,18 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
     }
 
     /** Tries the cookies, one after the other, while the daemon asks for other credentials. */
-    const authorized = (once: Effect.Effect<Json, RpcClientError>): Effect.Effect<Json, RpcClientError> =>
-      Effect.catchTag(
+    const authorized = <A, E extends Failure, R>(once: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.catchIf(
         once,
-        "RpcUnauthorized",
-        (error): Effect.Effect<Json, RpcClientError> => found() ? authorized(once) : Effect.fail(error)
+        ({ _tag }) => _tag === "RpcUnauthorized" && found(),
+        () => authorized(once)
       )
 
     return {
       call: (method, params = []) => {
         return waiting(authorized(client.call(method, params)), wait)
       },
+      lines: (path) => waiting(authorized(openLines(source, path)), wait),
       triedCookie: () => tried
     }
   })

@@ -3,6 +3,7 @@ import { formatHostPort } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
+import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
@@ -40,7 +41,7 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
 
 /** Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. */
 export const explain = (
-  error: RpcClientError,
+  error: RpcClientError | DocumentRefused,
   { connection, daemon, method, name }: {
     readonly connection: ConnectionSettings
     readonly daemon: Daemon
@@ -74,6 +75,7 @@ export const explain = (
           "-rpcaddr names another one, -rpcwait waits for it."
       ))
     }
+    case "DocumentRefused":
     case "UnexpectedReply":
       return Effect.succeed(failure(1, `error: ${error.message}`))
   }

@@ -73,6 +73,18 @@ export const CLI_COMMANDS = {
       help: OPTIONS.help
     }
   },
+  watch: {
+    description: "print a line for each change of a name, as it happens",
+    options: {
+      json: switchOption("print JSON"),
+      from: textOption({
+        placeholder: "CURSOR",
+        description: "begin behind this place; 0 for all changes of the past"
+      }),
+      types: textOption({ placeholder: "KINDS", description: "only these kinds of changes, with commas between them" }),
+      help: OPTIONS.help
+    }
+  },
   lint: {
     description: "check a name and a value before you pay for them",
     options: { json: switchOption("print JSON"), help: OPTIONS.help }
@@ -98,6 +110,7 @@ export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
        ${NAME} [flags] find [TEXT] [-key KEY [-value VALUE]] [-owner ADDRESS] [-namespace PREFIX]
                       [-expired] [-limit NUMBER] [-json]
+       ${NAME} [flags] watch [prefix] [-from CURSOR] [-types KINDS] [-json]
        ${NAME} lint NAME VALUE [-json]
        ${NAME} rpcauth USER [PASSWORD] [-json]
 
@@ -119,6 +132,13 @@ Commands that print tables, and JSON with -json
     -namespace PREFIX   names that begin so, such as d/
     -expired            expired names too
     -limit NUMBER       how many names to show (default: 100)
+
+Commands that go on until they are interrupted
+  watch                 print a line for each change of a name, as it happens; with a prefix, of names
+                        that begin so. JSON lines with -json. When interrupted, it prints where to go on
+    -from CURSOR        begin behind this place; 0 for all changes of the past
+    -types KINDS        only these, with commas between them: registered, updated, renewed, transferred,
+                        cleared, expired, expiring
 
 Commands that need no daemon
   lint                  check a name and a value, "-" for standard input: what is wrong, and what
@@ -182,7 +202,8 @@ const ALL = {
   ...CLI_FLAGS,
   ...CLI_COMMANDS.status.options,
   ...CLI_COMMANDS.names.options,
-  ...CLI_COMMANDS.find.options
+  ...CLI_COMMANDS.find.options,
+  ...CLI_COMMANDS.watch.options
 }
 
 export type CliFlagName = keyof typeof ALL
@@ -202,7 +223,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names", "find", "lint", "rpcauth"] as const).filter((command) =>
+    : (["status", "names", "find", "watch", "lint", "rpcauth"] as const).filter((command) =>
       Object.hasOwn(CLI_COMMANDS[command].options, name)
     )
 

@@ -17,6 +17,14 @@ export interface Screen {
   readonly colours: boolean
 }
 
+/** Standard output of a command that goes on until the user ends it. */
+export interface LiveOutput {
+  /** Waits for a reader that is slow. */
+  readonly write: (text: string) => Effect.Effect<void>
+  /** Ends when the user wants no more: SIGINT, SIGTERM, or a pipe that is closed. */
+  readonly stopped: Effect.Effect<void>
+}
+
 export interface CliInput extends SettingsInput {
   readonly version: string
   readonly screen: Screen
@@ -24,6 +32,7 @@ export interface CliInput extends SettingsInput {
   readonly progress: ProgressTerminal | undefined
   /** The text of standard input, for `-stdin` and `-stdinrpcpass`. */
   readonly readStdin: Effect.Effect<string>
+  readonly output: LiveOutput
 }
 
 export const success = (stdout: string): CliOutcome => ({ code: 0, stdout, stderr: "" })

@@ -9,6 +9,7 @@ import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
+import { SILENT } from "../../support/liveOutput.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 
 interface Surroundings {
@@ -29,6 +30,7 @@ const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, termina
     version: "1.2.3",
     screen: { terminal, columns: undefined, colours: false },
     progress: undefined,
+    output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
 

@@ -12,6 +12,7 @@ export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =
     if (answer instanceof RpcFailure) return answer
     return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
   },
+  lines: () => Effect.die("no document was read"),
   triedCookie: () => undefined
 })
 

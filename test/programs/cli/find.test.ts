@@ -38,6 +38,7 @@ describe("svcd-cli find", () => {
               JSON.stringify({ names: at === 2 ? [] : [entry(`d/${at}`, 10)], next: `1.text.${at}`, complete: true })
             ) ?? null
           }),
+        lines: () => Effect.die("no document was read"),
         triedCookie: () => undefined
       }
       const text = yield* findCommand(daemon, PIPE, { ...OPTIONS, namespace: "d/", limit: 2 })

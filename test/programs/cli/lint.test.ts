@@ -3,6 +3,7 @@ import { Effect, Either } from "effect"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { warningsOfCall } from "../../../src/programs/cli/lint.ts"
 import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
+import { SILENT } from "../../support/liveOutput.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
   run({
@@ -15,6 +16,7 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     version: "1.2.3",
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
+    output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
 

@@ -3,6 +3,7 @@ import { Effect, Either, Redacted } from "effect"
 import { parseHashedUser } from "../../../src/config/hashedUser.ts"
 import { admission } from "../../../src/http/auth.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
+import { SILENT } from "../../support/liveOutput.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
   run({
@@ -15,6 +16,7 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     version: "1.2.3",
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
+    output: SILENT,
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
 

@@ -1,0 +1,130 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { fromHex, toHex } from "../../protocol/bytes.ts"
+import { encodeText } from "../../protocol/nameText.ts"
+import type { DocumentFailure } from "../../rpc/DocumentLines.ts"
+import { eventFeed, type FeedLine } from "../../rpc/eventFeed.ts"
+import type { Daemon } from "./daemon.ts"
+import { type CliOutcome, failure, type LiveOutput, NAME, type Screen } from "./outcome.ts"
+import { shownBytes } from "./ownNames.ts"
+import { type Colour, painted } from "./table.ts"
+import { cutTo, shownText } from "./textWidth.ts"
+
+/** `svcd-cli watch`: a line for each change of a name, until the user has enough. */
+
+export interface WatchOptions {
+  /** The beginning of the names; all names without it. */
+  readonly prefix: string | undefined
+  /** The cursor behind which to begin; without it, with the next block. */
+  readonly from: string | undefined
+  /** Kinds of changes, with commas between them. */
+  readonly types: string | undefined
+  readonly json: boolean
+}
+
+export interface WatchSurroundings {
+  readonly daemon: Daemon
+  readonly screen: Screen
+  readonly output: LiveOutput
+}
+
+/** HTTP statuses of a daemon that starts, stops or is too busy. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+const mayPass = (failed: DocumentFailure): boolean =>
+  failed._tag === "RpcUnreachable" || failed._tag === "DocumentRefused" && PASSING.has(failed.status)
+
+/** The text of bytes that the daemon wrote in hex; empty for anything else. */
+const shown = (hex: unknown): string => {
+  const bytes = typeof hex === "string" ? fromHex(hex) : undefined
+  return bytes === undefined ? "" : shownBytes({ text: encodeText(bytes, "utf8"), hex: toHex(bytes) })
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? new Map(Object.entries(value)).get(name) : undefined
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  registered: "green",
+  expired: "dim",
+  expiring: "yellow",
+  undone: "red"
+}
+
+/** The lines for an event: one, or one for each name of an undone block. */
+export const changeLines = ({ event }: Pick<FeedLine, "event">, screen: Screen): ReadonlyArray<string> => {
+  const { blocks, height, names, type } = event
+  const line = (name: unknown, record: unknown): string => {
+    const value = record === null ? "(not registered)" : shown(memberOf(record, "value"))
+    const kind = typeof type === "string" ? shownText(type) : ""
+    const said = [String(height), kind.padEnd(11), shownText(shown(name))].join("  ")
+    const left = typeof blocks === "number" ? `(${blocks} blocks left) ` : ""
+    const text = `${said}  ${left}${shownText(value)}`.trimEnd()
+    return `${painted(screen.columns === undefined ? text : cutTo(text, screen.columns), COLOURS[kind], screen)}\n`
+  }
+  if (type === "position") return []
+  return Array.isArray(names)
+    ? names.map((each: unknown) => line(memberOf(each, "name"), memberOf(each, "record")))
+    : [line(event["name"], event["record"])]
+}
+
+const refusal = (body: string): string => {
+  try {
+    const said: unknown = memberOf(JSON.parse(body), "error")
+    return typeof said === "string" ? shownText(said) : ""
+  } catch {
+    return ""
+  }
+}
+
+/** What a daemon that answers otherwise means; `undefined` where the general explanation is enough. */
+const meaningOf = (failed: DocumentFailure): CliOutcome | undefined => {
+  if (failed._tag !== "DocumentRefused") return undefined
+  if (failed.status === 404) {
+    return failure(1, "error: the daemon has no events: it is not svcd, or it is older than they are")
+  }
+  return failure(1, `error: ${refusal(failed.body) || failed.message}`)
+}
+
+/** Prints until the user ends it. Then it says where to go on. */
+export const watchCommand = (
+  { daemon, output, screen }: WatchSurroundings,
+  { from, json, prefix, types }: WatchOptions
+): Effect.Effect<CliOutcome, DocumentFailure> => {
+  const query = new URLSearchParams()
+  if (!json) { for (const encoding of ["nameEncoding", "valueEncoding"]) query.set(encoding, "hex") }
+  const bytes = prefix === undefined ? undefined : new TextEncoder().encode(prefix)
+  if (bytes !== undefined && bytes.length > 0) query.set("prefix", json ? prefix ?? "" : toHex(bytes))
+  if (types !== undefined) query.set("types", types)
+  let last = from
+  const feed = eventFeed({
+    from,
+    mayPass,
+    open: (cursor) => {
+      const asked = new URLSearchParams(query)
+      if (cursor !== undefined) asked.set("from", cursor)
+      return daemon.lines(`/events?${asked}`)
+    }
+  })
+  const text = (line: FeedLine): string => {
+    if (json) return line.event["type"] === "position" ? "" : `${line.text}\n`
+    return changeLines(line, screen).join("")
+  }
+  const printing = Stream.runForEachChunk(
+    feed,
+    (lines) =>
+      Effect.map(output.write([...lines].map(text).join("")), () => {
+        last = [...lines].at(-1)?.cursor ?? last
+      })
+  )
+  return Effect.raceFirst(printing, output.stopped).pipe(
+    Effect.map((): CliOutcome => ({
+      code: 0,
+      stdout: "",
+      stderr: last === undefined ? "" : `${NAME}: go on with: ${NAME} watch -from ${shownText(last)}\n`
+    })),
+    Effect.catchAll((failed) => {
+      const meaning = meaningOf(failed)
+      return meaning === undefined ? Effect.fail(failed) : Effect.succeed(meaning)
+    })
+  )
+}

@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Either, Fiber } from "effect"
+import { run } from "../../../src/programs/cli/cli.ts"
+import { changeLines } from "../../../src/programs/cli/watch.ts"
+import { applyAll, text } from "../../names/blocks.ts"
+import { eventually } from "../../support/eventually.ts"
+import { branch, LISTS, world } from "../../web/events/served.ts"
+
+/** Runs `svcd-cli watch` against a server until `stop`. */
+const watching = (port: number, ...args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const stopped = yield* Deferred.make<void>()
+    let printed = ""
+    const running = yield* Effect.forkScoped(run({
+      argv: ["-network", "regtest", "-rpcaddr", `127.0.0.1:${port}`, "watch", ...args],
+      env: {},
+      readFile: () => Either.right(undefined),
+      homedir: "/home/test",
+      cwd: "/home/test/work",
+      cores: 1,
+      version: "1.2.3",
+      screen: { terminal: false, columns: undefined, colours: false },
+      progress: undefined,
+      readStdin: Effect.die("standard input was read"),
+      output: {
+        write: (more) => Effect.sync(() => void (printed += more)),
+        stopped: Deferred.await(stopped)
+      }
+    }))
+    return {
+      lines: () => printed.split("\n").slice(0, -1),
+      ended: Fiber.join(running),
+      stop: Effect.zipRight(Deferred.succeed(stopped, undefined), Fiber.join(running))
+    }
+  })
+
+describe("svcd-cli watch", () => {
+  it.scopedLive("prints a line a change, and where to go on when it is interrupted", () =>
+    world(LISTS, ({ blocks, branches, db, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const first = yield* watching(port, "d/", "-from", "0")
+        yield* eventually("the past", () => first.lines().length === 2)
+        assert.deepStrictEqual(first.lines(), ["1  registered   d/a  1", "2  updated      d/a  3"])
+        const { code, stderr, stdout } = yield* first.stop
+        assert.deepStrictEqual([code, stdout], [0, ""])
+        const [, cursor = ""] = /^svcd-cli: go on with: svcd-cli watch -from (\S+)\n$/.exec(stderr) ?? []
+        const second = yield* watching(port, "-from", cursor, "-json")
+        const next = branch("b", 2, [[{ name: text("id/ü"), rand: Uint8Array.of(1), value: text("9") }]])
+        branches.add(next, blocks[1])
+        branches.tip = next[0]
+        const [, fork] = blocks
+        if (fork === undefined) return
+        yield* db.follower.rewind(fork)
+        yield* applyAll(db, [next])
+        yield* eventually("the reorganization", () => second.lines().length === 2)
+        const [undone, fresh] = second.lines().map((line) => JSON.parse(line))
+        assert.deepInclude(undone, { type: "undone", height: 2 })
+        assert.deepStrictEqual([fresh.type, fresh.height, fresh.record.value], ["registered", 2, "9"])
+        assert.include((yield* second.stop).stderr, fresh.cursor)
+      }))))
+
+  it.scopedLive("says what is wrong with a cursor, a kind and a daemon", () =>
+    world(LISTS, ({ pages, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const failure = (...args: ReadonlyArray<string>) =>
+          Effect.flatMap(watching(port, ...args), ({ ended }) => ended)
+        assert.deepInclude(yield* failure("-from", "x"), {
+          code: 1,
+          stdout: "",
+          stderr:
+            "error: no events from cursor \"x\": it is not a cursor of svcd; read everything again from cursor 0\n"
+        })
+        assert.match((yield* failure("-types", "born")).stderr, /^error: types: "born" is not one of registered/)
+        assert.match((yield* failure("d/", "id/")).stderr, /watch takes one prefix/)
+        yield* pages.install([])
+        assert.match((yield* failure()).stderr, /^error: the daemon has no events/)
+      }))))
+
+  it("shows every kind, and nothing that could move the cursor", () => {
+    const screen = { terminal: true, columns: 40, colours: true }
+    const hex = (shown: string) => Buffer.from(shown).toString("hex")
+    const lines = (event: Record<string, unknown>) => changeLines({ event }, screen)
+    assert.deepStrictEqual(lines({ type: "position" }), [])
+    assert.deepStrictEqual(
+      lines({
+        type: "undone",
+        height: 7,
+        names: [{ name: hex("d/a"), record: null }, { name: "ff", record: { value: hex("1") } }]
+      }),
+      ["\u001b[31m7  undone       d/a  (not registered)\u001b[0m\n", "\u001b[31m7  undone       0xff  1\u001b[0m\n"]
+    )
+    const [wild = ""] = lines({
+      type: "updated",
+      height: 7,
+      name: hex("d/\u001b[2J"),
+      record: { value: hex("x".repeat(99)) }
+    })
+    assert.strictEqual(wild, `7  updated      d/\\u001b[2J  ${"x".repeat(10)}…\n`)
+    const [expiring] = lines({ type: "expiring", height: 7, blocks: 144, name: hex("d/a"), record: { value: "" } })
+    assert.include(expiring, "(144 blocks left)")
+  })
+})

@@ -70,6 +70,7 @@ const SLOW = [
   "node/logFile.test.ts",
   "node/logging.test.ts",
   "node/nodeMetrics.test.ts",
+  "node/restartNames.test.ts",
   "programs/cli/cli.test.ts",
   "programs/svcd/daemonProgram.test.ts",
   "programs/wallet/program.test.ts",

@@ -3,16 +3,18 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { resolve } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { HeaderId } from "../protocol/keys.ts"
+import type { HeaderId, Height } from "../protocol/keys.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { attempt } from "./attempt.ts"
 import * as BackgroundValidation from "./background/BackgroundValidation.ts"
 import type { ChainParts } from "./ChainParts.ts"
+import { NONE } from "./index/BlockIndex.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
 import { dumpCoins, type SnapshotWritten } from "./snapshot/dumpCoins.ts"
 import { loadCoins, type SnapshotLoaded } from "./snapshot/loadCoins.ts"
 import type { SnapshotRefused } from "./snapshot/snapshotFile.ts"
-import { beganValidated, snapshotDirectory } from "./snapshot/snapshotState.ts"
+import { snapshotDirectory, validatedBases } from "./snapshot/snapshotState.ts"
 
 export type { SnapshotLoaded, SnapshotRefused, SnapshotWritten }
 
@@ -30,7 +32,9 @@ export class Snapshots extends Context.Tag("svcd/Snapshots")<Snapshots, {
   /** The base block of the snapshot that the chain began with and that is not validated; `undefined` for none. */
   readonly base: Effect.Effect<HeaderInfo | undefined>
   /** Whether the chain began with a snapshot, also if it was validated since. */
-  readonly began: Effect.Effect<boolean>
+  readonly began: Effect.Effect<boolean, StorageFailure>
+  /** Whether that snapshot, or a validated one before it, has a base block at this height. */
+  readonly beganAt: (height: Height) => Effect.Effect<boolean, StorageFailure>
   /** The chain state that validates the blocks below the base from genesis: its last block. `undefined` for none. */
   readonly background: Effect.Effect<HeaderInfo | undefined>
   /** Bytes of memory for the coins of the chain state in use, and of that in the background. */
@@ -60,6 +64,7 @@ export const make = (
     const { state } = parts
     const cacheBytes = { inUse: coinCacheBytes, background: coinCacheBytes * BACKGROUND_SHARE }
     const alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
+    const validated = attempt(() => validatedBases(chainstateDirectory))
     const pathOf = (given: string): string => resolve(temporaryDirectory, given)
     const background = yield* BackgroundValidation.make(parts, {
       chainstateDirectory,
@@ -78,7 +83,13 @@ export const make = (
           trusted: options.snapshotHash
         })).pipe(Effect.zipLeft(background.begin)),
       base: Effect.sync(() => state.snapshot === undefined ? undefined : headerInfo(state, state.snapshot.id)),
-      began: Effect.sync(() => state.snapshot !== undefined || beganValidated(chainstateDirectory)),
+      began: Effect.map(validated, (bases) => state.snapshot !== undefined || bases.length > 0),
+      beganAt: (height) =>
+        Effect.map(validated, (bases) => {
+          const ids = bases.map((hash) => state.find(hash))
+          // The height of a base whose header was lost is not known.
+          return state.snapshot?.height === height || ids.some((id) => id === NONE || state.index.height(id) === height)
+        }),
       background: Effect.map(background.tip, (tip) => tip === undefined ? undefined : headerInfo(state, tip)),
       cacheBytes
     }

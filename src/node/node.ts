@@ -49,6 +49,7 @@ import * as LightStart from "./lightStart.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import { reindex } from "./reindex.ts"
 import { reportSync } from "./reportSync.ts"
+import { restartNames } from "./restartNames.ts"
 import { logSync } from "./syncLog.ts"
 
 /**
@@ -255,15 +256,6 @@ const loadSnapshot = (file: string) =>
   }).pipe(
     Effect.catchTag("SnapshotRefused", ({ reason }) => new ImportFailed({ file, reason }))
   )
-
-/** Empties names that began with a snapshot, if the chain did not: the snapshot was removed. */
-const restartNames = Effect.gen(function*() {
-  const { began } = yield* Snapshots
-  const { beginning, follower } = yield* NameDb.NameDb
-  if ((yield* began) || (yield* beginning) === undefined) return
-  yield* Effect.logWarning("names began with a snapshot that is not in use: they are read again from the blocks")
-  yield* follower.repair?.begin ?? Effect.void
-})
 
 /** The services of a node, from the disk to the network. They are idle until `start`. */
 export const layer = (settings: Settings, tell: Tell) =>

@@ -48,6 +48,21 @@ const invalidOf = (directory: string): string => join(directory, "INVALID")
 const REMEDY =
   "Stop the node, delete the folder chainstate_snapshot and start again: the node continues from its own chain state"
 
+/** What a marker says about a snapshot; `undefined` if it does not name a block. */
+const baseIn = (text: string): SnapshotBase | undefined => {
+  const [hash, coins] = text.trim().split(" ").map(parseDisplayHash)
+  return hash === undefined || coins === undefined ? undefined : { hash, coins }
+}
+
+/** The same; a marker that does not name a block is damage. Throws `StorageCorrupted`. */
+const namedBase = ({ marker, text }: { readonly marker: string; readonly text: string }): SnapshotBase => {
+  const base = baseIn(text)
+  if (base === undefined) {
+    throw new StorageCorrupted({ file: marker, found: "it does not name a block", remedy: REMEDY })
+  }
+  return base
+}
+
 /** Makes a chain state of a snapshot the one in use. Durable when it returns. Throws `StorageUnavailable`. */
 export const useSnapshot = (directory: string, { coins, hash }: SnapshotBase): void => {
   const marker = markerOf(directory)
@@ -68,11 +83,7 @@ export const invalidSnapshot = (directory: string): InvalidSnapshot | undefined 
   return guarded({ file: marker, doing: "reading", remedy: REMEDY }, () => {
     if (!existsSync(marker)) return undefined
     const [first = "", reason = ""] = readFileSync(marker, "utf8").split("\n")
-    const [hash, coins] = first.split(" ").map(parseDisplayHash)
-    if (hash === undefined || coins === undefined) {
-      throw new StorageCorrupted({ file: marker, found: "it does not name a block", remedy: REMEDY })
-    }
-    return { hash, coins, reason }
+    return { ...namedBase({ marker, text: first }), reason }
   })
 }
 
@@ -100,9 +111,25 @@ export const markValidated = (chainstateDirectory: string): void => {
   })
 }
 
-/** Whether a chain state began with a snapshot that was validated since. */
-export const beganValidated = (chainstateDirectory: string): boolean =>
-  [chainstateDirectory, snapshotDirectory(chainstateDirectory)].some((directory) => existsSync(validatedOf(directory)))
+/**
+ * The base blocks, wire order, of snapshots that a chain state began with and that were validated since: of the one in
+ * use, and of an earlier one. A marker that does not name a block counts as missing. Throws `StorageFailure`.
+ */
+export const validatedBases = (chainstateDirectory: string): ReadonlyArray<Bytes> =>
+  [chainstateDirectory, snapshotDirectory(chainstateDirectory)].flatMap((directory) => {
+    const marker = validatedOf(directory)
+    if (!existsSync(marker)) return []
+    const text = guarded({ file: marker, doing: "reading", remedy: REMEDY }, () => readFileSync(marker, "utf8"))
+    return baseIn(text)?.hash ?? []
+  })
+
+/** Whether a chain state began with a snapshot, validated or not, as far as the markers tell. Changes nothing. */
+export const beganWithSnapshot = (chainstateDirectory: string): boolean => {
+  const directory = snapshotDirectory(chainstateDirectory)
+  return [markerOf(directory), validatedOf(directory), validatedOf(chainstateDirectory)].some((file) =>
+    existsSync(file)
+  )
+}
 
 /**
  * Makes a validated chain state the node's own: moves its files. Runs before a chain state is opened, and goes on where a
@@ -199,10 +226,7 @@ const findInUse = (chainstateDirectory: string): ChainStateInUse => {
       remove(directory)
       return { ...own, removed }
     }
-    const [hash, coins] = readFileSync(marker, "utf8").trim().split(" ").map(parseDisplayHash)
-    if (hash === undefined || coins === undefined) {
-      throw new StorageCorrupted({ file: marker, found: "it does not name a block", remedy: REMEDY })
-    }
-    return { directory, base: { hash, coins }, removed: undefined, invalid: undefined }
+    const base = namedBase({ marker, text: readFileSync(marker, "utf8") })
+    return { directory, base, removed: undefined, invalid: undefined }
   })
 }

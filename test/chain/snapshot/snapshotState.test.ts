@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path"
 import {
   backgroundDirectory,
-  beganValidated,
   chainStateInUse,
   invalidSnapshot,
   markInvalid,
   markValidated,
   snapshotDirectory,
-  useSnapshot
+  useSnapshot,
+  validatedBases
 } from "../../../src/chain/snapshot/snapshotState.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 
@@ -63,7 +63,7 @@ describe("the directories of a snapshot", () => {
         invalid: undefined
       })
       assert.isFalse(existsSync(backgroundDirectory(own)))
-      assert.isFalse(beganValidated(own))
+      assert.deepStrictEqual(validatedBases(own), [])
     }))
 
   it.scoped("become the node's own once it is validated", () =>
@@ -71,9 +71,9 @@ describe("the directories of a snapshot", () => {
       markValidated(own)
       assert.deepStrictEqual(Object.keys(contents(own)), ["wallet.db"])
       assert.isFalse(existsSync(backgroundDirectory(own)))
-      assert.isTrue(beganValidated(own))
+      assert.deepStrictEqual(validatedBases(own), [SNAPSHOT.hash])
       assert.strictEqual(chainStateInUse(own).directory, own)
-      assert.isTrue(beganValidated(own))
+      assert.deepStrictEqual(validatedBases(own), [SNAPSHOT.hash])
       assert.isFalse(existsSync(snapshotDirectory(own)))
       assert.deepStrictEqual(moved(own), {
         ...Object.fromEntries(OLD.map((name) => [name, "new"])),

@@ -6,8 +6,9 @@ import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
 import type { CommitSignal } from "./CommitSignal.ts"
 import { batchOf, SettingNumbers } from "./nameChanges.ts"
+import { WrongRow } from "./NameEntry.ts"
 import type { NamesFile } from "./NamesFile.ts"
-import { addNames, applyBatch, beginAt, readCursor, readTrail, rewindTo } from "./NameStore.ts"
+import { addNames, applyBatch, beginAt, readBeginning, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
 import type { SearchBuilder } from "./search/SearchBuilder.ts"
 import { keepUp } from "./search/SearchWriter.ts"
@@ -69,6 +70,16 @@ export const makeNameFollower = (
       )
     }).pipe(Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) }))
 
+  /** Names that began with a snapshot do not go back below it: what they were there is in the blocks alone. */
+  const aboveBeginning = (to: Cursor): Effect.Effect<void, StorageFailure> =>
+    Effect.flatMap(
+      file.snapshot(readBeginning),
+      (beginning) =>
+        beginning === undefined || to.height >= beginning ? Effect.void : file.failed(
+          new WrongRow(`the names begin at height ${beginning}, and the chain goes back to height ${to.height}`)
+        )
+    )
+
   const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> => {
     const write = file.write((connection) =>
       Effect.flatMap(readCursor(connection), (at) =>
@@ -76,7 +87,8 @@ export const makeNameFollower = (
           ? rewindTo(connection, to)
           : Effect.dieMessage(`names.db: cannot rewind to block ${to.height}, the last block is ${at?.height}`))
     )
-    return changing("all", write).pipe(
+    return aboveBeginning(to).pipe(
+      Effect.zipRight(changing("all", write)),
       Effect.zipRight(said("names rolled back", { height: to.height })),
       Effect.withSpan("svcd.names.rewind", { attributes: { height: to.height } })
     )

@@ -11,6 +11,7 @@ import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { chainLayer, coinState, temporaryDirectory, type TestChain, testChain, withChain } from "../../support/chain.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
+import { eventually } from "../../support/eventually.ts"
 
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const BASE = 500
@@ -144,6 +145,32 @@ describe("a snapshot", () => {
           assert.strictEqual((yield* chain.block(hash)).size, blocks[300]?.size)
         }))
     }), 60_000)
+
+  it.scoped(
+    "leaves no gap in the names if a reorg goes below its base, once that is validated: they are read from the blocks",
+    () =>
+      Effect.gen(function*() {
+        const { directory, path, written } = yield* snapshotFile
+        const earlier = yield* complete(BASE - 5)
+        yield* withNode(directory, written.hash, (node) =>
+          Effect.gen(function*() {
+            const { chain, names } = node
+            yield* chain.sink.acceptHeaders(blocks.slice(1))
+            yield* chain.snapshots.load(path)
+            yield* deliver(chain, upTo(BASE + 1))
+            yield* eventually("validated", Effect.map(chain.snapshots.base, (base) => base === undefined))
+            assert.strictEqual(yield* names.beginning, BASE)
+            yield* chain.control.invalidate(blocks[BASE - 4]?.hash ?? assert.fail())
+            yield* eventually(
+              "the names at the tip again",
+              Effect.map(names.cursor, (cursor) => cursor?.height === BASE - 5)
+            )
+            assert.isUndefined(yield* names.beginning)
+            assert.deepStrictEqual(yield* recordsOf(node), earlier.names)
+          }))
+      }),
+    60_000
+  )
 
   it.scoped("gives names again that were deleted, from the coins", () =>
     Effect.gen(function*() {

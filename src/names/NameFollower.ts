@@ -61,13 +61,14 @@ export const makeNameFollower = (
         Effect.flatMap(readCursor(connection), (at) => {
           const expected = (at?.height ?? -1) + 1
           return first.height === expected
-            ? Effect.zipRight(applyBatch(connection, batch, [first, ...others]), keepUp(connection))
+            ? Effect.zipRight(applyBatch(connection, batch, [first, ...others]), keepUp(connection, blocks.length))
             : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
         })
       )
-      return changing(batch.latest.keys(), Effect.map(write, search.changed)).pipe(
-        Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
-      )
+      return changing(batch.latest.keys(), Effect.map(write, (complete) => search.changed(blocks.length, complete)))
+        .pipe(
+          Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
+        )
     }).pipe(Effect.withSpan("svcd.names.apply", { attributes: applied(blocks) }))
 
   /** Names that began with a snapshot do not go back below it: what they were there is in the blocks alone. */
@@ -105,7 +106,7 @@ export const makeNameFollower = (
         Effect.catchIf(isStorageFailure, Effect.die)
       )
     )
-    return changing("all", Effect.map(write, () => search.changed(false))).pipe(
+    return changing("all", Effect.map(write, () => search.changed(Infinity, false))).pipe(
       Effect.zipRight(Effect.logInfo("names begin at the base of the snapshot", { height: at.height })),
       Effect.as(true),
       Effect.withSpan("svcd.names.adopt", { attributes: { height: at.height } })

@@ -5,6 +5,7 @@ import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { type Height, nameKey } from "../protocol/keys.ts"
+import { type MultiRow, runRows } from "./multiRow.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
@@ -12,57 +13,8 @@ import { emptySearch, endAt, namesFrom, reindexNames } from "./search/SearchWrit
 
 /** The writes to names.db. All of them run inside a transaction of the writer. */
 
-/** Rows per statement. Few sizes give few texts, and the driver keeps them prepared. */
-const CHUNK_SIZES = [256, 16, 1]
-
 /** Operations that a rewind removes between two turns of the event loop. */
 const REWIND_ROWS = 2_000
-
-/** Splits a list into pieces of the chunk sizes. */
-const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>> {
-  let at = 0
-  for (const size of CHUNK_SIZES) {
-    for (; rows.length - at >= size; at += size) yield rows.slice(at, at + size)
-  }
-}
-
-interface MultiRow<A> {
-  readonly head: string
-  readonly tail: string
-  readonly columns: number
-  readonly params: (row: A) => ReadonlyArray<unknown>
-}
-
-const texts = new Map<string, string>()
-
-const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string => {
-  const key = `${rows} ${head}`
-  let text = texts.get(key)
-  if (text === undefined) {
-    const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
-    text = `${head} VALUES ${Array.from({ length: rows }, () => row).join(", ")} ${tail}`
-    texts.set(key, text)
-  }
-  return text
-}
-
-interface RowWrites<A, Row> {
-  readonly statement: MultiRow<A>
-  readonly rows: ReadonlyArray<A>
-  /** Receives the rows that the statement returns. */
-  readonly use?: (returned: Row) => void
-}
-
-/** Runs a statement over all rows. */
-const runRows = <A, Row>(
-  connection: Connection,
-  { rows, statement, use }: RowWrites<A, Row>
-): Effect.Effect<void, SqlError> =>
-  Effect.forEach(chunksOf(rows), (chunk) => {
-    const returned = query<Row>(connection, textOf(statement, chunk.length), chunk.flatMap(statement.params))
-    const used = Effect.map(returned, (rows) => use === undefined ? undefined : rows.forEach(use))
-    return chunk.length === CHUNK_SIZES[0] ? Effect.zipLeft(used, turnOfEventLoop) : used
-  }, { discard: true })
 
 const UPSERT_NAMES: MultiRow<NumberedEffect> = {
   head: "INSERT INTO names (operation, name, hash, address)",

@@ -6,26 +6,27 @@ import { withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { NamesFile } from "../NamesFile.ts"
-import { buildFurther } from "./SearchWriter.ts"
+import { buildFurther, FEW_BLOCKS } from "./SearchWriter.ts"
 
 /** Builds the search indexes in the background, while no blocks arrive: a sync has the machine for itself. */
 export interface SearchBuilder {
-  /** Blocks were applied or removed. `complete`: the indexes have them. */
-  readonly changed: (complete: boolean) => void
+  /** So many blocks were applied. `complete`: the indexes have their names. */
+  readonly changed: (blocks: number, complete: boolean) => void
 }
 
-/** Time without a block after which the background begins. */
-const QUIET = Duration.seconds(2)
+/** Time without a block after which the background begins: after a few blocks, and after a part of an import or a sync. */
+const QUIET = { few: Duration.seconds(2), many: Duration.seconds(15) }
 
 export const makeSearchBuilder = (file: NamesFile): Effect.Effect<SearchBuilder, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const wishes = yield* Queue.sliding<void>(1)
     let changes = 0
+    let last = 0
 
     const quiet = Effect.gen(function*() {
       for (;;) {
         const before = changes
-        yield* Effect.sleep(QUIET)
+        yield* Effect.sleep(last > FEW_BLOCKS ? QUIET.many : QUIET.few)
         if (before === changes) return
       }
     })
@@ -58,8 +59,9 @@ export const makeSearchBuilder = (file: NamesFile): Effect.Effect<SearchBuilder,
     if (done < all) yield* Queue.offer(wishes, undefined)
     yield* Effect.forkScoped(withoutSpan(Effect.forever(Effect.zipRight(Queue.take(wishes), build))))
     return {
-      changed: (complete) => {
+      changed: (blocks, complete) => {
         changes++
+        last = blocks
         if (!complete) Queue.unsafeOffer(wishes, undefined)
       }
     }

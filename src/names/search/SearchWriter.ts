@@ -2,7 +2,8 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
-import { searchPairs, searchTexts } from "../../values/searchable.ts"
+import { type SearchPair, searchPairs, searchTexts } from "../../values/searchable.ts"
+import { type MultiRow, runRows } from "../multiRow.ts"
 import { plain } from "../NameEntry.ts"
 import { query } from "../NamesFile.ts"
 import { rangeOf, textTable } from "./textRange.ts"
@@ -18,6 +19,9 @@ const PIECE = 64
 
 /** Names that are indexed together with the blocks that changed them. More are left to the background. */
 const AT_ONCE = 200
+
+/** Blocks with which the names are indexed. More come from an import or a sync, which has the machine for itself. */
+export const FEW_BLOCKS = 16
 
 /** Names of one step of the background: blocks wait for its end. */
 const STEP = 500
@@ -35,10 +39,19 @@ interface IndexedRow {
 const run = (connection: Connection, text: string, params: ReadonlyArray<unknown> = []) =>
   Effect.asVoid(query(connection, text, params))
 
-const rows = ({ columns, count }: { readonly count: number; readonly columns: number }): string => {
-  const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
-  return Array.from({ length: count }, () => row).join(", ")
+const PAIRS: MultiRow<SearchPair & { readonly id: number }> = {
+  head: "INSERT INTO name_keys (key, value, name_id)",
+  tail: "",
+  columns: 3,
+  params: ({ id, key, value }) => [key, value, id]
 }
+
+const textsIn = (table: string): MultiRow<IndexedRow> => ({
+  head: `INSERT OR REPLACE INTO ${table} (rowid, text)`,
+  tail: "",
+  columns: 2,
+  params: ({ id, name, value }) => [id, searchTexts(plain(name), plain(value)).join("\n")]
+})
 
 const CURRENT = `
   SELECT n.id, n.name, o.value FROM json_each(?) wanted
@@ -83,22 +96,11 @@ const indexPiece = (connection: Connection, ids: ReadonlyArray<number>): Effect.
     for (const [range, group] of byRange(found, ({ id }) => id)) {
       const table = textTable(range)
       if (!tables.has(table)) yield* run(connection, CREATE(table))
-      yield* run(
-        connection,
-        `INSERT OR REPLACE INTO ${table} (rowid, text) VALUES ${rows({ count: group.length, columns: 2 })}`,
-        group.flatMap(({ id, name, value }) => [id, searchTexts(plain(name), plain(value)).join("\n")])
-      )
+      yield* runRows(connection, { statement: textsIn(table), rows: group })
     }
     yield* run(connection, "DELETE FROM name_keys WHERE name_id IN (SELECT value FROM json_each(?))", [wanted])
-    const pairs = found.flatMap(({ id, value }) => searchPairs(plain(value)).map((pair) => [pair.key, pair.value, id]))
-    for (let from = 0; from < pairs.length; from += PIECE) {
-      const piece = pairs.slice(from, from + PIECE)
-      yield* run(
-        connection,
-        `INSERT INTO name_keys (key, value, name_id) VALUES ${rows({ count: piece.length, columns: 3 })}`,
-        piece.flat()
-      )
-    }
+    const pairs = found.flatMap(({ id, value }) => searchPairs(plain(value)).map((pair) => ({ ...pair, id })))
+    yield* runRows(connection, { statement: PAIRS, rows: pairs })
   })
 
 /** Indexes the current state of names again, after their operations changed. */
@@ -131,9 +133,12 @@ const proceed = (
     return isRest
   })
 
-/** After new blocks: brings the indexes to the same block, unless too many names are missing. */
-export const keepUp = (connection: Connection): Effect.Effect<boolean, SqlError> =>
-  proceed(connection, AT_ONCE, "leave")
+/**
+ * After new blocks: brings the indexes to the same block. Leaves them to the background if there were many blocks or too
+ * many names are missing. Returns whether the indexes have all names.
+ */
+export const keepUp = (connection: Connection, blocks: number): Effect.Effect<boolean, SqlError> =>
+  blocks > FEW_BLOCKS ? Effect.succeed(false) : proceed(connection, AT_ONCE, "leave")
 
 /** One step of the background. */
 export const buildFurther = (connection: Connection): Effect.Effect<boolean, SqlError> =>

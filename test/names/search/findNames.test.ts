@@ -237,6 +237,27 @@ describe("the indexes", () => {
     { fastCheck: { numRuns: 15 } }
   )
 
+  it.effect("are left out by an import, also in its pauses, and built afterwards", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const lists = Array.from({ length: 60 }, (_, at) => [{ name: text(`d/import ${at}`) }])
+        const found = Effect.map(names(db, { text: "import" }), ({ length }) => length)
+        const [first = [], second = [], ...few] = [
+          ...batches(blocks(0, lists.slice(0, 50)), 25),
+          blocks(50, lists.slice(50))
+        ]
+        yield* db.follower.apply(first)
+        yield* TestClock.adjust("10 seconds")
+        yield* db.follower.apply(second)
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* found, 0)
+        // Its last blocks are few.
+        yield* applyAll(db, few)
+        yield* built(db)
+        assert.strictEqual(yield* found, 60)
+      })
+    ))
+
   it.effect("of a file from before are built in the background, while everything answers", () =>
     Effect.scoped(Effect.gen(function*() {
       const filename = join(yield* temporaryDirectory, "names.db")
@@ -244,7 +265,7 @@ describe("the indexes", () => {
         { length: 700 },
         (_, at) => [{ name: text(`d/name ${at}`), value: text(VALUES[0] ?? "") }]
       )
-      yield* withDb(filename, (db) => applyAll(db, batches(blocks(0, lists), 50)))
+      yield* withDb(filename, (db) => applyAll(db, batches(blocks(0, lists), 10)))
       const database = new SQLite(filename)
       database.exec(`
         DROP TABLE name_text_0; DROP TABLE name_keys; DROP TABLE search;

@@ -9,6 +9,7 @@ import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { newerThan, removeDamaged, removeDatabase } from "../storage/inspect.ts"
 import { makeRepair, pagesOf } from "../storage/repair.ts"
+import { repeated, rowWriter } from "../storage/rowWriter.ts"
 import { attempt } from "./attempt.ts"
 import { applied, type ConnectedBlock, type Cursor, type Follower } from "./write/Follower.ts"
 
@@ -31,12 +32,21 @@ const MIGRATIONS = [
   PAGES_HAVE_SUMS
 ]
 
+interface TransactionRow {
+  readonly txid: Bytes
+  readonly height: Height
+}
+
 /** Prepares the statements. Throws the driver's error if the file has other tables. */
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
     select: statement<[Bytes], { readonly height: Height }>("SELECT height FROM transactions WHERE txid = ?"),
-    insert: statement<[Bytes, number], never>("INSERT OR REPLACE INTO transactions (txid, height) VALUES (?, ?)"),
+    insert: rowWriter<TransactionRow>(
+      database,
+      (rows) => `INSERT OR REPLACE INTO transactions (txid, height) VALUES ${repeated("(?, ?)", rows)}`,
+      ({ height, txid }, cells) => cells.push(txid, height)
+    ),
     remove: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
     readCursor: statement<[], { readonly height: Height; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
     putCursor: statement<[number, Bytes], never>(
@@ -63,7 +73,7 @@ const applyTo = ({ database, insert, putCursor }: Opened, blocks: ReadonlyArray<
     const rows = blocks.flatMap(({ block, height }) => block.transactions.map(({ txid }) => ({ txid, height })))
     // Inserts in key order write the tree from one end to the other.
     rows.sort((a, b) => Buffer.compare(a.txid, b.txid))
-    for (const { height, txid } of rows) insert.run(txid, height)
+    insert(rows)
     const last = blocks.at(-1)
     if (last !== undefined) putCursor.run(last.height, last.hash)
   })()

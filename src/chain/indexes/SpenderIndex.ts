@@ -3,6 +3,7 @@ import { sipHashHalves, sipKey } from "../../base/siphash.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Database, Statement } from "../../storage/Database.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import type { ConnectedBlock, Follower } from "../write/Follower.ts"
 import { type IndexDefinition, type IndexPlace, openIndex } from "./IndexStore.ts"
 
@@ -28,12 +29,18 @@ const TABLES = `CREATE TABLE spenders (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX spenders_by_height ON spenders (height);`
 
+interface SpenderRow extends TransactionPlace {
+  readonly key: number
+}
+
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
   return {
     select: statement<[number], TransactionPlace>("SELECT height, position FROM spenders WHERE outpoint = ?"),
-    insert: statement<[number, number, number], never>(
-      "INSERT OR REPLACE INTO spenders (outpoint, height, position) VALUES (?, ?, ?)"
+    insert: rowWriter<SpenderRow>(
+      database,
+      (rows) => `INSERT OR REPLACE INTO spenders (outpoint, height, position) VALUES ${repeated("(?, ?, ?)", rows)}`,
+      ({ height, key, position }, cells) => cells.push(key, height, position)
     ),
     remove: statement<[number], never>("DELETE FROM spenders WHERE height > ?")
   }
@@ -57,7 +64,7 @@ const add = (store: Statements, blocks: ReadonlyArray<ConnectedBlock>): void => 
   )
   // Inserts in key order write the tree from one end to the other.
   rows.sort((a, b) => a.key - b.key)
-  for (const { height, key, position } of rows) store.insert.run(key, height, position)
+  store.insert(rows)
 }
 
 const DEFINITION: IndexDefinition<Statements> = {

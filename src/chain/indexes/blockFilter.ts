@@ -52,20 +52,20 @@ const numbersOf = (scripts: Iterable<Bytes>, blockHash: Bytes, count: number): F
 
 class BitWriter {
   private readonly bytes: Array<number> = []
-  private last = 0
+  private waiting = 0
   private used = 0
 
-  bit(bit: number): void {
-    this.last = (this.last << 1) | bit
-    if (++this.used < 8) return
-    this.bytes.push(this.last)
-    this.last = 0
-    this.used = 0
+  /** Adds some bits, the highest first: at most 24. */
+  bits({ count, value }: { readonly value: number; readonly count: number }): void {
+    this.waiting = (this.waiting << count) | value
+    this.used += count
+    while (this.used >= 8) this.bytes.push((this.waiting >>> (this.used -= 8)) & 0xff)
+    this.waiting &= (1 << this.used) - 1
   }
 
   /** The bits, the last byte filled up with zeros. */
   finish(): Uint8Array {
-    while (this.used > 0) this.bit(0)
+    if (this.used > 0) this.bits({ value: 0, count: 8 - this.used })
     return Uint8Array.from(this.bytes)
   }
 }
@@ -99,9 +99,9 @@ export const encodeFilter = (scripts: ReadonlyArray<Bytes>, blockHash: Bytes): U
   for (const number of numbersOf(scripts, blockHash, count)) {
     const difference = number - before
     before = number
-    for (let i = Math.floor(difference / LOW); i > 0; i--) writer.bit(1)
-    writer.bit(0)
-    for (let shift = P - 1; shift >= 0; shift--) writer.bit((difference >>> shift) & 1)
+    for (let i = Math.floor(difference / LOW); i > 0; i--) writer.bits({ value: 1, count: 1 })
+    // A zero ends the unary part, then come P bits.
+    writer.bits({ value: difference % LOW, count: P + 1 })
   }
   return concat(head, writer.finish())
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { filterHash, filterHeader } from "../../src/chain/indexes/blockFilter.ts"
 import { fromHex, parseDisplayHash, toHex } from "../../src/protocol/bytes.ts"
@@ -17,12 +17,14 @@ const PATIENCE = 20_000
 /** Blocks below the tip that are looked at: deeper than the load reorganises. */
 const LOOKED_AT = 25
 
-/** Removes the files of one index. */
-export const removeIndex = (directory: string, random: Random): void => {
+/** Removes the files of one index. Returns whether there were any. */
+export const removeIndex = (directory: string, random: Random): boolean => {
   const file = random.pick(FILES)
+  const isThere = existsSync(join(directory, "chainstate", file))
   for (const end of ["", "-wal", "-shm"]) {
-    rmSync(join(directory, "regtest/chainstate", `${file}${end}`), { force: true })
+    rmSync(join(directory, "chainstate", `${file}${end}`), { force: true })
   }
+  return isThere
 }
 
 /** Waits until all indexes are at the tip; returns what is late. */

@@ -1,7 +1,8 @@
 // Imports a block file into a new data directory and prints the cost as JSON. One process a run, so that the memory of
 // one run is not the memory of another. Arguments: file, "checked" or "assumed", worker threads, the hash of the tip,
-// and the indexes to build, separated by commas (filters, spenders, coinStats, transactions).
+// and the indexes to build, separated by commas (filters, spenders, coinStats, transactions, search).
 
+import SQLite from "better-sqlite3"
 import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -38,7 +39,8 @@ const chain = Chain.layer({
   coinCacheBytes: 100 * 1024 * 1024,
   verifyThreads: Number(threads)
 })
-const names = NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })
+const namesFile = join(directory, "names.db")
+const names = NameDb.layer({ filename: namesFile, pageSize: 4096 })
 const place = { directory: join(directory, "chainstate"), pageSize: 4096 }
 const indexes = Layer.merge(
   Indexes.layer({
@@ -50,6 +52,13 @@ const indexes = Layer.merge(
   }),
   indexed.has("transactions") ? TxIndex.layer(place) : TxIndex.layerOff
 )
+
+/** Leaves the search indexes out: to them, every name is indexed already. */
+const withoutSearch = (): void => {
+  const database = new SQLite(namesFile)
+  database.prepare("UPDATE search SET operation = ?").run(Number.MAX_SAFE_INTEGER)
+  database.close()
+}
 
 /** Seconds of work of all threads of this process. */
 const cpuSeconds = (): number => {
@@ -64,6 +73,7 @@ const program = Effect.gen(function*() {
   const names = yield* NameDb.NameDb
   const { coinStats, followers } = yield* Indexes.Indexes
   const transactions = yield* TxIndex.TxIndex
+  if (!indexed.has("search")) withoutSearch()
   for (const follower of [names.follower, ...followers, transactions.follower]) {
     if (follower !== undefined) yield* control.register(follower)
   }

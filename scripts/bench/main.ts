@@ -17,8 +17,10 @@ import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
 import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
+import { benchPrune } from "./prune.ts"
 import { report, type Results } from "./report.ts"
 import { benchRpc } from "./rpc.ts"
+import { benchScan } from "./scan.ts"
 import { benchSearch } from "./search.ts"
 import { benchSnapshot } from "./snapshot.ts"
 import { benchStart } from "./start.ts"
@@ -133,7 +135,7 @@ const benchImport = () =>
     }
   })
 
-const INDEXES = ["transactions", "filters", "spenders", "coinStats"] as const
+const INDEXES = ["search", "transactions", "filters", "spenders", "coinStats"] as const
 
 /** Imports without an index and with each one, in turns, since a machine is not equally fast all the time. */
 const benchIndexes = () =>
@@ -142,19 +144,29 @@ const benchIndexes = () =>
     const run = (index: string): ImportRun =>
       JSON.parse(script("./importRun.js", file, "checked", threads, tipHash, index))
     const rounds = Array.from({ length: RUNS }, () => [run(""), ...INDEXES.map(run)])
-    const median = (which: number, by: (run: ImportRun) => number): number =>
-      middle(rounds.flatMap((round) => round[which] ?? []).map(by), (value) => value) ?? Number.NaN
-    const seconds = median(0, (one) => one.seconds)
+    const column = (at: number): ReadonlyArray<ImportRun> => rounds.flatMap((round) => round[at] ?? [])
+    const median = (values: ReadonlyArray<number>): number => middle(values, (value) => value) ?? Number.NaN
+    const without = column(0)
+    /** The ratio to the run without an index in the same round. */
+    const times = (runs: ReadonlyArray<ImportRun>, by: (run: ImportRun) => number): number =>
+      median(runs.flatMap((run, i) => without.slice(i, i + 1).map((bare) => by(run) / by(bare))))
     const figures = INDEXES.map((index, i) => {
-      const own = median(i + 1, (one) => one.seconds)
-      const cpuSeconds = median(i + 1, (one) => one.cpuSeconds)
-      return [index, { seconds: own, cpuSeconds, timesWithout: own / seconds }] as const
+      const runs = column(i + 1)
+      return [index, {
+        seconds: median(runs.map(({ seconds }) => seconds)),
+        cpuSeconds: median(runs.map(({ cpuSeconds }) => cpuSeconds)),
+        timesSeconds: times(runs, ({ seconds }) => seconds),
+        timesCpu: times(runs, ({ cpuSeconds }) => cpuSeconds)
+      }] as const
     })
     return {
       what: "import with every script checked, without an index and with each",
-      none: { seconds, cpuSeconds: median(0, (one) => one.cpuSeconds) },
+      none: {
+        seconds: median(without.map(({ seconds }) => seconds)),
+        cpuSeconds: median(without.map(({ cpuSeconds }) => cpuSeconds))
+      },
       ...Object.fromEntries(figures),
-      goal: "each <= 1.1 x the time without"
+      goal: "timesCpu of each <= 1.1"
     }
   })
 
@@ -177,6 +189,9 @@ for (
     ["--embedded", benchEmbedded],
     ["--light", benchLight],
     ["--mail", benchRelay],
+    ["--prune", benchPrune],
+    ["--scan", benchScan],
+    ["--search", () => benchSearch({ names: 1_000_000 })],
     ["--snapshot", benchSnapshot],
     ["--start", benchStart]
   ] as const

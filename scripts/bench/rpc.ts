@@ -1,14 +1,10 @@
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { regtestParams } from "../../src/consensus/params.ts"
+import { CONNECTIONS, type Load, load } from "./callerLoad.ts"
 import { NodeProcess, pause } from "./nodeProcess.ts"
-
-const CONNECTIONS = 8
-
-/** Seconds of one round; the servers take turns in rounds, so that noise of the machine affects them all. */
-const ROUND = 2
 
 const ROUNDS = 3
 
@@ -17,28 +13,6 @@ const BATCH = 100
 
 /** Blocks that are held back, to be connected under load. */
 const HELD_BACK = 50
-
-interface Load {
-  readonly requests: number
-  readonly perSecond: number
-  readonly bytesEach: number
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
-  readonly wrong: number
-}
-
-const load = (port: number, body: string, seconds = ROUND): Promise<Load> =>
-  new Promise((resolve, reject) => {
-    const script = fileURLToPath(new URL("./rpcLoad.js", import.meta.url))
-    const args = [script, String(port), String(CONNECTIONS), String(seconds), body]
-    execFile(process.execPath, args, (error, stdout) => {
-      if (error !== null) return reject(error)
-      const result: Load = JSON.parse(stdout)
-      if (result.wrong > 0) return reject(new Error(`${result.wrong} requests of ${body.slice(0, 200)} failed`))
-      resolve(result)
-    })
-  })
 
 /** Starts the server that does nothing but HTTP and JSON. */
 const echoServer = (): Promise<{ readonly port: number; readonly stop: () => void }> =>

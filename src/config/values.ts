@@ -103,6 +103,13 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
       complain("prune", `Prune mode is incompatible with -${name}${remedy}`)
     }
   }
+  if (values.loadsnapshot !== undefined) {
+    for (const name of ["reindex", "reindex-chainstate"] as const) {
+      if (!values[name]) continue
+      complain("loadsnapshot", `cannot be given with ${name}, which rebuilds the chain state from the stored blocks`)
+    }
+    if (values.sync === "light") complain("loadsnapshot", "is for sync full: a light node keeps no coins")
+  }
   for (const [name, message] of peerContradictions(values)) complain(name, message)
   for (const entry of values.whitebind) {
     if (listen === undefined) {

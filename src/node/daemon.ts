@@ -38,6 +38,7 @@ import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
+import { checkGivenFiles } from "./givenFiles.ts"
 import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
@@ -284,6 +285,8 @@ export const run = (settings: Settings) => {
   const restarts = new Restarts(join(settings.dataDir, "chainstate"))
   return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),
+    // Before there is a data directory.
+    (running) => Effect.zipRight(checkGivenFiles(settings), running),
     Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
     Effect.retry({ while: restarts.mayMend }),
     // Logged after everything is closed: a reader of it may move the data directory.

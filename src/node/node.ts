@@ -230,9 +230,15 @@ const importBlocks = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const sink = yield* ChainSink
     const control = yield* ChainControl
+    const chain = yield* Chain.Chain
     const shown = yield* Effect.fork(showImport(standardTerminal()))
     const report = yield* sink.importFrom(files).pipe(Effect.ensuring(shown.interruptAsFork(shown.id())))
     const { elapsedMs, ...facts } = report
+    if (facts.stored + facts.known + facts.refused + facts.orphans === 0) {
+      const { chainName } = chain.params.network
+      const reason = `no block of this network (${chainName}) is there. Check the file, and -network`
+      return yield* new ImportFailed({ file: files.join(", "), reason })
+    }
     const timings = Object.entries(yield* control.timings).map(([what, ms]) => [what, Math.round(ms)] as const)
     yield* Effect.logInfo("import finished", {
       ...facts,
@@ -249,7 +255,13 @@ const loadSnapshot = (file: string) =>
     if (yield* snapshots.began) {
       return yield* Effect.logInfo("a snapshot is loaded already: -loadsnapshot does nothing")
     }
-    yield* Effect.retry(snapshots.load(file), {
+    let waits = false
+    const load = Effect.tapError(snapshots.load(file), (failure) => {
+      if (waits || failure._tag !== "SnapshotRefused" || failure.cause !== "header") return Effect.void
+      waits = true
+      return Effect.logInfo("the snapshot waits for the header of its base block, which comes from peers", { file })
+    })
+    yield* Effect.retry(load, {
       while: (failure) => failure._tag === "SnapshotRefused" && failure.cause === "header",
       schedule: Schedule.spaced("1 second")
     })

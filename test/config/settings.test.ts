@@ -322,6 +322,15 @@ describe("decodeSettings", () => {
       ["-prune=1", "-reindex-chainstate"],
       "-prune: Prune mode is incompatible with -reindex-chainstate. Use full -reindex instead."
     ],
+    [
+      ["-loadsnapshot=a.dat", "-reindex"],
+      "-loadsnapshot: cannot be given with reindex, which rebuilds the chain state from the stored blocks"
+    ],
+    [
+      ["-loadsnapshot=a.dat", "-reindex-chainstate"],
+      "-loadsnapshot: cannot be given with reindex-chainstate, which rebuilds the chain state from the stored blocks"
+    ],
+    [["-loadsnapshot=a.dat", "-sync=light"], "-loadsnapshot: is for sync full: a light node keeps no coins"],
     [["-fastprune"], "-fastprune: is for regtest alone, and the network is mainnet"],
     [["-peerblockfilters"], "-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"],
     [

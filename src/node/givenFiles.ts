@@ -1,0 +1,58 @@
+import * as Effect from "effect/Effect"
+import { join } from "node:path"
+import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
+import { ImportFailed } from "../chain/errors.ts"
+import { expandSource, openSource } from "../chain/import/importSource.ts"
+import { SnapshotReader } from "../chain/snapshot/SnapshotReader.ts"
+import { beganWithSnapshot } from "../chain/snapshot/snapshotState.ts"
+import type { Settings } from "../config/settings.ts"
+import { paramsOf } from "../consensus/params.ts"
+import { displayHash, equal } from "../protocol/bytes.ts"
+import { networks } from "../protocol/networks.ts"
+
+const MISSING: ErrorWords = new Map([["ENOENT", "there is no such file"]])
+
+/** Runs work on a file of the command line. Its errors name the file. */
+const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
+  Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(codeOf(cause), MISSING) }) })
+
+/** Opens the block files of a path. */
+const checkBlocks = (path: string): Effect.Effect<void, ImportFailed> =>
+  onFile(path, () => {
+    for (const file of expandSource(path).files) openSource(file).close()
+  })
+
+/** Reads the metadata of a snapshot. */
+const checkSnapshot = (path: string, { network, snapshotHash }: Settings): Effect.Effect<void, ImportFailed> =>
+  Effect.gen(function*() {
+    const metadata = yield* onFile(path, () => {
+      const reader = new SnapshotReader(path)
+      try {
+        return reader.metadata(networks[network])
+      } finally {
+        reader.close()
+      }
+    })
+    if (typeof metadata === "string") {
+      return yield* new ImportFailed({ file: path, reason: `Unable to parse metadata: ${metadata}` })
+    }
+    const isKnown = paramsOf(networks[network]).snapshots.some(({ block }) => equal(block, metadata.base))
+    if (isKnown || snapshotHash !== undefined) return
+    return yield* new ImportFailed({
+      file: path,
+      reason: `svcd knows no hash for a snapshot of the block ${displayHash(metadata.base)}. If you trust the file, ` +
+        "start with -snapshothash and its txoutset_hash"
+    })
+  })
+
+/**
+ * Checks the files of the command line before the node makes or changes anything. A snapshot that the chain began with is
+ * not needed any more.
+ */
+export const checkGivenFiles = (settings: Settings): Effect.Effect<void, ImportFailed> =>
+  Effect.gen(function*() {
+    yield* Effect.forEach(settings.loadBlocks, checkBlocks, { discard: true })
+    const { dataDir, loadSnapshot } = settings
+    if (loadSnapshot === undefined || beganWithSnapshot(join(dataDir, "chainstate"))) return
+    yield* checkSnapshot(loadSnapshot, settings)
+  })

@@ -20,7 +20,10 @@ const ZERO = /^\p{M}+$/u
 
 const NARROW = /^[ -~]*$/
 
-const segments = new Intl.Segmenter("en", { granularity: "grapheme" })
+let segmenter: Intl.Segmenter | undefined
+
+/** The segmenter of grapheme clusters. Its making takes a fifth of the program's start, and most outputs are ASCII. */
+const segments = (): Intl.Segmenter => segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" })
 
 const clusterWidth = (cluster: string): number => WIDE.test(cluster) ? 2 : ZERO.test(cluster) ? 0 : 1
 
@@ -38,7 +41,7 @@ export const shownLines = (text: string): string =>
 export const widthOf = (text: string): number => {
   if (NARROW.test(text)) return text.length
   let width = 0
-  for (const { segment } of segments.segment(text)) width += clusterWidth(segment)
+  for (const { segment } of segments().segment(text)) width += clusterWidth(segment)
   return width
 }
 
@@ -47,7 +50,7 @@ export const cutTo = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ""
   let left = width - 1
-  for (const { segment } of segments.segment(text)) {
+  for (const { segment } of segments().segment(text)) {
     left -= clusterWidth(segment)
     if (left < 0) break
     kept += segment

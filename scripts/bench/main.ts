@@ -1,4 +1,5 @@
 // Measures the budgets of design, prints JSON, and with --write puts the figures into docs/performance.md.
+// `--against PROGRAM` compares with another program instead: a `namecoind`, or the `svcd.js` of another build.
 // It needs the load chain beside the project (shared/fixtures/regtest-load), and reports where that is missing.
 
 import { execFileSync } from "node:child_process"
@@ -15,6 +16,7 @@ import { benchLight } from "./light.ts"
 import { benchMail } from "./mail.ts"
 import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
+import { benchPairs } from "./pairs.ts"
 import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
 import { benchPrune } from "./prune.ts"
@@ -179,9 +181,15 @@ const benchRelay = () => benchMail(MESSAGES)
 
 const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
 
+/** The program to compare with. */
+const rival = process.argv[process.argv.indexOf("--against") + 1] ?? ""
+
+const benchAgainst = () => withLoad(({ file, tipHash }) => benchPairs({ file, other: rival, tip: tipHash }))
+
 // A flag selects one measurement alone.
 for (
   const [flag, measure] of [
+    ["--against", benchAgainst],
     ["--import", benchImport],
     ["--indexes", benchIndexes],
     ["--peers", benchNetwork],

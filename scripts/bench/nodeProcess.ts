@@ -29,34 +29,47 @@ export interface NodeOptions {
   readonly runtime?: ReadonlyArray<string>
   /** The built program, where it is not this project's. */
   readonly program?: string
+  /** A program of Namecoin Core to start in place of svcd, with `args` of its own. */
+  readonly reference?: string
 }
 
-/** A daemon on regtest, as a user starts it. */
+/** Credentials for the reference node, which answers none without. */
+const REFERENCE_USER = "bench"
+
+const AUTHORIZATION = `Basic ${Buffer.from(`${REFERENCE_USER}:${REFERENCE_USER}`).toString("base64")}`
+
+/** The program and its arguments. */
+const commandOf = (
+  { directory, rpcPort }: { readonly directory: string; readonly rpcPort: number },
+  { args = [], program = join(ROOT, "build/bin/svcd.js"), reference, runtime = [] }: NodeOptions
+): readonly [string, ReadonlyArray<string>] => {
+  if (reference !== undefined) {
+    const access = [`-rpcuser=${REFERENCE_USER}`, `-rpcpassword=${REFERENCE_USER}`, `-rpcport=${rpcPort}`]
+    return [reference, ["-regtest", "-printtoconsole=0", `-datadir=${directory}`, ...access, ...args]]
+  }
+  const place = ["-datadir", directory, "-rpcaddr", `127.0.0.1:${rpcPort}`]
+  return [process.execPath, [...runtime, program, "-network", "regtest", ...place, "-loglevel", "error", ...args]]
+}
+
+/** A daemon on regtest, as a user starts it: svcd, or the reference node to compare with. */
 export class NodeProcess {
   readonly child: ChildProcess
   readonly directory: string
   readonly startedAt = performance.now()
   readonly rpcPort: number
+  /** The headers of a request. */
+  readonly headers: { readonly authorization?: string }
   private readonly ended: Promise<unknown>
   private readonly ownDirectory: boolean
 
-  private constructor(rpcPort: number, { args = [], directory, program, runtime = [] }: NodeOptions) {
+  private constructor(rpcPort: number, options: NodeOptions) {
+    const { directory, reference } = options
     this.rpcPort = rpcPort
+    this.headers = reference === undefined ? {} : { authorization: AUTHORIZATION }
     this.ownDirectory = directory === undefined
     this.directory = directory ?? mkdtempSync(join(tmpdir(), "svcd-bench-"))
-    this.child = spawn(process.execPath, [
-      ...runtime,
-      program ?? join(ROOT, "build/bin/svcd.js"),
-      "-network",
-      "regtest",
-      "-datadir",
-      this.directory,
-      "-rpcaddr",
-      `127.0.0.1:${rpcPort}`,
-      "-loglevel",
-      "error",
-      ...args
-    ], { stdio: "ignore" })
+    const [command, args] = commandOf({ directory: this.directory, rpcPort }, options)
+    this.child = spawn(command, args, { stdio: "ignore" })
     this.ended = new Promise((resolve) => this.child.once("exit", resolve))
   }
 
@@ -69,6 +82,7 @@ export class NodeProcess {
     try {
       const response = await fetch(`http://127.0.0.1:${this.rpcPort}`, {
         method: "POST",
+        headers: this.headers,
         body: JSON.stringify({ id: 1, method, params })
       })
       const answer: unknown = await response.json()

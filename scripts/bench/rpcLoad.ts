@@ -1,13 +1,14 @@
 // Sends one question over several keep-alive connections, each waiting for its answer before the next question, and
 // prints the times as JSON. It is a process of its own without an HTTP library, so that the server is what is measured.
-// Arguments: port, connections, seconds, and the body of the request.
+// Arguments: port, connections, seconds, the body of the request, and the value of an Authorization header where one is needed.
 
 import { connect } from "node:net"
 
-const [port = "", connections = "8", seconds = "2", body = ""] = process.argv.slice(2)
+const [port = "", connections = "8", seconds = "2", body = "", authorization = ""] = process.argv.slice(2)
 
 const request = Buffer.from(
   `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
+    (authorization === "" ? "" : `Authorization: ${authorization}\r\n`) +
     `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 )
 

@@ -35,6 +35,7 @@ import { allMethods } from "../rpc/methods/all.ts"
 import { NodeOptions } from "../rpc/NodeOptions.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
+import { watchDisk } from "../storage/diskSpace.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
@@ -283,7 +284,9 @@ export const run = (settings: Settings) => {
     Layer.provideMerge(Memory.layer)
   )
   const restarts = new Restarts(join(settings.dataDir, "chainstate"))
-  return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
+  return Effect.scoped(
+    Effect.raceFirst(Effect.flatten(start(settings, health, sampling)), watchDisk(settings.dataDir))
+  ).pipe(
     Effect.provide(daemon),
     // Before there is a data directory.
     (running) => Effect.zipRight(checkGivenFiles(settings), running),

@@ -1,0 +1,54 @@
+import * as Effect from "effect/Effect"
+import { statfs } from "node:fs/promises"
+import { DataHealth } from "./DataHealth.ts"
+import { StorageUnavailable } from "./errors.ts"
+
+/** Ends a node before its disk is full: a clean end loses nothing, and leaves room for its last writes. */
+
+/** Bytes below which the node stops: as the reference node (`util/fs_helpers.cpp`, `CheckDiskSpace`). */
+export const LEAST_FREE = 50_000_000
+
+/** Bytes below which the operator is warned. */
+export const LOW = 1_000_000_000
+
+/** Bytes from which on the warning is withdrawn: free space goes up and down while databases merge their logs. */
+const ENOUGH = 1_200_000_000
+
+const LOOK_EVERY = "30 seconds"
+
+/** The bytes that this process may still write at a path; `undefined` if the system does not say. */
+const freeAt = (path: string): Effect.Effect<number | undefined> =>
+  Effect.promise(() => statfs(path).then(({ bavail, bsize }) => bavail * bsize, () => undefined))
+
+const megabytes = (bytes: number): string => `${Math.floor(bytes / 1e6)} MB`
+
+/** Watches the disk of a data directory, from half a minute after its start on. Fails once the disk is nearly full. */
+export const watchDisk = (
+  directory: string,
+  free: (path: string) => Effect.Effect<number | undefined> = freeAt
+): Effect.Effect<never, StorageUnavailable, DataHealth> =>
+  Effect.gen(function*() {
+    const { notice } = yield* DataHealth
+    let withdraw: Effect.Effect<void> | undefined
+    for (;;) {
+      yield* Effect.sleep(LOOK_EVERY)
+      const left = yield* free(directory)
+      if (left === undefined) continue
+      if (left < LEAST_FREE) {
+        return yield* new StorageUnavailable({
+          file: directory,
+          doing: "writing to",
+          reason:
+            `the disk is nearly full, with ${megabytes(left)} left of the ${megabytes(LEAST_FREE)} that svcd needs: ` +
+            "make room and start again"
+        })
+      }
+      if (left < LOW && withdraw === undefined) {
+        const reason = `${megabytes(left)} are left in ${directory}; svcd stops below ${megabytes(LEAST_FREE)}`
+        withdraw = yield* notice({ what: "disk space", reason })
+      } else if (left >= ENOUGH && withdraw !== undefined) {
+        yield* withdraw
+        withdraw = undefined
+      }
+    }
+  })

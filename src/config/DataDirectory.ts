@@ -134,7 +134,10 @@ const prepare = (path: string) =>
     if ((mode & ~DIRECTORY_MODE) === 0) return
     const closed = (ours || (yield* attempt({ path, what: "cannot be read" }, () => isFresh(path)))) &&
       canClose(path, mode)
-    if (!closed) yield* Effect.logWarning("other users can read the data directory", { path, mode: mode.toString(8) })
+    const facts = { path, mode: mode.toString(8) }
+    yield* closed
+      ? Effect.logWarning("data directory closed to other users", facts)
+      : Effect.logWarning("other users can read the data directory", facts)
   })
 
 const lock = (path: string): Effect.Effect<void, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>

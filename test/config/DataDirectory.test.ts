@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Logger, Scope } from "effect"
 import {
   chmodSync,
   existsSync,
@@ -121,8 +121,11 @@ describe("DataDirectory", () => {
   it.effect("loses the rights of other users where all files in it are svcd's", () =>
     Effect.gen(function*() {
       const fresh = existing(0o755)
-      yield* visit(fresh)
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void logged.push(message))
+      yield* Effect.provide(visit(fresh), Logger.replace(Logger.defaultLogger, logger))
       assert.strictEqual(modeOf(fresh), "700")
+      assert.deepStrictEqual(logged, [["data directory closed to other users", { path: fresh, mode: "755" }]])
 
       const configured = existing(0o777)
       writeFileSync(join(configured, "svcd.conf"), "")

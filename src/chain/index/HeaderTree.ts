@@ -4,7 +4,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { HeaderId, Height } from "../../protocol/keys.ts"
 import type { BlockLosses } from "../repair/BlockLosses.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
+import { type BlockIndex, GENESIS, NONE, Status } from "./BlockIndex.ts"
 
 /** The losses without the functions that change what the chain stores or awaits. */
 export type KnownLosses = Omit<BlockLosses, "look" | "lose" | "pruned" | "regained" | "waitFor" | "giveUp" | "bars">
@@ -90,18 +90,22 @@ export const headerTree = (state: ChainState): HeaderTree => {
   }
 }
 
+/** The number of the first header: genesis, or an anchor. */
+const FIRST = GENESIS
+
 /**
- * The hashes of a block locator for `getheaders` and `getblocks`: from a header back to genesis. The first ten are
+ * The hashes of a block locator for `getheaders` and `getblocks`: from a header back to the first one. The first ten are
  * consecutive, then the step doubles each time.
  * Source: upstream `chain.cpp`, `LocatorEntries`.
  */
 export const locatorOf = (tree: HeaderTree, id: HeaderId): ReadonlyArray<Bytes> => {
   const hashes: Array<Bytes> = []
+  const first = tree.height(FIRST)
   let height = tree.height(id)
-  for (let step = 1; height > 0; height -= step) {
+  for (let step = 1; height > first; height -= step) {
     hashes.push(tree.hash(tree.ancestor(id, height)).slice())
     if (hashes.length > 10) step *= 2
   }
-  hashes.push(tree.hash(tree.ancestor(id, 0)).slice())
+  hashes.push(tree.hash(tree.ancestor(id, first)).slice())
   return hashes
 }

@@ -64,6 +64,7 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
   readonly params: ConsensusParams
   /** The chain for the sync with peers. */
   readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
+    readonly fixed: Height
     /** A new tip; the blocks from the height `from` on are new. */
     readonly events: Stream.Stream<NewTip>
   }
@@ -315,8 +316,8 @@ const make = (
     return {
       params,
       chain: {
-        // The least work for a header is that of the anchor; the window begins at the work that a real chain has.
-        params: { ...params, minimumChainWork: params.anchors[0]?.chainwork ?? 0n },
+        params,
+        fixed: params.anchors.at(-1)?.height ?? 0,
         tree,
         fullHeaders: () => Effect.succeed([]),
         block: (hash) => Effect.fail(new BlockNotFound({ hash: displayHash(hash) })),

@@ -27,6 +27,7 @@ import { bloomMessages } from "../network/relay/bloomMessages.ts"
 import * as Relay from "../network/relay/Relay.ts"
 import * as FilterServer from "../network/serve/FilterServer.ts"
 import * as Server from "../network/serve/Server.ts"
+import { LIGHT_PACE } from "../network/sync/HeaderSync.ts"
 import * as SyncManager from "../network/sync/SyncManager.ts"
 import { parseNetAddress } from "../network/wire/addressText.ts"
 import { Services } from "../network/wire/messages/version.ts"
@@ -249,6 +250,7 @@ const makeLightHandlers = (
       chain,
       sink,
       span,
+      pace: LIGHT_PACE,
       // Peers want no announcement from a node that serves no block.
       status: { ...status, initialDownload: Effect.succeed(true) },
       mempool: { entries: () => [] }

@@ -1,86 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Layer, Logger, Stream } from "effect"
+import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
-import { isExpired } from "../../src/consensus/expiry.ts"
-import { nameEffects } from "../../src/consensus/names.ts"
-import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
-import * as Light from "../../src/light/Light.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
 import { makeLightReport } from "../../src/light/lightReport.ts"
 import { verifyLink } from "../../src/light/signatures.ts"
 import { WindowFile } from "../../src/light/WindowFile.ts"
-import * as SyncManager from "../../src/network/sync/SyncManager.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
-import { FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sync/fakePeers.ts"
+import { ServedBlocks } from "../network/sync/fakePeers.ts"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
-import { receive } from "../support/receive.ts"
+import { following, type LightService, names, namesOf, onLight, until } from "../support/lightNode.ts"
 
 const BLOCKS = blocksOf("regtest-names/blocks.dat")
 
-/** The unexpired names at a height, with their values. */
-const namesAt = (tip: number): ReadonlyMap<string, string> => {
-  const found = new Map<string, { readonly value: string; readonly height: number }>()
-  for (const [height, block] of BLOCKS.slice(0, tip + 1).entries()) {
-    for (const { name, operation } of nameEffects(block, height, regtestParams)) {
-      found.set(toHex(name), { value: toHex(operation.value), height })
-    }
-  }
-  return new Map(
-    [...found].filter(([, entry]) => !isExpired(entry, tip, regtestParams)).map(([name, { value }]) => [name, value])
-  )
-}
-
-type LightService = typeof Light.Light.Service
-
-const lightLayer = (directory: string, params: ConsensusParams = regtestParams) =>
-  Light.layer({
-    filename: join(directory, "names-window.db"),
-    pageSize: 4096,
-    params,
-    verifyThreads: 0,
-    status: { offline: false, expectsPeers: true }
-  }).pipe(Layer.provide(DataHealth.layer), Layer.provide(Logger.remove(Logger.defaultLogger)))
-
-/** Follows the chain of peers. Returns the function that connects one. */
-const following = (light: LightService) =>
-  Effect.gen(function*() {
-    const scope = yield* Effect.scope
-    const sync = yield* SyncManager.makeOver({
-      chain: light.chain,
-      sink: light.sink,
-      span: light.span,
-      status: { ...light.status, initialDownload: Effect.succeed(true) },
-      mempool: { entries: () => [] }
-    })
-    const connect = (served: ServedBlocks, options?: FakePeerOptions) =>
-      Effect.gen(function*() {
-        const peer = new FakePeer(served, options)
-        yield* Effect.forkIn(peer.live(sync), scope)
-        return peer
-      })
-    const announce = (peer: FakePeer, headers: ReadonlyArray<Block>) =>
-      receive(sync, peer, { type: "headers", headers })
-    return { connect, announce }
-  })
-
-const until = (light: LightService, height: number) =>
-  eventually(`names up to block ${height}`, () => {
-    const { phase, tip, unchecked } = Effect.runSync(light.progress)
-    return phase === "ready" && tip.height === height && unchecked === 0
-  })
-
-const names = (light: LightService) =>
-  Effect.gen(function*() {
-    const { tip } = yield* light.progress
-    const all = yield* Stream.runCollect(light.scan(new Uint8Array(0)))
-    return new Map(
-      Chunk.toReadonlyArray(all).filter(({ record }) => !isExpired(record, tip.height, light.params))
-        .map(({ record }) => [toHex(record.name), toHex(record.value)])
-    )
-  })
+const namesAt = (tip: number): ReadonlyMap<string, string> => namesOf(BLOCKS.slice(0, tip + 1))
 
 const test = (
   name: string,
@@ -91,7 +26,7 @@ const run = (
   directory: string,
   use: (light: LightService) => Effect.Effect<void, unknown, never>,
   params = regtestParams
-) => Effect.flatMap(Light.Light, use).pipe(Effect.provide(lightLayer(directory, params)))
+) => onLight(directory, use, { params })
 
 describe("Light", () => {
   test("answers from the last blocks of a chain, and follows it", (directory) =>

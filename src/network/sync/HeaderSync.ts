@@ -5,8 +5,22 @@ export const HEADERS_ANSWER_TIME = 120_000
 /** Time limit of the header sync peer, milliseconds, and the extra per expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
 
-/** Milliseconds without any part of an answer after which a second peer is asked. */
-const PATIENCE = 20_000
+/** When a second peer is asked for headers. */
+export interface HeaderPace {
+  /** Milliseconds without any part of an answer. */
+  readonly patience: number
+  /** Bytes a second: with less over that time, the peer crawls. 0 if only silence counts. */
+  readonly least: number
+}
+
+/** Blocks take hours, so a crawling peer costs little. */
+export const WHOLE_PACE: HeaderPace = { patience: 20_000, least: 0 }
+
+/** A light chain is complete within a minute. */
+export const LIGHT_PACE: HeaderPace = { patience: 5_000, least: 128_000 }
+
+/** Doublings of the time over which the pace is measured: on a slow line, a second peer only takes a share of it. */
+const MOST_DOUBLINGS = 6
 
 /** Bytes that count as a part of an answer: more than small messages such as `ping`. */
 export const PART = 4096
@@ -16,6 +30,11 @@ const MOST_SYNCS = 2
 
 /** Seconds. If the best header is younger, it is near the end of the chain, and all peers are asked (6.7). */
 const RECENT = 86_400
+
+interface Mark {
+  readonly at: Millis
+  readonly bytes: number
+}
 
 interface HeaderPeer {
   readonly preferred: boolean
@@ -33,6 +52,9 @@ interface HeaderPeer {
   /** Bytes received from it at its last progress, and when that was. */
   bytes: number
   progress: number
+  /** When the measurement of its pace began, with the bytes until then; and the result of the last one. */
+  mark: Mark | undefined
+  crawls: boolean
   /** Whether it announced blocks after the request, so that its answer may miss them. */
   again: boolean
 }
@@ -45,10 +67,14 @@ interface HeaderPeer {
 export class HeaderSync {
   private readonly peers = new Map<PeerId, HeaderPeer>()
   private readonly spacing: number
+  private readonly pace: HeaderPace
+  /** How often a second peer was asked because the first one crawled. */
+  private contests = 0
 
   /** `spacing`: seconds between blocks. */
-  constructor(spacing: number) {
+  constructor(spacing: number, pace: HeaderPace = WHOLE_PACE) {
     this.spacing = spacing
+    this.pace = pace
   }
 
   add(id: PeerId, preferred: boolean): void {
@@ -62,6 +88,8 @@ export class HeaderSync {
       deadline: undefined,
       bytes: 0,
       progress: -Infinity,
+      mark: undefined,
+      crawls: false,
       again: false
     })
   }
@@ -125,15 +153,43 @@ export class HeaderSync {
   /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */
   heard(id: PeerId, bytes: number, now: Millis): void {
     const peer = this.peers.get(id)
-    if (peer === undefined || bytes - peer.bytes < PART) return
+    if (peer === undefined) return
+    this.measure(peer, { at: now, bytes })
+    if (bytes - peer.bytes < PART) return
     peer.bytes = bytes
     peer.progress = now
+  }
+
+  private measure(peer: HeaderPeer, now: Mark): void {
+    const { mark } = peer
+    const passed = now.at - (mark?.at ?? 0)
+    if (!peer.started || mark === undefined) peer.mark = peer.started ? now : undefined
+    else if (passed >= this.pace.patience * 2 ** Math.min(this.contests, MOST_DOUBLINGS)) {
+      peer.crawls = (now.bytes - mark.bytes) * 1000 < this.pace.least * passed
+      peer.mark = now
+    }
   }
 
   /** Ends header sync with a peer, without an answer. It can start again. */
   restart(id: PeerId): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+  }
+
+  /**
+   * A full answer of a peer had no new header: another one was faster. Header sync goes on with that one alone, unless it
+   * is silent now. Returns whether it does.
+   */
+  overtaken(id: PeerId, now: Millis): boolean {
+    const peer = this.peers.get(id)
+    const faster = this.syncing.filter((other) => other !== peer && !this.isSilent(other, now))
+    if (peer === undefined || !peer.started || faster.length === 0) return false
+    for (const other of faster) Object.assign(other, { crawls: false, mark: undefined })
+    this.restart(id)
+    // The next time, another peer comes before it.
+    this.peers.delete(id)
+    this.peers.set(id, peer)
+    return true
   }
 
   isStarted(id: PeerId): boolean {
@@ -147,11 +203,14 @@ export class HeaderSync {
     const syncing = this.syncing
     const enough = syncing.length >= MOST_SYNCS || syncing.some((peer) => !this.isSlow(peer, now))
     if (age >= RECENT && enough) return []
+    if (age >= RECENT && syncing.some((peer) => !this.isSilent(peer, now))) this.contests++
     const chosen = fresh.filter(([, { preferred }]) => preferred)
     // Inbound peers are asked if no outbound peer is left.
     const starting = age < RECENT ? fresh : (chosen.length > 0 ? chosen : fresh).slice(0, 1)
     for (const [, peer] of starting) {
       peer.started = true
+      peer.crawls = false
+      peer.mark = undefined
       peer.deadline = this.deadline(now, age)
     }
     return starting.map(([id]) => id)
@@ -165,8 +224,12 @@ export class HeaderSync {
     return [...this.peers.values()].filter(({ started, told }) => started && !told)
   }
 
-  private isSlow({ asked, progress }: HeaderPeer, now: number): boolean {
-    return asked === undefined || now - Math.max(asked, progress) > PATIENCE
+  private isSilent({ asked, progress }: HeaderPeer, now: number): boolean {
+    return asked === undefined || now - Math.max(asked, progress) > this.pace.patience
+  }
+
+  private isSlow(peer: HeaderPeer, now: number): boolean {
+    return peer.crawls || this.isSilent(peer, now)
   }
 
   /**
@@ -182,7 +245,7 @@ export class HeaderSync {
       const spare = [...this.peers.values()].some((other) => other !== peer && other.preferred)
       if (!spare) {
         this.restart(id)
-      } else if (syncing.length === 1 || this.isSlow(peer, now)) {
+      } else if (syncing.length === 1 || this.isSilent(peer, now)) {
         for (const other of syncing) if (other.deadline !== undefined) other.deadline = this.deadline(now, age)
         return id
       }

@@ -25,7 +25,8 @@ export interface PresyncStart {
   /** Wire order. */
   readonly hash: Bytes
   readonly height: number
-  readonly bits: number
+  /** `undefined` for an anchor, of which only the hash is known: the header after it may have any difficulty. */
+  readonly bits: number | undefined
   readonly chainwork: bigint
   /** Seconds since 1970. */
   readonly medianTimePast: number
@@ -79,7 +80,7 @@ export class Presync {
   private pass: 1 | 2 = 1
   private height: number
   private hash: Bytes
-  private lastBits: number
+  private lastBits: number | undefined
   private work: bigint
   /** Pass 2: headers held back. */
   private held: Array<BlockHeader> = []
@@ -149,13 +150,8 @@ export class Presync {
   /** Advances to a header; false if its difficulty is impossible. */
   private step({ header }: BlockHeader): boolean {
     if (!equal(header.prevHash, this.hash)) return false
-    if (
-      !permittedTransition(this.options.params, {
-        height: this.height + 1,
-        oldBits: this.lastBits,
-        newBits: header.bits
-      })
-    ) return false
+    const change = { height: this.height + 1, oldBits: this.lastBits ?? header.bits, newBits: header.bits }
+    if (!permittedTransition(this.options.params, change)) return false
     this.height++
     this.hash = header.hash
     this.lastBits = header.bits

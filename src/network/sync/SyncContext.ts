@@ -8,13 +8,13 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { HeaderId, PeerId } from "../../protocol/keys.ts"
+import type { HeaderId, Height, PeerId } from "../../protocol/keys.ts"
 import type { Peer } from "../Peer.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
 import type { BlockOrder } from "./BlockOrder.ts"
 import type { ChainSyncTimers } from "./ChainSyncTimers.ts"
-import type { HeaderSync } from "./HeaderSync.ts"
+import type { HeaderPace, HeaderSync } from "./HeaderSync.ts"
 import type { HighBandwidth } from "./HighBandwidth.ts"
 import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
@@ -27,12 +27,16 @@ export interface SyncParts {
   readonly chain: Pick<typeof Chain.Service, "block" | "fullHeaders" | "params" | "tree"> & {
     /** An element for each change of the tip. */
     readonly events: Stream.Stream<unknown>
+    /** The height of the block whose hash fixes the headers below it: a tree that begins at an anchor. */
+    readonly fixed?: Height
   }
   readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
   readonly status: Pick<typeof SyncStatus.Service, "answered" | "initialDownload" | "loading">
   readonly mempool: Pick<typeof Mempool.Service, "entries">
   /** The blocks that are wanted, if not the whole chain. */
   readonly span?: BlockSpan
+  /** When a second peer is asked for headers; as for a whole chain by default. */
+  readonly pace?: HeaderPace
 }
 
 export interface SyncPeer {
@@ -67,6 +71,8 @@ type SyncPeerView =
 export interface SyncView {
   readonly tree: HeaderTree
   readonly params: ConsensusParams
+  /** Headers below this height are fixed by the hash of the block at it. */
+  readonly fixed: Height
   readonly peers: ReadonlyMap<PeerId, SyncPeerView>
   readonly download: Pick<
     BlockDownload,
@@ -168,13 +174,15 @@ export const isNearTip = (context: SyncContext): boolean =>
   context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
 
 /**
- * Minimum chain work of stored headers (reference/protocol.md 6.7, point 5): that of the tip minus 144 blocks like it,
- * and at least the network's minimum chain work.
+ * Minimum chain work of headers that are stored after `parent` (reference/protocol.md 6.7, point 5): that of the tip minus
+ * 144 blocks like it, and at least the network's minimum chain work. Between anchors the tree itself demands work, and
+ * lets no chain pass that lacks the last one.
  */
-export const workThreshold = ({ params, tree }: SyncView): bigint => {
+export const workThreshold = ({ fixed, params, tree }: SyncView, parent: HeaderId): bigint => {
   const tip = tree.tip()
   const near = tree.chainwork(tip) - 144n * blockWork(tree.bits(tip))
-  return near > params.minimumChainWork ? near : params.minimumChainWork
+  const least = tree.height(parent) < fixed ? 0n : params.minimumChainWork
+  return near > least ? near : least
 }
 
 /** The highest valid header of a chain. */

@@ -112,7 +112,7 @@ export const make = (
 
 /** Starts the loop and the writer while the scope is open. */
 export const makeOver = (
-  { chain, mempool, sink, span, status }: SyncParts,
+  { chain, mempool, pace, sink, span, status }: SyncParts,
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -130,10 +130,11 @@ export const makeOver = (
       mempool,
       tree,
       params,
+      fixed: chain.fixed ?? 0,
       peers: new Map(),
       download,
       missing: new MissingBlocks(download, tree, tree.losses),
-      headers: new HeaderSync(params.targetSpacing),
+      headers: new HeaderSync(params.targetSpacing, pace),
       timers: new ChainSyncTimers(tree),
       highBandwidth: new HighBandwidth(),
       wantsCompact: options.blocksOnly !== true,

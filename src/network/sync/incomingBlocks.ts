@@ -64,7 +64,7 @@ export const isAhead = (context: SyncView, { header }: BlockHeader, parent: Head
   const { tree } = context
   const tip = tree.tip()
   const work = tree.chainwork(parent) + blockWork(header.bits)
-  return work >= tree.chainwork(tip) && work >= workThreshold(context) &&
+  return work >= tree.chainwork(tip) && work >= workThreshold(context, parent) &&
     tree.height(parent) + 1 <= tree.height(tip) + MOST_AHEAD
 }
 

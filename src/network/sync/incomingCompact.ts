@@ -149,7 +149,7 @@ const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<PeerId>): boo
 
 /** Whether an unsolicited compact block is worth processing. */
 export const isCompactWelcome = (context: SyncView, { header }: BlockHeader, parent: HeaderId): boolean =>
-  context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context)
+  context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context, parent)
 
 /** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
 export const takeCompact = (context: SyncContext, state: SyncPeer, message: CmpctBlock): Effect.Effect<void> =>

@@ -1,16 +1,17 @@
 import * as Effect from "effect/Effect"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { GENESIS } from "../../chain/index/BlockIndex.ts"
 import { locatorOf, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { Reject } from "../../consensus/Reject.ts"
-import type { BlockHeader } from "../../protocol/block.ts"
+import { type BlockHeader, decodeBlock } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { HeaderId } from "../../protocol/keys.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
 import { type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { MOST_ANNOUNCED } from "./announcement.ts"
-import { Presync, presyncParameters } from "./Presync.ts"
+import { Presync, presyncParameters, type PresyncStart } from "./Presync.ts"
 import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 
 /** Headers whose proof of work is checked before other fibers get a turn. */
@@ -32,6 +33,14 @@ const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderId): void => {
   if (state.presync !== undefined) askNext(context, state, state.presync)
   else question(context, state, locatorOf(context.tree, after))
+}
+
+/** Requests what follows known headers of a peer: another peer may have sent the next ones already. */
+const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
+  const { tree } = context
+  const best = tree.best()
+  const isAhead = tree.height(best) > tree.height(last) && tree.ancestor(best, tree.height(last)) === last
+  askHeaders(context, state, isAhead ? best : last)
 }
 
 /** Requests all headers of a peer, from the parent of our best header, so that the answer shows its position. */
@@ -92,25 +101,32 @@ const continuePresync = (
   return sound ? released : headers
 }
 
+/**
+ * The first header of a tree that begins at an anchor has no fields: its difficulty is unknown, and it is as old as blocks
+ * in time would make it.
+ */
+const startAt = ({ params, tree }: SyncContext, parent: HeaderId): PresyncStart => {
+  const height = tree.height(parent)
+  const known = { hash: tree.hash(parent).slice(), height, chainwork: tree.chainwork(parent) }
+  const isAnchor = tree.parent(parent) === NO_HEADER && height > 0
+  if (!isAnchor) return { ...known, bits: tree.bits(parent), medianTimePast: tree.medianTimePast(parent) }
+  const { header } = decodeBlock(params.network.genesisBlock)
+  return { ...known, bits: undefined, medianTimePast: header.time + height * params.targetSpacing }
+}
+
 const startPresync = (
   context: SyncContext,
   state: SyncPeer,
   { headers, parent }: { readonly parent: HeaderId; readonly headers: ReadonlyArray<BlockHeader> }
 ): void => {
-  const { params, random, tree } = context
+  const { params, random } = context
   const parameters = presyncParameters[params.network.name]
   const word = (): number => Number(random(32))
   state.presync = new Presync({
     params,
     parameters,
-    start: {
-      hash: tree.hash(parent).slice(),
-      height: tree.height(parent),
-      bits: tree.bits(parent),
-      chainwork: tree.chainwork(parent),
-      medianTimePast: tree.medianTimePast(parent)
-    },
-    threshold: workThreshold(context),
+    start: startAt(context, parent),
+    threshold: workThreshold(context, parent),
     now: seconds(context),
     key: [word(), word(), word(), word()],
     offset: word() % parameters.period
@@ -127,6 +143,10 @@ const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void =
   state.unknown = last.slice()
   askHeaders(context, state, context.tree.best())
 }
+
+/** Whether a peer answers from genesis on to a node that begins at an anchor: its chain lacks the anchor. */
+const lacksAnchor = ({ params, tree }: SyncContext, { header: { prevHash } }: BlockHeader): boolean =>
+  tree.height(GENESIS) > 0 && equal(prevHash, decodeBlock(params.network.genesisBlock).hash)
 
 /** Whether the headers are known and in the best chain, so that they cost nothing. */
 const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
@@ -156,7 +176,8 @@ const accept = (
       return misbehaves(state, `invalid header: ${reject.reason}`)
     }
     if (full && reject === undefined) {
-      if (state.presync === undefined) askHeaders(context, state, last)
+      const isOvertaken = added === 0 && context.headers.overtaken(peer.id, context.now())
+      if (state.presync === undefined && !isOvertaken) askBeyond(context, state, last)
       // After the request: the answer to another full message of known headers is then not read without delay.
       peer.judged(added > 0)
       return
@@ -212,12 +233,15 @@ export const takeHeaders = (
     if (parent === NO_HEADER) {
       const reject = yield* firstWithoutWork(headers, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
+      if (start !== undefined && lacksAnchor(context, start)) {
+        return peer.disconnect({ reason: "the chain of the peer lacks the anchor", misbehaving: false })
+      }
       return unconnected(context, state, last.header.hash)
     }
     const again = worthy ? false : asked.answered(peer.id)
     // A peer that the operator trusts saves the work of the check.
     const poor = !worthy && !peer.permissions.has("noban") && !areKnown(context, last.header.hash) &&
-      tree.chainwork(parent) + claimedWork(headers) < workThreshold(context)
+      tree.chainwork(parent) + claimedWork(headers) < workThreshold(context, parent)
     if (poor) {
       const reject = yield* firstWithoutWork(headers, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)

@@ -133,6 +133,39 @@ describe("HeaderSync", () => {
     assert.strictEqual(silent.late(2 * end + 31_001, OLD), 1)
   })
 
+  it("another peer is asked if the first one crawls, later each time, and the slower of two ends", () => {
+    const sync = new HeaderSync(600, { patience: 5_000, least: 100_000 })
+    for (const id of [0, 1, 2]) sync.add(peerId(id), true)
+    const hear = (id: number, bytes: number, now: number) => sync.heard(peerId(id), bytes, now)
+    sync.start(0, OLD)
+    sync.ask(peerId(0), 0)
+    hear(0, 0, 0)
+    hear(0, 499_999, 4_999)
+    assert.deepStrictEqual(sync.start(4_999, OLD), [])
+    hear(0, 499_999, 5_000)
+    assert.deepStrictEqual(sync.start(5_000, OLD), [peerId(1)])
+    sync.ask(peerId(1), 5_000)
+    assert.isFalse(sync.overtaken(peerId(2), 6_000))
+    assert.isTrue(sync.overtaken(peerId(1), 6_000))
+    // The one that goes on has twice the time, and then another peer comes before the one that was slower.
+    hear(0, 500_000, 6_000)
+    hear(0, 600_000, 11_000)
+    assert.deepStrictEqual(sync.start(11_000, OLD), [])
+    hear(0, 700_000, 16_000)
+    assert.deepStrictEqual(sync.start(16_000, OLD), [peerId(2)])
+  })
+
+  it("no peer counts as overtaken while the other one is silent", () => {
+    const sync = new HeaderSync(600, { patience: 5_000, least: 0 })
+    for (const id of [0, 1]) sync.add(peerId(id), true)
+    sync.start(0, OLD)
+    sync.ask(peerId(0), 0)
+    assert.deepStrictEqual(sync.start(5_001, OLD), [peerId(1)])
+    sync.ask(peerId(1), 5_001)
+    assert.isFalse(sync.overtaken(peerId(1), 6_000))
+    assert.isTrue(sync.overtaken(peerId(0), 6_000))
+  })
+
   it("removed peers are forgotten", () => {
     const sync = withPeers(true)
     sync.start(0, OLD)

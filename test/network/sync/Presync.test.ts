@@ -149,6 +149,15 @@ describe("Presync", () => {
     assert.isFalse(begin(strict).take(chain(3, 0, GENESIS, 0x1d00fffe), true).sound)
   })
 
+  it("after an anchor, the first header may have any difficulty, and fixes that of the next ones", () => {
+    const start = { hash: GENESIS, height: 10, bits: undefined, chainwork: 22n, medianTimePast: 1_000_000 }
+    const anchored = { params: mainnetParams, start, threshold: 1n << 100n }
+    const one = chain(1, 0, GENESIS, 0x1d00fffe)
+    assert.isTrue(begin(anchored).take(one, true).sound)
+    const changed = [...one, ...chain(1, 0, one[0]?.header.hash, 0x1d00ffff)]
+    assert.isFalse(begin(anchored).take(changed, true).sound)
+  })
+
   it("the last checked header and its height are returned", () => {
     const presync = begin()
     const headers = chain(4)

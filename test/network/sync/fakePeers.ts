@@ -56,17 +56,18 @@ export interface FakePeerOptions {
   readonly permissions?: ReadonlyArray<Permission>
   /** The block to send in place of the requested one; `undefined` for no answer. */
   readonly serve?: (block: Block, height: number) => Block | undefined
+  /** Whether it says that it lacks a block. */
+  readonly lacks?: (height: number) => boolean
   /** Whether it answers `getheaders`. */
   readonly headers?: boolean
   /** Milliseconds before each answer. */
   readonly latency?: number
 }
 
-const noTraffic = (onRead: () => void) => ({
+const trafficOf = (received: () => number) => ({
   bytesSent: 0,
   get bytesReceived() {
-    onRead()
-    return 0
+    return received()
   },
   lastSend: 0,
   lastReceive: 0,
@@ -97,7 +98,12 @@ export class FakePeer implements Peer {
   }
   /** Ticks of the sync since the peer was connected: each reads its traffic. */
   ticks = 0
-  readonly traffic = noTraffic(() => void this.ticks++)
+  /** Bytes received from it, as the sync sees them. */
+  bytes = 0
+  readonly traffic = trafficOf(() => {
+    this.ticks++
+    return this.bytes
+  })
   readonly latency = { last: undefined, best: undefined, waiting: undefined }
   readonly memory = ampleAccount()
   readonly sent: Array<Message> = []
@@ -168,15 +174,16 @@ export class FakePeer implements Peer {
   }
 
   private answers(message: Message): ReadonlyArray<Message> {
-    const { headers = true, serve = (block) => block } = this.options
+    const { headers = true, lacks = () => false, serve = (block) => block } = this.options
     if (message.type === "getheaders") {
       return headers ? [{ type: "headers", headers: this.served.after(message.locator) }] : []
     }
     if (message.type !== "getdata") return []
     return [...message.items].flatMap((item): ReadonlyArray<Message> => {
       const known = this.served.find(item.hash)
-      if (known === undefined) return [{ type: "notfound", items: [item] }]
-      const block = serve(known, this.served.best.indexOf(known))
+      const height = known === undefined ? -1 : this.served.best.indexOf(known)
+      if (known === undefined || lacks(height)) return [{ type: "notfound", items: [item] }]
+      const block = serve(known, height)
       return block === undefined ? [] : [{ type: "block", block }]
     })
   }

@@ -27,6 +27,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | ChainSink | 
       mempool: yield* Mempool,
       tree,
       params,
+      fixed: 0,
       peers: new Map(),
       download,
       missing: new MissingBlocks(download, tree, tree.losses),

@@ -7,8 +7,9 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
 import { heightOfOperation } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
-import type { HeaderId, Height } from "../protocol/keys.ts"
+import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
 import { firstOfWindow } from "./anchors.ts"
+import { GivenUp } from "./GivenUp.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
 import { addAbove, addBelow } from "./nameWindow.ts"
 import { allSigned } from "./signatures.ts"
@@ -16,6 +17,9 @@ import type { Proof, StoredLight, WindowChanges, WindowFile } from "./WindowFile
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
 const MOST_WAITING = 32 * 1024 * 1024
+
+/** Seconds that the window waits for its first block while blocks with less work are there. */
+const PATIENCE = 30
 
 /**
  * A chain of headers with a window of names: the blocks `low` to `high` are known by their name operations alone.
@@ -42,12 +46,17 @@ export class LightChain {
   /** Checked blocks that are not beside the window yet. */
   private readonly waiting = new Map<HeaderId, Block>()
   private waitingBytes = 0
+  /** When the window began without a block, seconds since 1970. */
+  private since: UnixTime = 0
+  /** Forgotten when the window is complete: blocks above it may come at any time. */
+  private readonly givenUp: GivenUp
 
   constructor(file: WindowFile, headers: LightHeaders) {
     this.file = file
     this.headers = headers
     this.index = headers.index
     this.params = headers.params
+    this.givenUp = new GivenUp(headers.index)
     const { window } = file.state() ?? {}
     if (window !== undefined) {
       this.high = this.index.find(window.high)
@@ -62,9 +71,37 @@ export class LightChain {
   begin(): void {
     const { headers: { best }, index } = this
     if (this.high !== NONE || index.chainwork(best.reachable) < this.params.minimumChainWork) return
-    this.high = best.reachable
+    this.beginAt(best.reachable)
+  }
+
+  private beginAt(header: HeaderId): void {
+    this.high = header
     this.low = this.height + 1
     this.floor = this.floorAt(this.height)
+    this.since = this.headers.now()
+  }
+
+  /**
+   * A peer may announce a header with work and withhold its block. So the window begins at the best block that is there
+   * if that has as much work, or if no peer gives the first block for a while. The other one is followed when it comes.
+   */
+  private concede(): void {
+    const { high, index } = this
+    if (high === NONE || this.range.high !== NONE || this.isFilled || this.waiting.has(high)) return
+    const best = this.bestWaiting()
+    if (best === NONE || index.chainwork(best) < this.params.minimumChainWork) return
+    const isPatient = this.headers.now() < this.since + PATIENCE
+    if (isPatient && index.compareWork(best, high) < 0) return
+    if (index.forkPoint(high, best) !== high) this.givenUp.add(high)
+    this.beginAt(best)
+  }
+
+  private bestWaiting(): HeaderId {
+    let best = NONE
+    for (const id of this.waiting.keys()) {
+      if (!this.index.isFailed(id) && (best === NONE || this.index.compareWork(id, best) > 0)) best = id
+    }
+    return best
   }
 
   private floorAt(tip: Height): Height {
@@ -168,7 +205,7 @@ export class LightChain {
    */
   review(): boolean {
     const { headers: { best: { reachable } }, high, index } = this
-    if (high === NONE || index.compareWork(reachable, high) <= 0) return false
+    if (high === NONE || index.compareWork(reachable, high) <= 0 || this.givenUp.isIn(reachable)) return false
     const fork = index.height(index.forkPoint(reachable, high))
     const isLost = this.range.high === NONE ? fork < this.height : fork < this.lowestFork
     if (!isLost) return false
@@ -205,16 +242,19 @@ export class LightChain {
 
   /** Adds all blocks that are beside the window, in one transaction. Returns whether the window changed. */
   settle(): boolean {
-    const { high, low } = this
     if (this.waiting.size === 0) return false
+    this.concede()
+    const { high, low } = this
     try {
-      return this.store((changes) => {
+      const changed = this.store((changes) => {
         let changed = false
         while (this.step(changes)) changed = true
         this.dropStale()
         if (changed && this.isFilled) changes.endTails()
         return changed
       })
+      if (this.isFilled) this.givenUp.clear()
+      return changed
     } catch (cause) {
       this.high = high
       this.low = low

@@ -32,7 +32,8 @@ export class LightHeaders {
   readonly index: BlockIndex
   readonly params: ConsensusParams
   readonly best: BestHeader
-  private readonly now: () => number
+  /** Seconds since 1970. */
+  readonly now: () => number
   /** The last anchor. */
   private readonly fixed: ChainAnchor | undefined
   private readonly genesisTime: number

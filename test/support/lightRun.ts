@@ -15,6 +15,7 @@ import { makeHeader } from "../../src/protocol/header.ts"
 import { type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { removeDatabase, requireSound } from "../../src/storage/inspect.ts"
 import type { Branch, Truth, World } from "./lightWorld.ts"
+import { solve } from "./regtest.ts"
 
 /**
  * Random hostile runs of a light chain. A driver gives it headers and blocks of honest and hostile peers in any order, stops it
@@ -114,26 +115,28 @@ class Run {
       step()
     } catch (cause) {
       if (!isStorage(cause)) throw cause
-      if (cause._tag === "StorageCorrupted") {
-        this.file.close()
-        removeDatabase(this.filename)
-        const { chain, file } = this.open()
-        this.chain = chain
-        this.file = file
-      } else this.restart()
+      if (cause._tag === "StorageCorrupted") this.forget()
+      else this.restart()
     }
   }
 
-  /** A header that no rule allows, made from a true one. */
+  /** Begins again with an empty directory. */
+  private forget(): void {
+    this.file.close()
+    removeDatabase(this.filename)
+    const { chain, file } = this.open()
+    this.chain = chain
+    this.file = file
+  }
+
+  /** A header that no rule allows, made from a true one; or one with work whose block no peer has. */
   private spoiled({ header }: Block): BlockHeader {
-    // A header with work whose block does not exist waits for the next block: it may not stand beside the last one.
-    const isLast = header === this.world.main.blocks.at(-1)?.header
-    const kind = this.random.below(4) % (isLast ? 1 : 4)
+    const kind = this.random.below(5)
     const parts = {
       version: header.version,
-      prevHash: kind === 0 ? this.random.bytes(32) : header.prevHash,
+      prevHash: kind === 0 ? this.random.bytes(32) : kind === 4 ? header.hash : header.prevHash,
       merkleRoot: kind === 1 ? this.random.bytes(32) : header.merkleRoot,
-      time: kind === 2 ? this.clock + 3 * DAY : header.time,
+      time: kind === 2 ? this.clock + 3 * DAY : header.time + (kind === 4 ? 600 : 0),
       bits: kind === 3 ? 0x1d00ffff : header.bits
     }
     return { header: makeHeader({ ...parts, nonce: this.random.below(1 << 20) }), auxpow: undefined }
@@ -144,7 +147,9 @@ class Run {
     let from = blocks.findLastIndex(({ hash }) => chain.index.find(hash) !== -1)
     if (random.chance(0.2)) from = random.below(blocks.length)
     for (const block of blocks.slice(from + 1, from + 2 + random.below(90))) {
-      chain.headers.accept(random.chance(0.01) ? this.spoiled(block) : block)
+      // At the end of a chain, a header without its block may have the most work.
+      const spoils = random.chance(block === blocks.at(-1) ? 0.1 : 0.01)
+      chain.headers.accept(spoils ? this.spoiled(block) : block)
     }
     chain.review()
     if (random.chance(0.5)) chain.begin()
@@ -257,14 +262,31 @@ class Run {
     }
   }
 
-  /** From now on there is an honest peer, and nothing fails. */
+  /** A header with the most work, on the chain or beside its last block. No peer has its block. */
+  private withheld(): BlockHeader {
+    const { blocks } = this.world.main
+    const parent = blocks.at(this.random.chance(0.5) ? -1 : -2)
+    if (parent === undefined) throw new Error("the chain has two blocks")
+    const { bits, time, version } = parent.header
+    const parts = { version, prevHash: parent.hash, merkleRoot: this.random.bytes(32), time: time + 600, bits }
+    return { header: solve(parts), auxpow: undefined }
+  }
+
+  /** From now on there is an honest peer, nothing fails, and time passes. Some peers still withhold a block. */
   honest(): void {
     const { blocks } = this.world.main
+    const { random } = this
+    const withheld = random.chance(0.4) ? this.withheld() : undefined
+    if (random.chance(0.2)) this.forget()
+    if (withheld !== undefined) { for (const block of blocks.slice(1, -1)) this.chain.headers.accept(block) }
     this.file.failsIn = undefined
     this.clock = (blocks.at(-1)?.header.time ?? 0) + DAY
-    for (let round = 0; round < 4 && !this.isDone; round++) {
+    for (let round = 0; round < 5 && !this.isDone; round++) {
+      this.clock += 60
       this.guarded(() => {
+        if (withheld !== undefined) this.chain.headers.accept(withheld)
         for (const block of blocks.slice(1)) this.chain.headers.accept(block)
+        if (withheld !== undefined) this.chain.headers.accept(withheld)
         this.chain.review()
         this.chain.begin()
         for (const block of blocks.toReversed()) {

@@ -36,6 +36,8 @@ export class BlockOrder {
   /** By the number of the predecessor that they wait for. */
   private readonly waiting = new Map<HeaderId, Array<ReceivedBlock>>()
   private waitingBytes = 0
+  /** The predecessors that blocks waited for at the last call of `releaseOld`. */
+  private awaited: ReadonlySet<HeaderId> = new Set()
   /** Numbers of blocks that are ready or delivered, and not stored yet. */
   private readonly passing = new Set<HeaderId>()
 
@@ -129,5 +131,13 @@ export class BlockOrder {
       const free = tree.hasBlock(parent) || tree.isActive(parent) || tree.isFailed(parent)
       if (free || !isWanted(parent)) this.release(parent)
     }
+  }
+
+  /** Releases blocks that waited at the last call too: no peer may have the predecessor, and the chain decides without it. */
+  releaseOld(): void {
+    const here = new Set([...this.waiting.values()].flatMap((items) => items.map(({ id }) => id)))
+    const awaited = new Set([...this.waiting.keys()].filter((parent) => !here.has(parent)))
+    for (const parent of awaited) if (this.awaited.has(parent)) this.release(parent)
+    this.awaited = awaited
   }
 }

@@ -312,6 +312,7 @@ export class SyncLoop {
     for (const { best, peer } of peers.values()) download.setBest(peer.id, validPart(tree, best))
     download.recheck()
     blockOrder.unblock((id) => download.isWanted(id))
+    blockOrder.releaseOld()
     this.context.wake()
   }
 

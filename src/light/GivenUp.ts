@@ -14,6 +14,10 @@ export class GivenUp {
     this.headers.add(id)
   }
 
+  delete(id: HeaderId): void {
+    this.headers.delete(id)
+  }
+
   clear(): void {
     this.headers.clear()
   }

@@ -48,7 +48,7 @@ export class LightChain {
   private waitingBytes = 0
   /** When the window began without a block, seconds since 1970. */
   private since: UnixTime = 0
-  /** Forgotten when the window is complete: blocks above it may come at any time. */
+  /** Forgotten when the block comes, or the window is complete: blocks above it may come at any time. */
   private readonly givenUp: GivenUp
 
   constructor(file: WindowFile, headers: LightHeaders) {
@@ -190,6 +190,7 @@ export class LightChain {
     }
     if (this.waitingBytes > MOST_WAITING && !this.isNext(id)) return rejectAs("time-future", "too-many-blocks")
     this.waiting.set(id, block)
+    this.givenUp.delete(id)
     this.waitingBytes += block.size
     return undefined
   }

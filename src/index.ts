@@ -15,6 +15,7 @@ export type {
   ChangeFilter,
   ChangeType,
   ClientConfig,
+  FindFilter,
   Freshness,
   ListFilter,
   Mode,

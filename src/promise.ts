@@ -52,6 +52,7 @@ export type {
   ChangeFilter,
   ChangeType,
   ClientConfig,
+  FindFilter,
   Freshness,
   ListFilter,
   Mode,

@@ -5,6 +5,7 @@ import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import type { EventKind } from "../names/events/NameEvent.ts"
 import type { NetworkName } from "../protocol/networks.ts"
+import type { SearchKey } from "../values/searchable.ts"
 import type { ChangesFailure, ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
 /**
@@ -39,6 +40,11 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   ) => Effect.Effect<OperationResult, OperationFailure>
   /** Lists the unexpired names in a namespace: the shortest first, then by their bytes. */
   readonly listNames: (filter?: ListFilter) => Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure>
+  /**
+   * Finds names by what they say, by their owner, by their last change or by their expiry: all given conditions hold. The
+   * stream reads page by page. Fails with `NotSynced` at its end if there may be other names.
+   */
+  readonly findNames: (filter: FindFilter) => Stream.Stream<NameRecord, ReadFailure>
   /**
    * The changes of names in blocks, the oldest first: from now on, or behind the cursor of a change that was received
    * before. No change is missing and none comes twice, however slow the subscriber is and however often a daemon
@@ -153,6 +159,27 @@ export interface ListFilter {
   readonly namespace?: string | undefined
   /** Maximum number of names; 100 by default. */
   readonly limit?: number | undefined
+  /** Fails with `NotSynced` unless each record rests on this much; by default that of the configuration, else `work`. */
+  readonly requireProof?: ProofLevel | undefined
+}
+
+/** What a search looks for: at least one condition. All of them hold. */
+export interface FindFilter {
+  /** Part of the name or of the value, without case; three characters or more. */
+  readonly text?: string | undefined
+  /** An item of the value, also below `map`; alone or with its `value`. */
+  readonly key?: SearchKey | undefined
+  readonly value?: string | undefined
+  /** The address of the owner. */
+  readonly owner?: string | undefined
+  /** The prefix of the names, such as `d/`. */
+  readonly namespace?: string | undefined
+  /** The height of a block: the last operation is in it or later. */
+  readonly changedSince?: number | undefined
+  /** Blocks within which the name expires unless it is renewed. */
+  readonly expiresWithin?: number | undefined
+  /** Whether to find expired names too; by default not. */
+  readonly includeExpired?: boolean | undefined
   /** Fails with `NotSynced` unless each record rests on this much; by default that of the configuration, else `work`. */
   readonly requireProof?: ProofLevel | undefined
 }

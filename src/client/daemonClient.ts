@@ -20,13 +20,17 @@ import * as DaemonSync from "./daemonSync.ts"
 import {
   type ChangesFailure,
   type DaemonFailure,
+  DaemonRefused,
   InvalidConfig,
+  NotSynced,
   type ReadFailure,
   type ResolveFailure
 } from "./errors.ts"
+import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "./findNames.ts"
 import { endWithScope, Lifespan } from "./Lifespan.ts"
 import {
   type ChangeFilter,
+  type FindFilter,
   type Freshness,
   type ListFilter,
   type NameChange,
@@ -36,7 +40,7 @@ import {
 } from "./NameClient.ts"
 import { freshnessOf, isTooWeak, notSynced, progressOf, readyOf, type Requirement, requiring } from "./readiness.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
-import { type ChainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
+import { type ChainInfo, foundReply, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { limitOf, nameBytes, namespaceBytes, operationBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -46,6 +50,8 @@ const INTERVAL = 1_000
 
 /** Names requested in one call. */
 const PAGE = 1_000
+
+const NO_SEARCH = "the daemon cannot search names: it is not svcd, or older than its search"
 
 /** Names in hexadecimal digits have one form, whatever their bytes and the daemon's encoding settings. */
 const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
@@ -185,6 +191,38 @@ export const make = (
         return Array.from(yield* Stream.runCollect(Stream.take(found, most)))
       })
 
+    const findNames = ({ requireProof: asked, ...filter }: FindFilter): Stream.Stream<NameRecord, ReadFailure> => {
+      const options = requiring({ requireProof: asked }, { requireProof })
+      return Stream.unwrap(Effect.map(wantedNames(filter, params.network), ({ conditions }) =>
+        pagesOfNames((cursor) =>
+          Effect.gen(function*() {
+            const place = cursor === undefined ? {} : { cursor }
+            const given = { ...HEX, ...conditions, ...place, limit: FOUND_AT_ONCE }
+            const { outcome, report } = yield* sync.withReport("name_find", [given])
+            const asOf = freshnessOf(report)
+            if (Either.isLeft(outcome)) {
+              const { code, message } = outcome.left
+              // A daemon whose names come from a window has no indexes.
+              if (code === RPC_CODE.misc) {
+                return yield* new NotSynced({ height: asOf.height, reason: message })
+              }
+              return yield* new DaemonRefused({ code, reason: code === RPC_CODE.methodNotFound ? NO_SEARCH : message })
+            }
+            const { complete, indexed, names, next } = yield* reading("name_find", outcome.right, foundReply)
+            const records = names.flatMap((shown) =>
+              recordOf(shown, asOf) ?? []
+            )
+            const weak = records.find((record) =>
+              isTooWeak(record.asOf, options)
+            )
+            if (weak !== undefined) return yield* notSynced(weak.asOf, report, options)
+            const isPartial = indexed < 1
+            const missing = isPartial ? stillIndexing(asOf, indexed) : complete ? undefined : notSynced(asOf, report)
+            return { records, next, missing, isPartial }
+          })
+        )))
+    }
+
     const current = (name: Bytes): Effect.Effect<NameRecord | undefined, DaemonFailure> =>
       Effect.map(show(name, {}), ({ record }) => record)
 
@@ -219,6 +257,7 @@ export const make = (
             (given) => operations.update({ name, nameBytes: given.name, value: given.value }, options)
           )
         ),
+      findNames: (filter) => lifespan.stream(findNames(filter)),
       changes: (filter) => lifespan.stream(changes(filter)),
       freshness: lifespan.during(Effect.map(sync.report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),

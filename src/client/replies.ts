@@ -6,7 +6,7 @@ import { SYNC_PHASES, type SyncReport } from "../light/syncReport.ts"
 import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
 import { encodeText } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import type { Json } from "../rpc/json/json.ts"
+import { type Json, JsonObject } from "../rpc/json/json.ts"
 import * as Result from "../rpc/method/results.ts"
 import { SYNC_STATUS } from "../rpc/methods/syncMethods.ts"
 import { WALLET_TRANSACTION } from "../rpc/methods/wallet/walletTransactions.ts"
@@ -194,6 +194,20 @@ export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json)
     found.push(one)
   }
   return found
+}
+
+const readFound = partOf(Schema.Struct({
+  next: spare(Schema.String),
+  complete: Result.boolean("Whether nothing is missing"),
+  indexed: Result.number("Which part of the names is found")
+}))
+
+/** A page of names as `name_find` lists it. */
+export const foundReply = (reply: Json) => {
+  const found = reply instanceof JsonObject ? reply.get("names") : undefined
+  const names = found === undefined ? undefined : list(nameReply)(found)
+  const page = readFound(reply)
+  return page === undefined || names === undefined ? undefined : { ...page, names }
 }
 
 const readConfirmations = partOf(Schema.Struct({

@@ -162,6 +162,7 @@ const make = (config: DecodedConfig, settings: Settings) =>
       // Not through `guard`: programs call it a hundred thousand times a second.
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
+      findNames: (filter) => lifespan.stream(names.findNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),
       freshness: lifespan.guard(names.freshness),
       progress: lifespan.stream(progressOf(source)),

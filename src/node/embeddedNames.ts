@@ -5,9 +5,17 @@ import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
 import { wantedChanges } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
-import type { ChangesFailure, NotSynced, ReadFailure, ResolveFailure } from "../client/errors.ts"
+import {
+  type ChangesFailure,
+  InvalidRequest,
+  type NotSynced,
+  type ReadFailure,
+  type ResolveFailure
+} from "../client/errors.ts"
+import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "../client/findNames.ts"
 import type {
   ChangeFilter,
+  FindFilter,
   Freshness,
   ListFilter,
   NameChange,
@@ -24,11 +32,13 @@ import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { filtered, wantsNotices } from "../names/events/EventFilter.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
-import type { NameEntry } from "../names/NameDb.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { NameDb, type NameEntry } from "../names/NameDb.ts"
+import type { NameQuery } from "../names/search/nameQuery.ts"
+import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { findScanned } from "./scannedNames.ts"
 
 /** Reads names of the node in this process. */
 
@@ -49,6 +59,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
     const { params } = yield* Chain
     const events = yield* NameEvents
+    const names = yield* NameDb
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false, proof: "full" }
@@ -159,6 +170,41 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         return found
       })
 
+    const foundInIndexes = (query: NameQuery, options: ResolveOptions): Stream.Stream<NameRecord, ReadFailure> =>
+      pagesOfNames((cursor) =>
+        Effect.gen(function*() {
+          const asOf = yield* freshnessFor("full")
+          const page = { clock: { tipHeight: asOf.height, params }, limit: FOUND_AT_ONCE, cursor }
+          const { indexed, next, records } = yield* Effect.catchTag(
+            names.find(query, page),
+            "WrongQuery",
+            ({ reason }) => new InvalidRequest({ field: "filter", reason })
+          )
+          if (isTooWeak(asOf, options)) return yield* tooWeak(asOf, options)
+          const found = records.flatMap((record) => {
+            const fixed = textOf(record)
+            return fixed === undefined ? [] : [recordAt(fixed, asOf, params)]
+          })
+          const isPartial = indexed < 1
+          if (!isPartial && asOf.synced) return { records: found, next, missing: undefined, isPartial }
+          const missing = isPartial ? stillIndexing(asOf, indexed) : notSynced(asOf, yield* report)
+          return { records: found, next, missing, isPartial }
+        })
+      )
+
+    const findNames = ({ requireProof: asked, ...filter }: FindFilter): Stream.Stream<NameRecord, ReadFailure> =>
+      Stream.unwrap(Effect.gen(function*() {
+        const { query } = yield* wantedNames(filter, params.network)
+        const options = requiring({ requireProof: asked }, { requireProof })
+        if (!answers.fromWindow()) return foundInIndexes(query, options)
+        const asOf = yield* freshnessFor()
+        // A window that is not complete lacks any names.
+        if (!asOf.synced) return yield* tooWeak(asOf, {})
+        const refuse = (weak: Freshness) => tooWeak(weak, options)
+        const scan = answers.scanByPrefix({ prefix: query.prefix ?? EMPTY })
+        return findScanned(scan, { query, params, asOf, options, refuse })
+      }))
+
     /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */
     const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
       Stream.unwrap(Effect.gen(function*() {
@@ -182,5 +228,5 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       }))
 
     const freshness = Effect.flatMap(report, ({ proof }) => freshnessFor(proof))
-    return { resolveName, listNames, changes, freshness }
+    return { resolveName, listNames, findNames, changes, freshness }
   })

@@ -10,9 +10,11 @@ import {
   type ReadFailure,
   type ResolveFailure
 } from "../client/errors.ts"
+import { wantedNames } from "../client/findNames.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import {
   type ChangeFilter,
+  type FindFilter,
   type Freshness,
   type ListFilter,
   type NameChange,
@@ -39,11 +41,13 @@ import { makeLightReport } from "../light/lightReport.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { EMPTY } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import * as LightChanges from "./lightChanges.ts"
 import { paramsFor } from "./node.ts"
 import * as Peers from "./peers.ts"
+import { findScanned } from "./scannedNames.ts"
 
 /** A `NameClient` over a light node in this process: it answers about names, and has no wallet. */
 
@@ -118,11 +122,22 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       return weak === undefined ? listed : yield* refused(weak.asOf, options)
     })
 
+  /** Reads all names of the window: it has no indexes. */
+  const findNames = ({ requireProof: asked, ...filter }: FindFilter): Stream.Stream<NameRecord, ReadFailure> =>
+    Stream.unwrap(Effect.gen(function*() {
+      const { query } = yield* wantedNames(filter, params.network)
+      const options = requiring({ requireProof: asked }, { requireProof })
+      const fresh = yield* asOf("work")
+      if (!fresh.synced) return yield* refused(fresh, {})
+      const refuse = (weak: Freshness) => refused(weak, options)
+      return findScanned(light.scan(query.prefix ?? EMPTY), { query, params, asOf: fresh, options, refuse })
+    }))
+
   const inBlocks = LightChanges.make(light)
   const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
     Stream.unwrap(Effect.map(wantedChanges(filter, params.network), inBlocks))
 
-  return { resolveName, listNames, changes }
+  return { resolveName, listNames, findNames, changes }
 }
 
 /** Wallet operations need coins, and so the whole chain. */
@@ -146,6 +161,7 @@ const make = (requireProof: ProofLevel | undefined) =>
       mode: "embedded",
       resolveName: (name, options) => lifespan.guard(names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
+      findNames: (filter) => lifespan.stream(names.findNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),
       freshness: lifespan.guard(Effect.map(report, freshnessOf)),
       progress: lifespan.stream(progressOf(source)),

@@ -11,6 +11,7 @@ import { ClientClosed, type OpenFailure } from "../client/errors.ts"
 import {
   type ChangeFilter,
   type ClientConfig,
+  type FindFilter,
   type Freshness,
   type ListFilter,
   type NameChange,
@@ -70,6 +71,11 @@ export interface PromiseClient extends AsyncDisposable {
   ) => Promise<OperationResult>
   /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
   readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
+  /**
+   * Names by what they say, by owner, last change or expiry. The loop ends with the last name, with `break`, with the
+   * signal, or with the client.
+   */
+  readonly findNames: (filter: FindFilter & CallOptions) => AsyncIterableIterator<NameRecord>
   /**
    * Changes of names in blocks, from now on or behind a cursor. The loop ends with `break`, with the signal, or with the
    * client.
@@ -242,6 +248,7 @@ export const open = async (
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
     listNames: (filter) => run(client.listNames(filter ?? undefined), filter?.signal),
+    findNames: ({ signal, ...filter }) => iterateUntil(client.findNames(filter), signal),
     changes: ({ signal, ...filter } = {}) => iterateUntil(client.changes(filter), signal),
     progress: ({ signal } = {}) => iterateUntil(client.progress, signal),
     ready: (level, options) => run(client.ready(level ?? undefined), options?.signal),

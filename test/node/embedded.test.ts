@@ -20,7 +20,13 @@ import { join } from "node:path"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
-import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
+import {
+  type FindFilter,
+  type NameChange,
+  NameClient,
+  type NameRecord,
+  type RegistrationProgress
+} from "../../src/client/NameClient.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { Miner } from "../../src/mempool/mining/Miner.ts"
 import { EmbeddedNode } from "../../src/node/clients.ts"
@@ -159,6 +165,35 @@ describe("the embedded client", () => {
         assert.deepStrictEqual(yield* client.listNames({ namespace: "none has that/" }), [])
         const error = yield* Effect.flip(client.listNames({ limit: -1 }))
         assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "limit" })
+      })
+    ))
+
+  it.scopedLive("finds names by text, key, owner and prefix, as a look at all of them does", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        const all = yield* client.listNames({ limit: 10_000 })
+        const find = (filter: FindFilter) =>
+          Stream.runCollect(client.findNames(filter)).pipe(
+            // The indexes of a new directory are built in the background.
+            Effect.retry({ while: ({ _tag }) => _tag === "NotSynced", schedule: Schedule.spaced("20 millis") }),
+            Effect.map((found) => [...found].map(({ name }) => name).sort())
+          )
+        const those = (fits: (record: NameRecord) => boolean) => all.filter(fits).map(({ name }) => name).sort()
+        const first = all.find(({ name }) => /^[a-z]\/[a-z0-9]{6}/.test(name))
+        if (first === undefined) return assert.fail("there are names")
+        const part = first.name.slice(2, 6)
+        assert.deepStrictEqual(
+          yield* find({ text: part }),
+          those(({ name, value }) => `${name} ${value}`.toLowerCase().includes(part))
+        )
+        assert.deepStrictEqual(yield* find({ namespace: "d/" }), those(({ name }) => name.startsWith("d/")))
+        assert.deepStrictEqual(
+          yield* find({ owner: first.address, namespace: "" }),
+          those(({ address }) => address === first.address)
+        )
+        assert.deepStrictEqual(yield* find({ expiresWithin: 5 }), those(({ expiresIn }) => expiresIn <= 5))
+        const failure = yield* Effect.flip(Stream.runDrain(client.findNames({ text: "d/" })))
+        assert.deepInclude({ ...failure }, { _tag: "InvalidRequest", field: "filter" })
       })
     ))
 

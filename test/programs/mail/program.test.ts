@@ -25,6 +25,7 @@ const clientOf = (records: ReadonlyArray<NameRecord>) =>
       registerName: unused,
       updateName: unused,
       listNames: unused,
+      findNames: () => Stream.die("no search"),
       changes: () => {
         throw new Error("a lookup follows nothing")
       },

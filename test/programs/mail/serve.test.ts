@@ -34,6 +34,7 @@ const client: typeof NameClient.Service = {
   registerName: unused,
   updateName: unused,
   listNames: unused,
+  findNames: () => Stream.die("no search"),
   changes: () => {
     throw new Error("a relay follows nothing")
   },

@@ -1,0 +1,38 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { NotSynced } from "../client/errors.ts"
+import type { Freshness, NameRecord } from "../client/NameClient.ts"
+import { isTooWeak, type Requirement } from "../client/readiness.ts"
+import { fixedPart, recordAt } from "../client/record.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import type { NameAnswer } from "../light/NameAnswers.ts"
+import { type NameQuery, queryMatcher } from "../names/search/nameQuery.ts"
+
+/** A search without indexes: in the names of a window, which it reads one after the other. */
+
+export interface ScannedSearch {
+  readonly query: NameQuery
+  readonly params: ConsensusParams
+  /** Of the window. Its proof is that of each name. */
+  readonly asOf: Freshness
+  readonly options: Requirement
+  /** What the search fails with for a record that rests on less than is required. */
+  readonly refuse: (asOf: Freshness) => Effect.Effect<never, NotSynced>
+}
+
+/** The records of a scan that a query finds, in the order of the scan. */
+export const findScanned = <E>(
+  scan: Stream.Stream<NameAnswer, E>,
+  { asOf, options, params, query, refuse }: ScannedSearch
+): Stream.Stream<NameRecord, E | NotSynced> => {
+  const matches = queryMatcher(query, { tipHeight: asOf.height, params })
+  return scan.pipe(
+    Stream.filter(({ record }) => matches(record)),
+    Stream.mapConcatEffect(({ proof, record }): Effect.Effect<ReadonlyArray<NameRecord>, NotSynced> => {
+      const fixed = fixedPart(record, params)
+      const shown = { ...asOf, proof }
+      if (fixed === undefined) return Effect.succeed([])
+      return isTooWeak(shown, options) ? refuse(shown) : Effect.succeed([recordAt(fixed, shown, params)])
+    })
+  )
+}

@@ -263,6 +263,11 @@ export interface ClientConfig {
    * anchors, unless another field asks for a wallet or for the proof `full`.
    */
   readonly sync?: "light" | "full" | undefined
+  /**
+   * Embedded: the block at which the headers of a light client begin, as `HEIGHT:HASH:WORK`: height, hash, and the total
+   * work of the chain up to it in hexadecimal digits. `none` begins at genesis. By default the anchors of the network.
+   */
+  readonly anchor?: string | undefined
   /** What answers have to rest on, for calls that do not say so; `work` by default. */
   readonly requireProof?: ProofLevel | undefined
   /** Embedded: unlocks an encrypted wallet for as long as the client is open. */

@@ -6,6 +6,7 @@ import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { type Address, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
+import { anchorKind } from "../config/chainKinds.ts"
 import type { Credentials } from "../config/settings.ts"
 import { nearest } from "../config/suggest.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
@@ -45,6 +46,8 @@ export interface EmbeddedConfig {
   readonly disableWallet: boolean
   /** `undefined`: as the directory and the network are. */
   readonly sync: "light" | "full" | undefined
+  /** As in `-anchor`; empty for the anchors of the network. */
+  readonly anchor: string
   readonly wallet: string | undefined
   readonly walletPassphrase: Redacted.Redacted<string> | undefined
 }
@@ -111,6 +114,14 @@ const integer = (min: number, max: number) =>
     )
   )
 
+const parseAnchor = Schema.decodeUnknownEither(anchorKind.schema)
+
+/** An anchor as `-anchor` takes it. The schema of the flag says what is wrong. */
+const anchor = text.pipe(Schema.filter((given) => {
+  const parsed = parseAnchor(given)
+  return Either.isRight(parsed) || (ParseResult.ArrayFormatter.formatErrorSync(parsed.left)[0]?.message ?? false)
+}))
+
 const Config = Schema.Struct({
   mode: Schema.UndefinedOr(
     Schema.Literal(ModeAuto, ModeEmbedded, ModeDaemon).annotations({
@@ -141,6 +152,7 @@ const Config = Schema.Struct({
       message: () => ({ message: oneOf("light", "full"), override: true })
     })
   ),
+  anchor: Schema.UndefinedOr(anchor),
   requireProof: Schema.UndefinedOr(
     Schema.Literal(...PROOF_LEVELS).annotations({
       message: () => ({ message: oneOf(...PROOF_LEVELS), override: true })
@@ -260,6 +272,7 @@ export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig,
         bootstrapPeers: peers,
         disableWallet: fields.disableWallet ?? false,
         sync: fields.sync,
+        anchor: fields.anchor ?? "",
         wallet,
         walletPassphrase: walletPassphrase === undefined ? undefined : Redacted.make(walletPassphrase)
       }

@@ -41,7 +41,7 @@ export const embeddedSettings = (
   { embedded, network }: DecodedConfig,
   cores = availableParallelism()
 ): Either.Either<Settings, InvalidConfig> => {
-  const { bootstrapPeers, dataDir, disableWallet, maxPeers, sync } = embedded
+  const { anchor, bootstrapPeers, dataDir, disableWallet, maxPeers, sync } = embedded
   const argv = [
     `-network=${network}`,
     `-datadir=${dataDir}`,
@@ -53,7 +53,8 @@ export const embeddedSettings = (
     `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
     `-disablewallet=${disableWallet ? 1 : 0}`,
     // A directory with a part of the chain, too, can stay with the window.
-    `-sync=${sync ?? "full"}`
+    `-sync=${sync ?? "full"}`,
+    `-anchor=${anchor}`
   ]
   const input = {
     argv,

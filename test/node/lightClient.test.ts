@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger, Option, Stream } from "effect"
+import { Effect, Either, Exit, Layer, Logger, Option, Stream } from "effect"
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { decodeConfig } from "../../src/client/config.ts"
@@ -67,6 +67,30 @@ describe("a light client in a program", () => {
       assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "sync: has to be one of light, full")
     }))
 
+  it("takes the block at which headers begin, and says what is wrong with it", () => {
+    const hash = "ab".repeat(32)
+    const settingsOf = (anchor: string) =>
+      Either.flatMap(
+        decodeConfig({ network: "regtest", dataDir: "/none", anchor }),
+        (config) => Either.map(embeddedSettings(config), ({ anchor }) => anchor)
+      )
+    assert.deepStrictEqual(Either.getOrThrow(settingsOf(`100:${hash}:ca`)), {
+      height: 100,
+      hash: new Uint8Array(32).fill(0xab),
+      chainwork: 0xcan
+    })
+    assert.strictEqual(Either.getOrThrow(settingsOf("none")), "none")
+    for (const wrong of [`0:${hash}:ca`, `100:${hash}`, "100", `100:${hash.slice(1)}:ca`, `100:${hash}:xyz`]) {
+      const failure = Option.getOrThrow(Either.getLeft(settingsOf(wrong)))
+      assert.deepInclude({ ...failure }, { _tag: "InvalidConfig", field: "anchor" })
+      assert.include(failure.message, `"${wrong}" is neither none nor HEIGHT:HASH:WORK`)
+    }
+    const number: unknown = 100
+    // @ts-expect-error: a program without types can write anything
+    const failure = Option.getOrThrow(Either.getLeft(decodeConfig({ anchor: number })))
+    assert.include(failure.message, "anchor: has to be a text")
+  })
+
   it.scoped("is the default for a new directory on a network with anchors, if nothing needs the whole chain", () =>
     Effect.gen(function*() {
       const light = (config: ClientConfig) =>
@@ -80,6 +104,8 @@ describe("a light client in a program", () => {
         [{ network: "regtest" }, false],
         [{ network: "testnet" }, false],
         [{ network: "regtest", sync: "light" }, true],
+        [{ network: "regtest", anchor: `100:${"ab".repeat(32)}:ca` }, true],
+        [{ anchor: "none" }, false],
         [{ sync: "full" }, false],
         [{ requireProof: "signatures" }, true],
         [{ requireProof: "full" }, false],

@@ -22,7 +22,7 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
 export const MAX_TIP_AGE = 86_400
 
 export interface SyncStatusOptions {
-  /** Whether the node connects to no peers: then no blocks are expected. */
+  /** Whether the node connects to no peers: then no blocks are expected after those of a whole chain. */
   readonly offline: boolean
   /** Whether to count as syncing until a peer has answered. False on a private network without peers to connect to. */
   readonly expectsPeers?: boolean
@@ -65,7 +65,9 @@ export const statusOver = (chain: StatusChain, options: SyncStatusOptions): Effe
       const { importing, missing } = yield* chain.progress
       if (loading || importing !== undefined || waitsForPeers) return true
       if (missing !== undefined && !isOnItsWay(missing, (yield* Clock.currentTimeMillis) / 1000)) return true
-      return options.offline ? false : yield* initialDownload
+      if (!options.offline) return yield* initialDownload
+      // The tip may be of any age, but a chain without the least work is only the beginning of one.
+      return (yield* chain.tip).chainwork < minimumChainWork
     })
 
     return SyncStatus.of({

@@ -1,5 +1,5 @@
 import { parseDisplayHash } from "../protocol/bytes.ts"
-import type { Height } from "../protocol/keys.ts"
+import type { Height, UnixTime } from "../protocol/keys.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
 
@@ -39,6 +39,14 @@ export interface KnownSnapshot {
   readonly coins: Uint8Array
 }
 
+/** The transactions of a chain up to a time, and how many are added since. */
+export interface TransactionRate {
+  /** Seconds since 1970. */
+  readonly time: UnixTime
+  readonly count: number
+  readonly perSecond: number
+}
+
 /** The parameters of a network for the rules (consensus, reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
@@ -69,6 +77,8 @@ export interface ConsensusParams {
    * the tip than a name lives. The next release appends the block of its `assumeValid`, and may drop the first.
    */
   readonly anchors: ReadonlyArray<ChainAnchor>
+  /** For estimates. Upstream `kernel/chainparams.cpp`, `ChainTxData`; `undefined` where blocks are made on demand. */
+  readonly transactionRate: TransactionRate | undefined
   /** Blocks whose coins are known: a snapshot of them is loaded without `-snapshothash`. */
   readonly snapshots: ReadonlyArray<KnownSnapshot>
   /** Transactions that may break the name rules (reference/protocol.md 4.9). */
@@ -136,6 +146,7 @@ export const mainnetParams: ConsensusParams = {
       chainwork: 0xa88f4530bb8eaceaffde5c50n
     }
   ],
+  transactionRate: { time: 1_772_870_384, count: 9_035_513, perSecond: 0.01179309417637387 },
   snapshots: [],
   historicBugs: mainnetHistoricBugs
 }
@@ -168,6 +179,7 @@ export const testnetParams: ConsensusParams = {
   minimumChainWork: 0xed17e3004a583c4fn,
   assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
   anchors: [],
+  transactionRate: { time: 1_573_859_059, count: 276_907, perSecond: 0.0002269357829851853 },
   // Upstream's list has blocks of Bitcoin's test network.
   snapshots: [],
   historicBugs: noHistoricBugs
@@ -194,6 +206,7 @@ export const regtestParams: ConsensusParams = {
   minimumChainWork: 0n,
   assumeValid: undefined,
   anchors: [],
+  transactionRate: undefined,
   // Upstream `kernel/chainparams.cpp`, for its tests.
   snapshots: [
     {

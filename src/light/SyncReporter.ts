@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import { makeVerified } from "../chain/VerifiedPart.ts"
 import type { UnixTime } from "../protocol/keys.ts"
 import { BLOCK_WEIGHT, Forecast, HEADER_WEIGHT } from "./Forecast.ts"
 import { type LightNode, LightPart } from "./LightPart.ts"
@@ -14,6 +15,8 @@ import type { SyncPhase, SyncReport } from "./syncReport.ts"
 /** How far the node is, for all that tell it: there is no other source. */
 export class SyncReporter extends Context.Tag("svcd/SyncReporter")<SyncReporter, {
   readonly report: Effect.Effect<SyncReport>
+  /** The part of the whole chain that is checked, by transactions, 0 to 1: an estimate until the end is known. */
+  readonly verified: Effect.Effect<number>
 }>() {}
 
 /** Headers behind the expected ones from which on the node is said to fetch headers. */
@@ -26,6 +29,7 @@ const make = Effect.gen(function*() {
   const part = yield* LightPart
   const forecast = new Forecast()
   const { params } = chain
+  const verified = makeVerified(chain)
   const seconds = Effect.map(Clock.currentTimeMillis, (now): UnixTime => now / 1000)
 
   /** How far the whole chain is. */
@@ -36,7 +40,7 @@ const make = Effect.gen(function*() {
     const phase: SyncPhase = expected - headers > FEW_HEADERS ? "headers" : "blocks"
     const stages = [
       { done: headers, of: expected, weight: HEADER_WEIGHT },
-      { done: tip.height, of: expected, weight: BLOCK_WEIGHT }
+      { done: expected * (yield* verified), of: expected, weight: BLOCK_WEIGHT }
     ]
     return { phase, headers, tip, outlook: unfinished(forecast.note({ at: performance.now(), stages })) }
   })
@@ -75,7 +79,7 @@ const make = Effect.gen(function*() {
       ? whole
       : Effect.scoped(Effect.flatMap(part.hold, (light) => light === undefined ? whole : ofLight(light)))
   )
-  return SyncReporter.of({ report })
+  return SyncReporter.of({ report, verified })
 })
 
 export const layer: Layer.Layer<SyncReporter, never, Chain | SyncStatus | NameAnswers | LightPart> = Layer.effect(

@@ -124,13 +124,14 @@ const start = (settings: Settings, lifespan: Lifespan) =>
     )
   })
 
-/** Whether blocks are missing. Offline, all known names are available before the mempool is loaded. */
+/** Whether blocks are missing. Offline, all names of a whole chain are available before the mempool is loaded. */
 const missingBlocks = ({ maxPeers }: Settings) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus
     return maxPeers === 0
-      ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
+      ? Effect.zipWith(chain.progress, chain.tip, ({ behind, importing }, { chainwork }) =>
+        behind || importing !== undefined || chainwork < chain.params.minimumChainWork)
       : status.syncing
   })
 

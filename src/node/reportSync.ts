@@ -28,7 +28,7 @@ export interface Sight {
 
 /** An entry of the log. */
 export type SyncNotice =
-  | { readonly _tag: "Synchronised"; readonly height: Height; readonly blocks: number; readonly seconds: number }
+  | { readonly _tag: "Synced"; readonly height: Height; readonly blocks: number; readonly seconds: number }
   | { readonly _tag: "Alone" }
   | { readonly _tag: "Accompanied" }
 
@@ -55,7 +55,7 @@ export class SyncLog {
     if (begun === undefined) return []
     this.#begun = undefined
     const seconds = Math.round((now - begun.at) / 1000)
-    return [{ _tag: "Synchronised", height, blocks: Math.max(0, height - begun.height), seconds }]
+    return [{ _tag: "Synced", height, blocks: Math.max(0, height - begun.height), seconds }]
   }
 
   #ofPeers({ now, peers }: Sight): ReadonlyArray<SyncNotice> {
@@ -74,9 +74,9 @@ export class SyncLog {
 
 const logged = (notice: SyncNotice): Effect.Effect<void> => {
   switch (notice._tag) {
-    case "Synchronised": {
+    case "Synced": {
       const { blocks, height, seconds } = notice
-      return Effect.logInfo("synchronised", { height, blocks, seconds })
+      return Effect.logInfo("synced", { height, blocks, seconds })
     }
     case "Alone":
       return Effect.logWarning(

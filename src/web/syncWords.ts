@@ -46,10 +46,9 @@ const pace = ({ report: { secondsLeft }, speed }: SyncFacts): string =>
 const syncWords = (facts: SyncFacts): SyncWords => {
   const { headers, height, now, tipTime } = facts
   const target = expectedHeight(facts)
-  const reached = `Block ${count(height)} of ${target > headers ? "about " : ""}${count(target)}, ${
-    percent({ value: height, max: target })
-  }`
-  const progress = { value: Math.min(height, target), max: Math.max(1, target) }
+  const done = facts.report.percent
+  const reached = `Block ${count(height)} of ${target > headers ? "about " : ""}${count(target)}, ${done.toFixed(1)} %`
+  const progress = { value: done, max: 100 }
   if (target > headers && headers - height < 2_000) {
     return {
       tone: "busy",

@@ -167,6 +167,14 @@ describe("SyncStatus", () => {
         assert.deepStrictEqual(yield* both(status), WAITING)
       })))
 
+  it.effect("an offline node with the beginning of a chain misses blocks", () =>
+    at({ offline: true }, (status, said) =>
+      Effect.gen(function*() {
+        said.work = mainnetParams.minimumChainWork - 1n
+        yield* status.loaded
+        assert.deepStrictEqual(yield* both(status), WAITING)
+      })))
+
   for (const params of [mainnetParams, regtestParams]) {
     it.effect(`${params.network.chainName}: waits for the first peer that has told all its headers, once`, () =>
       at({ params, expectsPeers: true }, (status) =>

@@ -9,7 +9,7 @@ describe("SyncLog", () => {
     const at = (now: number, height: number, syncing: boolean) => report.next({ now, height, syncing, peers: 1 })
     assert.deepStrictEqual(at(1_000, 500, true), [])
     assert.deepStrictEqual(at(61_000, 1_100, false), [{
-      _tag: "Synchronised",
+      _tag: "Synced",
       height: 1_100,
       blocks: 1_000,
       seconds: 61
@@ -18,7 +18,7 @@ describe("SyncLog", () => {
     assert.deepStrictEqual(at(80_000, 1_101, true), [])
     assert.deepStrictEqual(at(90_000, 1_400, true), [])
     assert.deepStrictEqual(at(95_000, 1_701, false), [{
-      _tag: "Synchronised",
+      _tag: "Synced",
       height: 1_701,
       blocks: 600,
       seconds: 15

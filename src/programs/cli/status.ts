@@ -10,7 +10,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
-import { isSynced, syncRows } from "./syncRows.ts"
+import { hasChain, isReady, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -74,16 +74,17 @@ const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100)
 
 type Row = readonly [label: string, value: string, colour?: Colour | undefined]
 
-const chainRows = ({ chain, now }: StatusAnswers): ReadonlyArray<Row> => {
+const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<Row> => {
   const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
-  const progress = numberAt(chain, "verificationprogress")
+  // svcd has a row of its own for that.
+  const progress = answer === undefined ? numberAt(chain, "verificationprogress") : undefined
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
-  const sync: Row = isSynced(chain)
-    ? ["Chain", `height ${grouped(blocks)}, synchronised`, "green"]
+  const sync: Row = hasChain(chain, answer)
+    ? ["Chain", `height ${grouped(blocks)}, synced`, "green"]
     : [
       "Chain",
-      `height ${grouped(blocks)} of ${grouped(headers)}, synchronising${
+      `height ${grouped(blocks)} of ${grouped(headers)}, syncing${
         progress === undefined ? "" : `: ${percent(progress)}`
       }`,
       "yellow"
@@ -211,7 +212,7 @@ export const statusJson = (answers: StatusAnswers): Json => {
     uptime,
     blocks: at(chain, "blocks"),
     headers: at(chain, "headers"),
-    synced: isSynced(chain),
+    synced: isReady(chain, sync),
     progress: at(chain, "verificationprogress"),
     sync,
     best_block: at(chain, "bestblockhash"),

@@ -84,8 +84,19 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
   })
 
 /** Whether every known block is connected, and the node takes these for all blocks. */
-export const isSynced = (chain: Json): boolean =>
+const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
+
+/** Whether the whole chain is there. svcd says so itself, unless a window answers while the chain follows. */
+export const hasChain = (chain: Json, sync: Answer): boolean =>
+  at(sync, "window") === null ? textAt(sync, "phase") === "ready" : isSynced(chain)
+
+/** Whether all names are known up to the tip, as `/ready` of svcd says it. */
+export const isReady = (chain: Json, sync: Answer): boolean => {
+  const phase = textAt(sync, "phase")
+  const hasWindow = (at(sync, "window") ?? null) !== null
+  return hasWindow ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)
+}
 
 /** Waits until the daemon knows all names, with a bar on the terminal if there is one. */
 export const waitForNames = (

@@ -9,6 +9,7 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Warnings } from "../../chain/Warnings.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
 import { blockFlags, flagNames } from "../../consensus/flags.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
 import { type Block, decodeBlock } from "../../protocol/block.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
@@ -36,10 +37,11 @@ interface Services {
   readonly sink: typeof ChainSink.Service
   readonly control: typeof ChainControl.Service
   readonly status: typeof SyncStatus.Service
+  readonly reporter: typeof SyncReporter.Service
   readonly warnings: typeof Warnings.Service
 }
 
-const readers = ({ chain, control, status, warnings }: Services): ReadonlyArray<Method> => {
+const readers = ({ chain, control, reporter, status, warnings }: Services): ReadonlyArray<Method> => {
   const getblockcount = method({
     name: "getblockcount",
     group: "Blockchain",
@@ -88,7 +90,7 @@ const readers = ({ chain, control, status, warnings }: Services): ReadonlyArray<
   const getblockchaininfo = method({
     name: "getblockchaininfo",
     group: "Blockchain",
-    summary: "Returns the state of the chain and of its synchronisation.",
+    summary: "Returns the state of the chain and how far it is synced.",
     params: {},
     results: [{ schema: CHAIN_INFO }],
     examples: [[]],
@@ -107,7 +109,7 @@ const readers = ({ chain, control, status, warnings }: Services): ReadonlyArray<
           target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
           time,
           mediantime: tip.medianTimePast,
-          verificationprogress: headers === 0 ? 1 : Math.min(1, tip.height / headers),
+          verificationprogress: yield* reporter.verified,
           initialblockdownload: yield* status.initialDownload,
           chainwork: wide(tip.chainwork),
           size_on_disk: yield* control.sizeOnDisk,
@@ -301,13 +303,14 @@ const writers = ({ chain, control, sink }: Services): ReadonlyArray<Method> => {
 export const chainMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | ChainSink | ChainControl | SyncStatus | Warnings
+  Chain | ChainSink | ChainControl | SyncReporter | SyncStatus | Warnings
 > = Effect.gen(function*() {
   const services: Services = {
     chain: yield* Chain,
     sink: yield* ChainSink,
     control: yield* ChainControl,
     status: yield* SyncStatus,
+    reporter: yield* SyncReporter,
     warnings: yield* Warnings
   }
   return [...readers(services), deployments(services.chain), ...writers(services)]

@@ -4,6 +4,7 @@ import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { Snapshots } from "../../chain/Snapshots.ts"
 import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
+import { SyncReporter } from "../../light/SyncReporter.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import { method } from "../method/method.ts"
@@ -39,7 +40,9 @@ const CHAINSTATE = Schema.Struct({
   bits: Result.hex("Target of its last block in the short form of headers"),
   target: Result.hex("That target"),
   difficulty: Result.number("Difficulty of its last block"),
-  verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
+  verificationprogress: Result.number(
+    "Checked part of the chain, 0 to 1, as in getblockchaininfo; of a second state, by its height"
+  ),
   coins_db_cache_bytes: Result.integer("Bytes of memory for pages of the database"),
   coins_tip_cache_bytes: Result.integer("Bytes of memory for coins"),
   snapshot_blockhash: Schema.optional(
@@ -56,14 +59,21 @@ const CHAINSTATES = Schema.Struct({
   chainstates: Schema.Array(CHAINSTATE)
 })
 
+interface StateFacts {
+  readonly cacheBytes: number
+  /** 0 to 1. */
+  readonly part: number
+}
+
 export const snapshotMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | Mempool | Snapshots
+  Chain | Mempool | Snapshots | SyncReporter
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
   const snapshots = yield* Snapshots
+  const reporter = yield* SyncReporter
 
   const dumptxoutset = method({
     name: "dumptxoutset",
@@ -176,23 +186,28 @@ export const snapshotMethods: Effect.Effect<
         const { headers } = yield* chain.progress
         const base = yield* snapshots.base
         const background = base === undefined ? undefined : yield* snapshots.background
-        const stateAt = ({ hash, header: { bits }, height }: HeaderInfo, cacheBytes: number) => ({
+        const verified = yield* reporter.verified
+        const stateAt = ({ hash, header: { bits }, height }: HeaderInfo, { cacheBytes, part }: StateFacts) => ({
           blocks: height,
           bestblockhash: displayHash(hash),
           bits: compactBits(bits),
           target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
           difficulty: difficultyOf(bits),
-          verificationprogress: headers === 0 ? 1 : Math.min(1, height / headers),
+          verificationprogress: part,
           coins_db_cache_bytes: DATABASE_CACHE_BYTES,
           coins_tip_cache_bytes: cacheBytes
         })
         const inUse = {
-          ...stateAt(tip, snapshots.cacheBytes.inUse),
+          ...stateAt(tip, { cacheBytes: snapshots.cacheBytes.inUse, part: verified }),
           snapshot_blockhash: base === undefined ? undefined : displayHash(base.hash),
           validated: base === undefined
         }
         if (background === undefined) return { headers, chainstates: [inUse] }
-        const below = { ...stateAt(background, snapshots.cacheBytes.background), validated: true }
+        const part = Math.min(1, background.height / Math.max(1, headers))
+        const below = {
+          ...stateAt(background, { cacheBytes: snapshots.cacheBytes.background, part }),
+          validated: true
+        }
         return { headers, chainstates: [below, inUse] }
       })
   })

@@ -98,7 +98,7 @@ export const CHAIN_INFO = Schema.Struct({
   target: Result.hex("The tip's target"),
   time: Result.time("Time of the tip"),
   mediantime: Result.time("Median of the times of the last eleven blocks"),
-  verificationprogress: Result.number("Connected part of the known chain, 0 to 1"),
+  verificationprogress: Result.number("Checked part of all transactions of the chain, 0 to 1: an estimate"),
   initialblockdownload: Result.boolean("Whether the node is still catching up"),
   chainwork: Result.hex("Total work up to the tip"),
   size_on_disk: Result.integer("Bytes of block and undo files"),

@@ -72,7 +72,7 @@ describe("svcd-cli status", () => {
         yield* shown(WHOLE),
         `svcd 0.1.0 (my node) on mainnet at 127.0.0.1:8336, up 1 day 1 hour
 
-Chain       height 812,345, synchronised
+Chain       height 812,345, synced
 Last block  7 minutes old, ${"ab".repeat(32)}
 Difficulty  1.500
 Peers       10 (8 called, 2 that called)
@@ -87,9 +87,28 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
     Effect.gen(function*() {
       const chain = { ...CHAIN, blocks: 400_000, verificationprogress: 0.99999, initialblockdownload: true }
       const text = yield* shown({ getblockchaininfo: chain })
-      assert.strictEqual(lineOf(text, "Chain"), "height 400,000 of 812,345, synchronising: 99.99 %")
+      assert.strictEqual(lineOf(text, "Chain"), "height 400,000 of 812,345, syncing: 99.99 %")
       const behind = yield* shown({ getblockchaininfo: { ...CHAIN, headers: 812_346 } })
-      assert.include(lineOf(behind, "Chain"), "synchronising")
+      assert.include(lineOf(behind, "Chain"), "syncing")
+    }))
+
+  it.effect("takes it from svcd itself whether the chain is there, and shows one number for its progress", () =>
+    Effect.gen(function*() {
+      const chain = { ...CHAIN, blocks: 0, headers: 0, initialblockdownload: false, verificationprogress: 0.00001 }
+      const sync = { phase: "headers", proof: "full", synced: false, percent: 12.3, secondsleft: null, window: null }
+      const text = yield* shown({ ...WHOLE, getblockchaininfo: chain, getsyncstatus: sync })
+      assert.strictEqual(lineOf(text, "Chain"), "height 0 of 0, syncing")
+      assert.strictEqual(lineOf(text, "Sync"), "fetching headers: 12 % done")
+      const inJson = (answer: object) =>
+        Effect.map(
+          shown({ ...WHOLE, getblockchaininfo: chain, getsyncstatus: answer }, true),
+          (json) => JSON.parse(json).synced
+        )
+      assert.isFalse(yield* inJson(sync))
+      assert.isTrue(yield* inJson({ ...sync, phase: "ready", synced: true }))
+      const window = { blocks: 5, of: 36_100, names: 3, unchecked: 0 }
+      assert.isFalse(yield* inJson({ ...sync, phase: "window", window }))
+      assert.isTrue(yield* inJson({ ...sync, phase: "signatures", window }))
     }))
 
   it.effect("reminds of words that were never shown", () =>

@@ -1,9 +1,7 @@
-import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -21,7 +19,7 @@ import type { Reject } from "../consensus/Reject.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
 import { RecordCache } from "../names/RecordCache.ts"
 import type { Block } from "../protocol/block.ts"
-import { type Bytes, concat, displayHash } from "../protocol/bytes.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { type HeaderId, type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import { type DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -29,8 +27,9 @@ import { removeDamaged } from "../storage/inspect.ts"
 import { LightChain } from "./LightChain.ts"
 import { LightHeaders } from "./LightHeaders.ts"
 import * as LinkPool from "./LinkPool.ts"
-import { checkOf, verifyLink } from "./signatures.ts"
+import { checkOf, type LinkCheck, verifyLink } from "./signatures.ts"
 import { inspectedWindow, type LinkRow, WindowFile } from "./WindowFile.ts"
+import { rowsByName } from "./windowPages.ts"
 
 export interface LightRecord {
   readonly record: NameEntry
@@ -52,7 +51,7 @@ export interface LightProgress {
   readonly of: number
   /** Names that the window knows. */
   readonly names: number
-  /** Signatures that are not checked yet. */
+  /** Operations whose signatures are not checked yet. */
   readonly unchecked: number
 }
 
@@ -72,14 +71,21 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
   readonly status: typeof SyncStatus.Service
   readonly span: {
     readonly first: () => Height
+    /** The blocks whose names are known: the lowest, and the last; `NO_HEADER` for none. */
     readonly filled: () => { readonly low: Height; readonly high: HeaderId }
+    /** The same with the blocks that are not stored yet. */
+    readonly taken: () => { readonly low: Height; readonly high: HeaderId }
     readonly before: (header: HeaderId) => HeaderId
   }
   readonly progress: Effect.Effect<LightProgress>
+  /** The height of the last block whose names are known. */
+  readonly height: () => Height
   /** Whether a name that the window lacks does not exist, or has expired. */
   readonly complete: Effect.Effect<boolean>
   /** The newest operation on a name, expired or not; `undefined` if the window has none. */
   readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The same from memory, at the present height; `undefined` if it is not there. */
+  readonly recent: (name: Bytes) => LightRecord | undefined
   /** The names that begin with a prefix, expired ones included, by their bytes. */
   readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
   /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
@@ -114,11 +120,17 @@ const CACHED_NAMES = 20_000
 const PAUSE = "500 millis"
 
 /** Operations read at a time, and names without them. */
-const PAGE = 500
+const PAGE = 200
 const NAMES_PAGE = 5_000
 
-/** Milliseconds for which the counts of names and signatures are reused: the file counts row by row. */
-const COUNTS_AGE = 1_000
+/** The names are counted again after this many times as long as a count takes, or later: the file counts row by row. */
+const COUNT_SHARE = 50
+
+/**
+ * While the window is filled, blocks of so many bytes are stored in one transaction, or those of this time: each transaction
+ * writes much of the index of names again. The first ones are stored at once, so that what changed lately has an answer.
+ */
+const FILL = { bytes: 8 * 1024 * 1024, pause: "1 second" } as const
 
 const open = ({ filename, pageSize, params }: LightOptions, now: () => number) => {
   const file = new WindowFile(filename, pageSize)
@@ -132,28 +144,6 @@ const open = ({ filename, pageSize, params }: LightOptions, now: () => number) =
     throw cause
   }
 }
-
-const startsWith = (name: Bytes, prefix: Bytes): boolean => prefix.every((byte, i) => name[i] === byte)
-
-/** Rows by their names, page by page, for as long as the names begin with a prefix. */
-const pagesOf = <A>(
-  prefix: Bytes,
-  { nameOf, read, size }: {
-    readonly read: (from: Bytes, limit: number) => ReadonlyArray<A>
-    readonly nameOf: (row: A) => Bytes
-    readonly size: number
-  }
-): Stream.Stream<A, StorageFailure> =>
-  Stream.paginateChunkEffect(prefix, (from) =>
-    attempt(() => {
-      const found = read(from, size)
-      const rows = found.filter((row) => startsWith(nameOf(row), prefix))
-      const last = found.at(-1)
-      const ended = found.length < size || last === undefined || rows.length < found.length
-      // The smallest byte string after a name is the name with a zero byte.
-      const next = ended ? Option.none() : Option.some(concat(nameOf(last), Uint8Array.of(0)))
-      return [Chunk.fromIterable(rows), next] as const
-    }).pipe(Effect.zipLeft(turnOfEventLoop)))
 
 const make = (
   options: LightOptions
@@ -172,14 +162,12 @@ const make = (
     const pool = yield* LinkPool.make(options.verifyThreads)
     const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES)
     const asked = new Map<NameKey, Bytes>()
-    let counts = file.counts()
-    let countedAt = performance.now()
-    let isCounted = true
+    const names = { count: file.countNames(), dirty: false, next: 0 }
     /** Forgets what is in memory about these names. */
-    const changed = (names: ReadonlyArray<NameKey> | "all"): void => {
-      cache.freeze(names)
+    const changed = (which: ReadonlyArray<NameKey> | "all"): void => {
+      cache.freeze(which)
       cache.thaw()
-      isCounted = false
+      if (which === "all") names.dirty = true
     }
     const { headers, index, tree } = chain
     const tip = (): Cursor => ({ height: tree.height(tree.tip()), hash: tree.hash(tree.tip()).slice() })
@@ -213,6 +201,22 @@ const make = (
     const ends = <A>(work: Effect.Effect<A, StorageFailure>): Effect.Effect<A, StorageFailure> =>
       Effect.tapError(work, (failure) => Deferred.fail(failed, failure))
 
+    /** Stores what is beside the window. What is in memory is forgotten in the same turn: no answer mixes two states. */
+    const settle = (): void => {
+      const { high } = chain.range
+      if (chain.settle()) changed("all")
+      if (chain.review()) changed("all")
+      const now = chain.range.high
+      if (now === high || now === NONE) return
+      const from = high === NONE ? chain.height : index.height(index.forkPoint(high, now))
+      events.unsafeOffer({ ...tip(), from: from + 1 })
+    }
+
+    /** Whether blocks have to be stored now: others follow while the window is filled. */
+    const isDue = (): boolean =>
+      chain.isFilled || chain.range.high === NONE || chain.waiting.bytes >= FILL.bytes ||
+      chain.taken.low <= chain.first
+
     const deliver = (blocks: ReadonlyArray<Block>): Effect.Effect<Delivery, StorageFailure> =>
       ends(Effect.gen(function*() {
         const refused = new Array<Reject | undefined>()
@@ -220,17 +224,7 @@ const make = (
           const reject = yield* attempt(() => chain.take(block))
           refused.push(reject)
         }
-        const before = chain.range.high
-        yield* attempt(() => {
-          chain.settle()
-          chain.review()
-        })
-        changed("all")
-        const { high } = chain.range
-        if (high !== before && high !== NONE) {
-          const from = before === NONE ? tip().height : index.height(index.forkPoint(before, high))
-          yield* PubSub.publish(events, { ...tip(), from: from + 1 })
-        }
+        if (isDue()) yield* attempt(settle)
         const judged = blocks.flatMap(({ hash }, i) => refused[i] === undefined ? [{ hash, reject: undefined }] : [])
         return { refused, judged }
       })).pipe(Effect.withSpan("svcd.light.deliver", { attributes: { blocks: blocks.length } }))
@@ -244,6 +238,7 @@ const make = (
 
     /** The next signatures to check: those on names that a caller asked for come first. */
     const nextLinks = (): ReadonlyArray<LinkRow> => {
+      if (!chain.isFilled) return []
       for (const [key, name] of asked) {
         const links = file.linksOf(name, LINKS_AT_ONCE)
         if (links.length > 0) return links
@@ -259,7 +254,10 @@ const make = (
         yield* pool.rest
         return false
       }
-      const verdicts = yield* pool.verify(links.map((link) => checkOf(link, params)))
+      const checks = links.map((link) => checkOf(link, params))
+      const valid = (yield* pool.verify(checks.filter((check): check is LinkCheck => typeof check !== "boolean")))
+        .values()
+      const verdicts = checks.map((check) => typeof check === "boolean" ? check : valid.next().value === true)
       yield* attempt(() => checked(links, verdicts))
       return true
     }))
@@ -269,20 +267,21 @@ const make = (
     /** Checks the signatures on a name before those of others: a caller waits for them. */
     const hurry = (name: Bytes): void => {
       const links = file.linksOf(name, LINKS_A_TURN + 1)
-      if (links.length === 0) return
-      if (links.length <= LINKS_A_TURN) checked(links, links.map((link) => verifyLink(link, params)))
+      if (links.length === 0 && chain.isFilled) return
+      if (links.length <= LINKS_A_TURN && chain.isFilled) checked(links, links.map((link) => verifyLink(link, params)))
       else if (asked.size < MOST_ASKED) asked.set(nameKey(name), Uint8Array.from(name))
     }
 
     const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
 
-    const counted = (): typeof counts => {
-      const now = performance.now()
-      if (isCounted || (counts.links > 0 && now < countedAt + COUNTS_AGE)) return counts
-      counts = file.counts()
-      countedAt = now
-      isCounted = true
-      return counts
+    const countNames = (): number => {
+      const started = performance.now()
+      if (!names.dirty || started < names.next) return names.count
+      names.count = file.countNames()
+      names.dirty = false
+      const ended = performance.now()
+      names.next = ended + COUNT_SHARE * (ended - started)
+      return names.count
     }
 
     const read = (name: Bytes): Effect.Effect<LightRecord | undefined, StorageFailure> =>
@@ -298,6 +297,13 @@ const make = (
     yield* Effect.forkScoped(
       Effect.forever(
         Effect.flatMap(Effect.orDie(verifySome), (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
+      )
+    )
+    // Blocks that wait while others do not come.
+    yield* Effect.forkScoped(
+      Effect.repeat(
+        Effect.suspend(() => chain.waiting.bytes === 0 ? Effect.void : Effect.ignore(ends(attempt(settle)))),
+        Schedule.spaced(FILL.pause)
       )
     )
     let flushed = index.count
@@ -341,6 +347,7 @@ const make = (
       span: {
         first: () => chain.first,
         filled: () => chain.range,
+        taken: () => chain.taken,
         before: (id) => chain.before(id)
       },
       progress: Effect.sync(() => ({
@@ -349,24 +356,26 @@ const make = (
         headers: index.height(headers.best.reachable),
         blocks: chain.filled.blocks,
         of: chain.filled.of,
-        names: counted().names,
-        unchecked: counted().links
+        names: countNames(),
+        unchecked: file.countUnchecked()
       })),
+      height: () => chain.height,
       complete,
       resolve: (name) =>
         Effect.suspend(() => {
           const known = cache.get(nameKey(name))
           return known === undefined ? read(name) : Effect.succeed(known)
         }),
+      recent: (name) => cache.get(nameKey(name)),
       names: (prefix) =>
-        pagesOf(prefix, {
+        rowsByName(prefix, {
           read: (from, limit) => file.namesFrom(from, limit),
           nameOf: (name) => name,
           size: NAMES_PAGE
         }),
       scan: (prefix) =>
         Stream.map(
-          pagesOf(prefix, {
+          rowsByName(prefix, {
             read: (from, limit) => file.newestFrom(from, limit),
             nameOf: ({ name }) => name,
             size: PAGE

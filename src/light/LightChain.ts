@@ -1,19 +1,19 @@
 import { type BlockIndex, NONE, Status } from "../chain/index/BlockIndex.ts"
 import { type HeaderTree, indexedHeaders } from "../chain/index/HeaderTree.ts"
 import { BlockLosses } from "../chain/repair/BlockLosses.ts"
-import { checkBlock, checkBlockContext } from "../consensus/block.ts"
+import { checkBlock, checkBlockBody, checkBlockContext } from "../consensus/block.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
-import { heightOfOperation } from "../names/NameEntry.ts"
 import type { Block } from "../protocol/block.ts"
 import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
 import { firstOfWindow } from "./anchors.ts"
 import { GivenUp } from "./GivenUp.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
-import { addAbove, addBelow } from "./nameWindow.ts"
+import { operationsOf } from "./nameWindow.ts"
 import { allSigned } from "./signatures.ts"
-import type { Proof, StoredLight, WindowChanges, WindowFile } from "./WindowFile.ts"
+import { WaitingBlocks } from "./WaitingBlocks.ts"
+import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
 const MOST_WAITING = 32 * 1024 * 1024
@@ -44,8 +44,10 @@ export class LightChain {
   private low: Height = 0
   private floor: Height = 0
   /** Checked blocks that are not beside the window yet. */
-  private readonly waiting = new Map<HeaderId, Block>()
-  private waitingBytes = 0
+  readonly waiting = new WaitingBlocks()
+  /** The block down to which all blocks below `reachedFrom` are in the window or wait for it. */
+  private reached: Height = 0
+  private reachedFrom: HeaderId = NONE
   /** When the window began without a block, seconds since 1970. */
   private since: UnixTime = 0
   /** Forgotten when the block comes, or the window is complete: blocks above it may come at any time. */
@@ -98,7 +100,7 @@ export class LightChain {
 
   private bestWaiting(): HeaderId {
     let best = NONE
-    for (const id of this.waiting.keys()) {
+    for (const id of this.waiting.ids) {
       if (!this.index.isFailed(id) && (best === NONE || this.index.compareWork(id, best) > 0)) best = id
     }
     return best
@@ -123,22 +125,33 @@ export class LightChain {
   }
 
   /**
-   * Whether each owner of a name within the window signed for the next one. A registration needs more than itself: the
-   * blocks in which the name could have lived before. Until they are there, it may have had another owner.
+   * Whether each owner of a name within the window signed for the next one. An incomplete window may lack the operation
+   * before another one.
    */
-  proves(proof: Proof | undefined): boolean {
-    if (proof === undefined || !allSigned(proof)) return false
-    const height = heightOfOperation(proof.since)
-    return this.isFilled || this.low <= height - expirationDepth(height, this.params) + 1
+  proves(proof: Proof): boolean {
+    return this.isFilled && allSigned(proof)
   }
 
-  private get isFilled(): boolean {
+  /** Whether the window has all blocks from its best one down to the lowest that it wants. */
+  get isFilled(): boolean {
     return this.high !== NONE && this.low <= this.floor
   }
 
   /** The blocks of the window: `NONE` before the first one. */
   get range(): { readonly low: Height; readonly high: HeaderId } {
     return { low: this.low, high: this.low > this.height ? NONE : this.high }
+  }
+
+  /** The blocks that are in the window or wait for it, without a gap. */
+  get taken(): { readonly low: Height; readonly high: HeaderId } {
+    const { floor, high, index, low, waiting } = this
+    if (high === NONE) return this.range
+    if (this.reachedFrom !== high) this.reached = low
+    this.reachedFrom = high
+    let reached = Math.min(this.reached, low)
+    while (reached > floor && waiting.has(index.ancestor(high, reached - 1))) reached--
+    this.reached = reached
+    return { low: reached, high: reached > this.height ? NONE : high }
   }
 
   /** Blocks of the window, and how many it has when it is complete. */
@@ -171,7 +184,9 @@ export class LightChain {
 
   /** Offers a block whose header is known or follows a known one. Throws `StorageFailure`. */
   take(block: Block): Reject | undefined {
-    const broken = checkBlock(block, this.params)
+    // The header was accepted with a proof. The copy in the block may have another one, which says nothing of its content.
+    const isKnown = this.index.find(block.hash) !== NONE
+    const broken = isKnown ? checkBlockBody(block) : checkBlock(block, this.params)
     if (broken !== undefined) return broken
     const accepted = this.headers.accept(block, true)
     if (accepted.type === "rejected") return accepted.reject
@@ -188,10 +203,9 @@ export class LightChain {
       if (reject.kind !== "mutated") this.fail(id)
       return reject
     }
-    if (this.waitingBytes > MOST_WAITING && !this.isNext(id)) return rejectAs("time-future", "too-many-blocks")
-    this.waiting.set(id, block)
+    if (this.waiting.bytes > MOST_WAITING && !this.isNext(id)) return rejectAs("time-future", "too-many-blocks")
+    this.waiting.put(id, { operations: operationsOf({ block, height: index.height(id), params }), size: block.size })
     this.givenUp.delete(id)
-    this.waitingBytes += block.size
     return undefined
   }
 
@@ -232,18 +246,18 @@ export class LightChain {
   /** Drops waiting blocks that the window can no longer take: invalid ones, and those of branches that lost. */
   private dropStale(): void {
     const { high, index } = this
-    for (const [id, block] of this.waiting) {
+    for (const id of this.waiting.ids) {
       const height = index.height(id)
       const isBeside = height < this.low || height > this.height - KEPT_EXPIRED
       if (!index.isFailed(id) && (isBeside || high === NONE)) continue
-      this.waiting.delete(id)
-      this.waitingBytes -= block.size
+      this.waiting.take(id)
+      this.reachedFrom = NONE
     }
   }
 
   /** Adds all blocks that are beside the window, in one transaction. Returns whether the window changed. */
   settle(): boolean {
-    if (this.waiting.size === 0) return false
+    if (this.waiting.count === 0) return false
     this.concede()
     const { high, low } = this
     try {
@@ -251,7 +265,6 @@ export class LightChain {
         let changed = false
         while (this.step(changes)) changed = true
         this.dropStale()
-        if (changed && this.isFilled) changes.endTails()
         return changed
       })
       if (this.isFilled) this.givenUp.clear()
@@ -259,6 +272,7 @@ export class LightChain {
     } catch (cause) {
       this.high = high
       this.low = low
+      this.reachedFrom = NONE
       throw cause
     }
   }
@@ -295,18 +309,22 @@ export class LightChain {
   }
 
   private stepDown(changes: WindowChanges): boolean {
-    if (this.high === NONE || this.low <= this.floor) return false
-    const block = this.withdraw(this.index.ancestor(this.high, this.low - 1))
-    if (block === undefined) return false
-    this.low--
-    addBelow(changes, { block, height: this.low, params: this.params }, this.height)
-    return true
+    const added: Array<WindowOperation> = []
+    const { low } = this
+    while (this.high !== NONE && this.low > this.floor) {
+      const operations = this.waiting.take(this.index.ancestor(this.high, this.low - 1))
+      if (operations === undefined) break
+      this.low--
+      added.push(...operations)
+    }
+    changes.add(added)
+    return this.low < low
   }
 
   private stepUp(changes: WindowChanges): boolean {
     // A window that began at the root has no block of its own to wait for.
     if (this.high === NONE || (this.low > this.height && !this.isFilled)) return false
-    for (const id of this.waiting.keys()) {
+    for (const id of this.waiting.ids) {
       if (this.index.parent(id) !== this.high) continue
       this.addAbove(changes, id)
       return true
@@ -315,20 +333,18 @@ export class LightChain {
   }
 
   private addAbove(changes: WindowChanges, id: HeaderId): void {
-    const block = this.withdraw(id)
-    if (block === undefined) return
+    const operations = this.waiting.take(id)
+    if (operations === undefined) return
     this.high = id
-    addAbove(changes, { block, height: this.height, params: this.params })
-    const lifetime = expirationDepth(this.height, this.params)
-    // One block more than a reorganization needs.
-    changes.forgetExpired(this.height - lifetime - KEPT_EXPIRED)
+    changes.add(operations)
+    changes.removeBelow(this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED)
   }
 
   /** Goes over to the branch with the most work whose blocks are all here. */
   private reorganize(changes: WindowChanges): boolean {
     const { high, index } = this
     if (high === NONE || this.low > this.height) return false
-    for (const end of this.waiting.keys()) {
+    for (const end of this.waiting.ids) {
       if (index.compareWork(end, high) <= 0) continue
       const fork = index.height(index.forkPoint(end, high))
       const branch = Array.from({ length: index.height(end) - fork }, (_, i) => index.ancestor(end, fork + 1 + i))
@@ -339,15 +355,6 @@ export class LightChain {
       return true
     }
     return false
-  }
-
-  private withdraw(id: HeaderId): Block | undefined {
-    const block = this.waiting.get(id)
-    if (block !== undefined) {
-      this.waiting.delete(id)
-      this.waitingBytes -= block.size
-    }
-    return block
   }
 
   /** Marks a block and its descendants as invalid. */

@@ -1,42 +1,53 @@
-import type { NameEntry } from "../names/NameEntry.ts"
-import { firstOperationAt, heightOfOperation } from "../names/NameEntry.ts"
+import { firstOperationAt, heightOfOperation, type NameEntry, plain } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
+import { decodeTransaction } from "../protocol/transaction.ts"
 import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
 import { type Inspected, newerThan } from "../storage/inspect.ts"
 import type { PageGuard } from "../storage/PageGuard.ts"
+import { repeated, rowWriter } from "../storage/rowWriter.ts"
 
 /**
- * names-window.db: the headers of a light chain, and the newest operations on each name within its window. One
- * transaction moves the window and its data. Methods throw `StorageFailure`. Everything comes from peers, so a file that
- * is damaged is filled again.
+ * names-window.db: the headers of a light chain, and all operations on names within its window, each with its transaction. One
+ * step of the chain is one transaction of the database. Methods throw `StorageFailure`. Everything comes from peers, so a file
+ * that is damaged is filled again.
+ *
+ * A window that is filled, the newest blocks first, only appends operations: in another order, each of them would change a
+ * page of its own. So `place` counts backwards, and only the index by name is written all over. Whether a name is signed is
+ * the sum of its operations: where a reorganization removes some, nothing beside them has to be undone.
  */
 
 const REMEDY = "Stop the node, delete the file and start again: it is filled again from peers"
 
-/** An operation has the number that names.db gives it: `firstOperationAt(height)` plus its index in the block. */
+/** What is known of an operation in relation to the one before it on the same name (column `link`). */
+const Link = { UNCHECKED: 0, VALID: 1, INVALID: 2 } as const
+
+/** The place of an operation is this minus its number, which is that of names.db: `firstOperationAt(height)` plus its index. */
+const PLACES = 2 ** 44
+
+/** Turns the number of an operation into its place, and back. */
+const turned = (number: number): number => PLACES - number
+
 const MIGRATIONS = [
   `CREATE TABLE headers (page INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT;
    CREATE TABLE state (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      header_count INTEGER NOT NULL, high_hash BLOB, low INTEGER NOT NULL, floor INTEGER NOT NULL
-   ) STRICT;
+   ) STRICT;`,
+  PAGES_HAVE_SUMS,
+  // Earlier tables are filled again: they had only the newest operations.
+  `DROP TABLE IF EXISTS operations;
+   DROP TABLE IF EXISTS proofs;
+   DROP TABLE IF EXISTS links;
+   UPDATE state SET high_hash = NULL, low = 0, floor = 0;
    CREATE TABLE operations (
-     name BLOB NOT NULL, id INTEGER NOT NULL, txid BLOB NOT NULL, vout INTEGER NOT NULL, amount INTEGER NOT NULL,
-     script BLOB NOT NULL, PRIMARY KEY (name, id)
-   ) WITHOUT ROWID, STRICT;
-   CREATE INDEX operations_by_id ON operations (id);
-   CREATE TABLE proofs (
-     name BLOB PRIMARY KEY, tail BLOB, since INTEGER NOT NULL, unchecked INTEGER NOT NULL, broken INTEGER
-   ) WITHOUT ROWID, STRICT;
-   CREATE TABLE links (
-     seq INTEGER PRIMARY KEY AUTOINCREMENT, name BLOB NOT NULL, id INTEGER NOT NULL, tx BLOB NOT NULL, input INTEGER NOT NULL,
-     script BLOB NOT NULL, amount INTEGER NOT NULL
+     place INTEGER PRIMARY KEY, name BLOB NOT NULL, first INTEGER NOT NULL, link INTEGER NOT NULL, vout INTEGER NOT NULL,
+     tx BLOB NOT NULL
    ) STRICT;
-   CREATE INDEX links_by_name ON links (name);`,
-  PAGES_HAVE_SUMS
+   CREATE INDEX operations_by_name ON operations (name);
+   CREATE INDEX unchecked_operations ON operations (place) WHERE link = ${Link.UNCHECKED};`
 ]
 
 export const inspectedWindow = (filename: string): Inspected => ({
@@ -64,41 +75,27 @@ export interface StoredLight {
 export interface WindowOperation {
   readonly name: Bytes
   readonly id: number
-  /** Wire order. */
-  readonly txid: Bytes
-  readonly vout: number
-  /** Smallest units. */
-  readonly amount: number
-  /** The whole scriptPubKey. */
-  readonly script: Bytes
-}
-
-/** What is known of the signatures on a name. */
-export interface Proof {
-  /** The transaction of its oldest known NAME_UPDATE, whose input spends an older operation; none after a registration. */
-  readonly tail: Bytes | undefined
-  /** The number of that operation, or of the registration. */
-  readonly since: number
-  /** Signatures in `links` that are not checked yet. */
-  readonly unchecked: number
-  /** The number of the first operation that its owner did not sign. */
-  readonly broken: number | undefined
-}
-
-/** A signature to check: the input of a transaction that spends the output of an older operation. */
-export interface Link {
-  readonly name: Bytes
-  /** The number of the operation that spends. */
-  readonly id: number
+  /** Whether it is a registration. */
+  readonly first: boolean
+  /** The whole transaction. */
   readonly tx: Bytes
-  readonly input: number
-  /** The scriptPubKey of the spent output, and its amount in smallest units. */
-  readonly script: Bytes
-  readonly amount: number
+  readonly vout: number
 }
 
-export interface LinkRow extends Link {
-  readonly seq: number
+/** What is known of the signatures on a name, from its last valid registration in the window on. */
+export interface Proof {
+  /** Operations that are not checked yet. */
+  readonly unchecked: number
+  /** Operations that the owner before did not allow. */
+  readonly invalid: number
+}
+
+/** An operation to check: whether the owner of the name before it allowed it. */
+export interface LinkRow extends WindowOperation {
+  /** The operation on the name before it; `undefined` if the window has none. */
+  readonly before: Pick<WindowOperation, "id" | "tx" | "vout"> | undefined
+  /** How often operations were removed before this one was read: a reorganization may put another one in its place. */
+  readonly removals: number
 }
 
 interface StateRow {
@@ -108,15 +105,18 @@ interface StateRow {
   readonly floor: number
 }
 
-interface ProofRow {
-  readonly tail: Buffer | null
-  readonly since: number
-  readonly unchecked: number
-  readonly broken: number | null
+interface OperationRow {
+  readonly name: Buffer
+  readonly place: number
+  readonly first: number
+  readonly vout: number
+  readonly tx: Buffer
 }
 
-const OPERATION = "name, id, txid, vout, amount, script"
-const LINK = "name, id, tx, input, script, amount"
+const OPERATION = "place, name, first, vout, tx"
+
+/** The condition that the window is complete: before it is, the operation before another one may still come. */
+const IS_FILLED = "(SELECT high_hash IS NOT NULL AND low <= floor FROM state)"
 
 const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
@@ -128,51 +128,42 @@ const prepare = (database: Database) => {
     putState: statement<[number, Bytes | null, number, number], never>(
       "INSERT OR REPLACE INTO state (one, header_count, high_hash, low, floor) VALUES (1, ?, ?, ?, ?)"
     ),
-    newest: statement<[Bytes], WindowOperation>(
-      `SELECT ${OPERATION} FROM operations WHERE name = ? ORDER BY id DESC LIMIT 1`
+    newest: statement<[Bytes], OperationRow>(
+      `SELECT ${OPERATION} FROM operations WHERE name = ? ORDER BY place LIMIT 1`
     ),
-    oldest: statement<[Bytes], { readonly id: number }>(
-      "SELECT id FROM operations WHERE name = ? ORDER BY id LIMIT 1"
+    before: statement<[Bytes, number], Pick<OperationRow, "place" | "tx" | "vout">>(
+      "SELECT place, tx, vout FROM operations WHERE name = ? AND place > ? ORDER BY place LIMIT 1"
     ),
-    newestFrom: statement<[Bytes, number], WindowOperation>(
-      `SELECT name, max(id) AS id, txid, vout, amount, script FROM operations WHERE name >= ?
-       GROUP BY name ORDER BY name LIMIT ?`
+    newestFrom: statement<[Bytes, number], OperationRow>(
+      `SELECT ${OPERATION} FROM operations JOIN (
+         SELECT min(place) AS newest FROM operations WHERE name >= ? GROUP BY name ORDER BY name LIMIT ?
+       ) ON place = newest ORDER BY name`
     ),
-    namesFrom: statement<[Bytes, number], Pick<WindowOperation, "name">>(
-      "SELECT name FROM proofs WHERE name >= ? ORDER BY name LIMIT ?"
+    namesFrom: statement<[Bytes, number], Pick<OperationRow, "name">>(
+      "SELECT DISTINCT name FROM operations WHERE name >= ? ORDER BY name LIMIT ?"
     ),
-    from: statement<[number], WindowOperation>(
-      `SELECT ${OPERATION} FROM operations WHERE id >= ? ORDER BY id`
+    from: statement<[number], OperationRow>(`SELECT ${OPERATION} FROM operations WHERE place <= ? ORDER BY place DESC`),
+    removeFrom: statement<[number], never>("DELETE FROM operations WHERE place <= ?"),
+    removeBelow: statement<[number], never>("DELETE FROM operations WHERE place > ?"),
+    proof: statement<[{ readonly name: Bytes }], Proof>(
+      `SELECT count(*) FILTER (WHERE link = ${Link.UNCHECKED}) AS unchecked,
+         count(*) FILTER (WHERE link = ${Link.INVALID}) AS invalid
+       FROM operations WHERE name = $name AND place <= coalesce(
+         (SELECT min(place) FROM operations WHERE name = $name AND first = 1 AND link = ${Link.VALID}), ${PLACES})`
     ),
-    between: statement<[number, number], Pick<WindowOperation, "name" | "id" | "script">>(
-      "SELECT name, id, script FROM operations WHERE id >= ? AND id < ?"
+    nextLinks: statement<[number], OperationRow>(
+      `SELECT ${OPERATION} FROM operations WHERE link = ${Link.UNCHECKED} AND ${IS_FILLED} ORDER BY place DESC LIMIT ?`
     ),
-    put: statement<[Bytes, number, Bytes, number, number, Bytes], never>(
-      `INSERT OR REPLACE INTO operations (${OPERATION}) VALUES (?, ?, ?, ?, ?, ?)`
+    linksOf: statement<[Bytes, number], OperationRow>(
+      `SELECT ${OPERATION} FROM operations WHERE name = ? AND link = ${Link.UNCHECKED} AND ${IS_FILLED} LIMIT ?`
     ),
-    removeFrom: statement<[number], never>("DELETE FROM operations WHERE id >= ?"),
-    removeOlder: statement<[Bytes, number], never>("DELETE FROM operations WHERE name = ? AND id < ?"),
-    removeName: statement<[Bytes], never>("DELETE FROM proofs WHERE name = ?"),
-    proof: statement<[Bytes], ProofRow>("SELECT tail, since, unchecked, broken FROM proofs WHERE name = ?"),
-    putProof: statement<[Bytes, Bytes | null, number, number, number | null], never>(
-      "INSERT OR REPLACE INTO proofs (name, tail, since, unchecked, broken) VALUES (?, ?, ?, ?, ?)"
+    setLink: statement<[number, number], never>(
+      `UPDATE operations SET link = ? WHERE place = ? AND link = ${Link.UNCHECKED}`
     ),
-    endTails: statement<[], never>("UPDATE proofs SET tail = NULL WHERE tail IS NOT NULL"),
-    heal: statement<[number], never>("UPDATE proofs SET broken = NULL WHERE broken >= ?"),
-    putLink: statement<[Bytes, number, Bytes, number, Bytes, number], never>(
-      `INSERT INTO links (${LINK}) VALUES (?, ?, ?, ?, ?, ?)`
-    ),
-    nextLinks: statement<[number], LinkRow>(`SELECT seq, ${LINK} FROM links ORDER BY seq LIMIT ?`),
-    linksOf: statement<[Bytes, number], LinkRow>(`SELECT seq, ${LINK} FROM links WHERE name = ? LIMIT ?`),
-    linksFrom: statement<[number], { readonly name: Buffer }>("SELECT name FROM links WHERE id >= ?"),
-    removeLinksFrom: statement<[number], never>("DELETE FROM links WHERE id >= ?"),
-    removeLinksOf: statement<[Bytes], never>("DELETE FROM links WHERE name = ?"),
-    removeLink: statement<[number, Bytes, number], never>("DELETE FROM links WHERE seq = ? AND name = ? AND id = ?"),
-    clearOperations: statement<[], never>("DELETE FROM operations"),
-    clearProofs: statement<[], never>("DELETE FROM proofs"),
-    clearLinks: statement<[], never>("DELETE FROM links"),
-    counts: statement<[], { readonly names: number; readonly links: number }>(
-      "SELECT (SELECT count(*) FROM proofs) AS names, (SELECT count(*) FROM links) AS links"
+    clear: statement<[], never>("DELETE FROM operations"),
+    countNames: statement<[], { readonly names: number }>("SELECT count(DISTINCT name) AS names FROM operations"),
+    countLinks: statement<[], { readonly links: number }>(
+      `SELECT count(*) AS links FROM operations WHERE link = ${Link.UNCHECKED}`
     )
   }
 }
@@ -181,91 +172,60 @@ type Statements = ReturnType<typeof prepare>
 
 /** Changes within one transaction. */
 export interface WindowChanges {
-  readonly newest: (name: Bytes) => WindowOperation | undefined
-  /** The number of the oldest stored operation on a name. */
-  readonly oldest: (name: Bytes) => number | undefined
-  readonly put: (operation: WindowOperation) => void
-  readonly proof: (name: Bytes) => Proof | undefined
-  readonly putProof: (name: Bytes, proof: Proof) => void
-  readonly putLink: (link: Link) => void
-  /** Removes the signatures on a name that are not checked yet: its chain begins again. */
-  readonly removeLinks: (name: Bytes) => void
-  /** Removes a signature that was checked. */
-  readonly checked: (link: LinkRow, valid: boolean) => void
-  /** Removes the operations from a height on, and what they proved. */
+  /** Adds operations, the newest first. */
+  readonly add: (operations: ReadonlyArray<WindowOperation>) => void
+  /** Records whether the owner before allowed an operation. */
+  readonly checked: (link: Pick<LinkRow, "id" | "removals">, valid: boolean) => void
+  /** Removes the operations from a height on. */
   readonly removeFrom: (height: Height) => void
-  /** Removes the older operations on the names of the block at a height: no reorganization brings them back. */
-  readonly forgetReplaced: (height: Height) => void
-  /** Removes the names whose newest operation is in the block at a height: they have expired. */
-  readonly forgetExpired: (height: Height) => void
-  /** The window is complete: the oldest operation on each name in it is not followed further. */
-  readonly endTails: () => void
-  /** Removes all operations, and what they proved: the window begins again. */
+  /** Removes the operations below a height: no name that lives has its newest one there. */
+  readonly removeBelow: (height: Height) => void
+  /** Removes all operations: the window begins again. */
   readonly clear: () => void
   readonly putState: (state: StoredLight) => void
   readonly putPages: (pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>) => void
 }
 
-const proofOf = ({ broken, since, tail, unchecked }: ProofRow): Proof => ({
-  tail: tail ?? undefined,
-  since,
-  unchecked,
-  broken: broken ?? undefined
-})
+const insertSql = (rows: number): string =>
+  `INSERT INTO operations (place, name, first, link, vout, tx) VALUES ${
+    repeated(`(?, ?, ?, ${Link.UNCHECKED}, ?, ?)`, rows)
+  }`
 
-const changesOf = (statements: Statements): WindowChanges => {
-  const proof = (name: Bytes): Proof | undefined => {
-    const row = statements.proof.get(name)
-    return row === undefined ? undefined : proofOf(row)
-  }
-  const putProof = (name: Bytes, { broken, since, tail, unchecked }: Proof): void => {
-    statements.putProof.run(name, tail ?? null, since, unchecked, broken ?? null)
-  }
-  const unlinked = (name: Bytes): void => {
-    const known = proof(name)
-    if (known !== undefined) putProof(name, { ...known, unchecked: known.unchecked - 1 })
+/** How often operations were removed, and how many are not checked; `undefined` if that has to be counted. */
+interface Tally {
+  removals: number
+  unchecked: number | undefined
+}
+
+const changesOf = (database: Database, statements: Statements, tally: Tally): WindowChanges => {
+  const insert = rowWriter<WindowOperation>(database, insertSql, ({ first, id, name, tx, vout }, into) => {
+    into.push(turned(id), name, first ? 1 : 0, vout, tx)
+  })
+  const removed = (): void => {
+    tally.removals++
+    tally.unchecked = undefined
   }
   return {
-    proof,
-    putProof,
-    newest: (name) => statements.newest.get(name),
-    oldest: (name) => statements.oldest.get(name)?.id,
-    put: ({ amount, id, name, script, txid, vout }) => void statements.put.run(name, id, txid, vout, amount, script),
-    putLink: ({ amount, id, input, name, script, tx }) =>
-      void statements.putLink.run(name, id, tx, input, script, amount),
-    removeLinks: (name) => void statements.removeLinksOf.run(name),
-    checked: ({ id, name, seq }, valid) => {
-      if (statements.removeLink.run(seq, name, id).changes === 0) return
-      unlinked(name)
-      const known = proof(name)
-      if (!valid && known !== undefined) putProof(name, { ...known, broken: Math.min(id, known.broken ?? id) })
+    add: (operations) => {
+      insert(operations)
+      if (tally.unchecked !== undefined) tally.unchecked += operations.length
+    },
+    checked: ({ id, removals }, valid) => {
+      if (removals !== tally.removals) return
+      const { changes } = statements.setLink.run(valid ? Link.VALID : Link.INVALID, turned(id))
+      if (tally.unchecked !== undefined) tally.unchecked -= changes
     },
     removeFrom: (height) => {
-      const from = firstOperationAt(height)
-      for (const { name } of statements.linksFrom.all(from)) unlinked(name)
-      statements.removeLinksFrom.run(from)
-      const gone = statements.between.all(from, Number.MAX_SAFE_INTEGER)
-      statements.removeFrom.run(from)
-      statements.heal.run(from)
-      // The proof of the owner before a registration is not kept.
-      for (const { name, script } of gone) if (isRegistration(script)) statements.removeName.run(name)
+      statements.removeFrom.run(turned(firstOperationAt(height)))
+      removed()
     },
-    forgetReplaced: (height) => {
-      const rows = statements.between.all(firstOperationAt(height), firstOperationAt(height + 1))
-      for (const { id, name } of rows) statements.removeOlder.run(name, id)
+    removeBelow: (height) => {
+      // No other operation comes in their place, so what is being checked stays valid.
+      if (statements.removeBelow.run(turned(firstOperationAt(height))).changes > 0) tally.unchecked = undefined
     },
-    forgetExpired: (height) => {
-      const end = firstOperationAt(height + 1)
-      for (const { name } of statements.between.all(0, end)) {
-        statements.removeOlder.run(name, end)
-        if (statements.oldest.get(name) === undefined) statements.removeName.run(name)
-      }
-    },
-    endTails: () => void statements.endTails.run(),
     clear: () => {
-      for (const statement of [statements.clearOperations, statements.clearProofs, statements.clearLinks]) {
-        statement.run()
-      }
+      statements.clear.run()
+      removed()
     },
     putState: ({ headerCount, window }) =>
       void statements.putState.run(headerCount, window?.high ?? null, window?.low ?? 0, window?.floor ?? 0),
@@ -275,22 +235,32 @@ const changesOf = (statements: Statements): WindowChanges => {
   }
 }
 
-const isRegistration = (script: Bytes): boolean => parseNameScript(script)?.operation.op === "name_firstupdate"
+const operationOf = ({ first, name, place, tx, vout }: OperationRow): WindowOperation => ({
+  id: turned(place),
+  name: plain(name),
+  first: first === 1,
+  tx: plain(tx),
+  vout
+})
 
-/** An operation as names.db shows it. Throws for a script that sets no name: the file is damaged. */
-export const recordOfOperation = ({ amount, id, script, txid, vout }: WindowOperation): NameEntry => {
-  const parsed = parseNameScript(Uint8Array.from(script))
-  if (parsed === undefined || parsed.operation.op === "name_new") throw new TypeError("the script sets no name")
+/** An operation as names.db shows it. Throws for an output that sets no name: the file is damaged. */
+const recordOf = ({ place, tx, vout }: OperationRow): NameEntry => {
+  const transaction = decodeTransaction(plain(tx))
+  const output = transaction.outputs[vout]
+  const parsed = output === undefined ? undefined : parseNameScript(output.script)
+  if (output === undefined || parsed === undefined || parsed.operation.op === "name_new") {
+    throw new TypeError("the output sets no name")
+  }
   const { address, operation } = parsed
   return {
     name: operation.name,
     value: operation.value,
-    height: heightOfOperation(id),
-    txid: Uint8Array.from(txid),
+    height: heightOfOperation(turned(place)),
+    txid: transaction.txid,
     vout,
     address,
     op: operation.op,
-    amount
+    amount: output.value
   }
 }
 
@@ -300,6 +270,7 @@ export class WindowFile {
   private readonly database: Database
   private readonly statements: Statements
   private readonly changes: WindowChanges
+  private readonly tally: Tally = { removals: 0, unchecked: undefined }
 
   constructor(filename: string, pageSize: number) {
     this.filename = filename
@@ -308,7 +279,7 @@ export class WindowFile {
     this.guard = guard
     try {
       this.statements = prepare(database)
-      this.changes = changesOf(this.statements)
+      this.changes = changesOf(database, this.statements, this.tally)
     } catch (cause) {
       guard.close()
       throw this.corrupted(`it is not a window of svcd (${cause instanceof Error ? cause.message : String(cause)})`)
@@ -327,13 +298,27 @@ export class WindowFile {
     return guarded({ file: this.filename, doing: "reading", remedy: REMEDY }, () => work(this.statements))
   }
 
+  /** Reads a row. A value that its table does not allow means that the file is damaged. */
+  private decoded<A>(work: () => A): A {
+    try {
+      return work()
+    } catch (cause) {
+      throw this.corrupted(String(cause))
+    }
+  }
+
   /** Makes all changes of one step in one transaction. */
   change<A>(work: (changes: WindowChanges) => A): A {
-    return guarded({ file: this.filename, doing: "writing", remedy: REMEDY }, () => {
-      const result = this.database.transaction(() => work(this.changes))()
-      this.guard.committed()
-      return result
-    })
+    try {
+      return guarded({ file: this.filename, doing: "writing", remedy: REMEDY }, () => {
+        const result = this.database.transaction(() => work(this.changes))()
+        this.guard.committed()
+        return result
+      })
+    } catch (cause) {
+      this.tally.unchecked = undefined
+      throw cause
+    }
   }
 
   state(): StoredLight | undefined {
@@ -355,25 +340,19 @@ export class WindowFile {
   /** The newest operation on a name; `undefined` if the window has none. */
   newest(name: Bytes): NameEntry | undefined {
     const row = this.reading(({ newest }) => newest.get(name))
-    return row === undefined ? undefined : this.entry(row)
-  }
-
-  private entry(row: WindowOperation): NameEntry {
-    try {
-      return recordOfOperation(row)
-    } catch (cause) {
-      throw this.corrupted(String(cause))
-    }
+    return row === undefined ? undefined : this.decoded(() => recordOf(row))
   }
 
   /** The operations from a height on, in chain order. */
   operationsFrom(height: Height): ReadonlyArray<NameEntry> {
-    return this.reading(({ from }) => from.all(firstOperationAt(height))).map((row) => this.entry(row))
+    const rows = this.reading(({ from }) => from.all(turned(firstOperationAt(height))))
+    return this.decoded(() => rows.map(recordOf))
   }
 
   /** The newest operation on each name from a name on, by their bytes. */
   newestFrom(name: Bytes, limit: number): ReadonlyArray<NameEntry> {
-    return this.reading(({ newestFrom }) => newestFrom.all(name, limit)).map((row) => this.entry(row))
+    const rows = this.reading(({ newestFrom }) => newestFrom.all(name, limit))
+    return this.decoded(() => rows.map(recordOf))
   }
 
   /** The next names from one on, by their bytes. */
@@ -381,20 +360,41 @@ export class WindowFile {
     return this.reading(({ namesFrom }) => namesFrom.all(name, limit)).map((row) => row.name)
   }
 
-  proof(name: Bytes): Proof | undefined {
-    const row = this.reading(({ proof }) => proof.get(name))
-    return row === undefined ? undefined : proofOf(row)
+  proof(name: Bytes): Proof {
+    return this.reading(({ proof }) => proof.get({ name })) ?? { unchecked: 0, invalid: 0 }
   }
 
+  private links(rows: ReadonlyArray<OperationRow>): ReadonlyArray<LinkRow> {
+    const { removals } = this.tally
+    return rows.map((row) => {
+      const before = this.reading(({ before }) => before.get(row.name, row.place))
+      return this.decoded(() => ({
+        ...operationOf(row),
+        before: before === undefined
+          ? undefined
+          : { id: turned(before.place), tx: plain(before.tx), vout: before.vout },
+        removals
+      }))
+    })
+  }
+
+  /** The next operations to check, the oldest first; none before the window is complete. */
   nextLinks(limit: number): ReadonlyArray<LinkRow> {
-    return this.reading(({ nextLinks }) => nextLinks.all(limit))
+    return this.links(this.reading(({ nextLinks }) => nextLinks.all(limit)))
   }
 
+  /** The operations on a name to check; none before the window is complete. */
   linksOf(name: Bytes, limit: number): ReadonlyArray<LinkRow> {
-    return this.reading(({ linksOf }) => linksOf.all(name, limit))
+    return this.links(this.reading(({ linksOf }) => linksOf.all(name, limit)))
   }
 
-  counts(): { readonly names: number; readonly links: number } {
-    return this.reading(({ counts }) => counts.get()) ?? { names: 0, links: 0 }
+  /** The number of names. It reads the whole index of names. */
+  countNames(): number {
+    return this.reading(({ countNames }) => countNames.get())?.names ?? 0
+  }
+
+  /** The number of operations that are not checked. */
+  countUnchecked(): number {
+    return this.tally.unchecked ??= this.reading(({ countLinks }) => countLinks.get())?.links ?? 0
   }
 }

@@ -1,3 +1,4 @@
+import { isExpired } from "../consensus/expiry.ts"
 import { blockFlags } from "../consensus/flags.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { SighashContext } from "../consensus/sighash.ts"
@@ -5,38 +6,59 @@ import { verifyInput } from "../consensus/verifyInput.ts"
 import type { Coin } from "../consensus/view.ts"
 import { heightOfOperation } from "../names/NameEntry.ts"
 import { EMPTY } from "../protocol/bytes.ts"
-import { decodeTransaction } from "../protocol/transaction.ts"
-import type { Link, Proof } from "./WindowFile.ts"
+import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../protocol/transaction.ts"
+import type { LinkRow, Proof, WindowOperation } from "./WindowFile.ts"
 
-/** Whether all known operations on a name are signed, and none is known to be missing. */
-export const allSigned = ({ broken, tail, unchecked }: Proof): boolean =>
-  tail === undefined && unchecked === 0 && broken === undefined
+/**
+ * Whether each owner of a name allowed the next operation. The operations on a name form a chain: each NAME_UPDATE spends
+ * the output of the operation before it, and its input has the signature of the owner.
+ */
 
-/** A link with the rules of its block: what a worker thread needs. */
-export interface LinkCheck extends Pick<Link, "amount" | "input" | "script" | "tx"> {
+/** Whether all operations on a name are checked, and none is without the consent of the owner. */
+export const allSigned = ({ invalid, unchecked }: Proof): boolean => unchecked === 0 && invalid === 0
+
+/** A NAME_UPDATE, the operation that it has to spend, and the rules of its block: what a worker thread needs. */
+export interface LinkCheck extends Pick<WindowOperation, "tx"> {
+  readonly before: Pick<WindowOperation, "tx" | "vout">
   readonly flags: number
+}
+
+/** The verdict on an operation if no signature decides it, else the check of the signature. */
+export const checkOf = ({ before, first, id, tx }: LinkRow, params: ConsensusParams): LinkCheck | boolean => {
+  // The oldest operation of the window is taken from the chain on trust.
+  if (before === undefined) return true
+  const height = heightOfOperation(id)
+  const lived = !isExpired({ height: heightOfOperation(before.id) }, height, params)
+  // A name has to be free to be registered. One that has expired cannot be updated, not even by its owner.
+  if (first || !lived) return first && !lived
+  return { tx, before: { tx: before.tx, vout: before.vout }, flags: blockFlags(height, params) }
+}
+
+/** The input of a transaction that spends an output; -1 for none. */
+const inputSpending = ({ inputs }: Transaction, { txid }: Transaction, vout: number): number => {
+  const key = outpointKey(outpoint(txid, vout))
+  return inputs.findIndex(({ prevout }) => outpointKey(prevout) === key)
 }
 
 /** A coin that is not in the window: what other inputs of a transaction spend. */
 const UNKNOWN: Coin = { value: 0, script: EMPTY, height: 0, coinbase: false }
 
-export const checkOf = ({ amount, id, input, script, tx }: Link, params: ConsensusParams): LinkCheck => ({
-  amount,
-  input,
-  script,
-  tx,
-  flags: blockFlags(heightOfOperation(id), params)
-})
-
 /**
- * Whether the owner of a name signed an operation: the script of the input that spends the operation before it. A
- * signature of taproot covers all coins that a transaction spends; the window does not have them, so it counts as missing.
+ * Whether an operation spends the one before it, with a valid script in that input. A signature of taproot covers all
+ * coins that a transaction spends; the window does not have them, so it counts as missing.
  */
-export const isSigned = ({ amount, flags, input, script, tx }: LinkCheck): boolean => {
-  const transaction = decodeTransaction(Uint8Array.from(tx))
-  const spent: Coin = { ...UNKNOWN, value: amount, script: Uint8Array.from(script) }
-  const coins = transaction.inputs.map((_, index) => index === input ? spent : UNKNOWN)
-  return verifyInput({ context: new SighashContext(transaction, coins), index: input, flags }) === undefined
+export const isSigned = ({ before, flags, tx }: LinkCheck): boolean => {
+  const transaction = decodeTransaction(tx)
+  const spent = decodeTransaction(before.tx)
+  const index = inputSpending(transaction, spent, before.vout)
+  const output = spent.outputs[before.vout]
+  if (index < 0 || output === undefined) return false
+  const coins = transaction.inputs.map((_, i) => i === index ? { ...UNKNOWN, ...output } : UNKNOWN)
+  return verifyInput({ context: new SighashContext(transaction, coins), index, flags }) === undefined
 }
 
-export const verifyLink = (link: Link, params: ConsensusParams): boolean => isSigned(checkOf(link, params))
+/** Whether the owner of a name before an operation allowed it. */
+export const verifyLink = (link: LinkRow, params: ConsensusParams): boolean => {
+  const check = checkOf(link, params)
+  return typeof check === "boolean" ? check : isSigned(check)
+}

@@ -3,15 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
+import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges } from "../client/changeFilter.ts"
 import { changesOf } from "../client/changes.ts"
-import {
-  type ChangesFailure,
-  InvalidRequest,
-  type NotSynced,
-  type ReadFailure,
-  type ResolveFailure
-} from "../client/errors.ts"
+import { type ChangesFailure, InvalidRequest, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
 import { FOUND_AT_ONCE, pagesOfNames, stillIndexing, wantedNames } from "../client/findNames.ts"
 import type {
   ChangeFilter,
@@ -23,20 +18,18 @@ import type {
   ResolveOptions
 } from "../client/NameClient.ts"
 import { isTooWeak, notSynced, requiring } from "../client/readiness.ts"
-import { type FixedPart, fixedPart, recordAt } from "../client/record.ts"
+import { recordAt } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { NameAnswer, NameAnswers } from "../light/NameAnswers.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { filtered, wantsNotices } from "../names/events/EventFilter.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
-import { NameDb, type NameEntry } from "../names/NameDb.ts"
+import { NameDb } from "../names/NameDb.ts"
 import type { NameQuery } from "../names/search/nameQuery.ts"
 import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { findScanned } from "./scannedNames.ts"
 
@@ -61,14 +54,8 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
     const events = yield* NameEvents
     const names = yield* NameDb
 
+    const { answer, freshness: sameFreshness, textOf, tooWeak } = makeAnswering({ params, report })
     let lately: { readonly synced: boolean; readonly until: number } | undefined
-    let said: Freshness = { height: 0, synced: false, proof: "full" }
-
-    /** One object as long as nothing changes. */
-    const sameFreshness = (height: Height, synced: boolean, proof: ProofLevel): Freshness => {
-      if (said.height !== height || said.synced !== synced || said.proof !== proof) said = { height, synced, proof }
-      return said
-    }
 
     /** The freshness of an answer that rests on this; by default of one that there is no such name. */
     const freshnessFor = (proof = answers.proofOfAbsence()): Effect.Effect<Freshness, StorageFailure> =>
@@ -77,39 +64,6 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         lately = { synced, until: performance.now() + SYNC_AGE }
         return sameFreshness(yield* answers.height, synced, proof)
       })
-
-    /** The text of a record costs more than its lookup: it is made once a record. */
-    const texts = new WeakMap<NameEntry, FixedPart>()
-
-    const textOf = (record: NameEntry): FixedPart | undefined => {
-      const known = texts.get(record)
-      if (known !== undefined) return known
-      const made = fixedPart(record, params)
-      if (made !== undefined) texts.set(record, made)
-      return made
-    }
-
-    const tooWeak = (asOf: Freshness, options: ResolveOptions): Effect.Effect<never, NotSynced> =>
-      Effect.flatMap(report, (now) => notSynced(asOf, now, options))
-
-    // positional: an answer from memory runs it, 100,000 times a second
-    const answer = (
-      bytes: Bytes,
-      stored: NameEntry | undefined,
-      asOf: Freshness,
-      options: ResolveOptions
-    ): Effect.Effect<NameRecord, ResolveFailure> => {
-      if (isTooWeak(asOf, options)) return tooWeak(asOf, options)
-      // A name that was requested as text is text.
-      const fixed = stored === undefined ? undefined : textOf(stored)
-      const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
-      if (record !== undefined && !record.expired) return Effect.succeed(record)
-      // While blocks are missing, the name may be in one of them.
-      if (!asOf.synced) return tooWeak(asOf, {})
-      return record === undefined
-        ? new NameNotFound({ requested: printable(bytes) })
-        : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
-    }
 
     const isGone = (found: NameAnswer | undefined, { height }: Freshness): boolean =>
       found === undefined || isExpired(found.record, height, params)

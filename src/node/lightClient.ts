@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
+import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges } from "../client/changeFilter.ts"
 import {
   type ChangesFailure,
@@ -22,17 +24,8 @@ import {
   type NameRecord,
   type ResolveOptions
 } from "../client/NameClient.ts"
-import {
-  freshnessOf,
-  isTooWeak,
-  notSynced,
-  progressOf,
-  readyOf,
-  REPORT_INTERVAL,
-  type Requirement,
-  requiring
-} from "../client/readiness.ts"
-import { fixedPart, recordAt } from "../client/record.ts"
+import { freshnessOf, isTooWeak, progressOf, readyOf, REPORT_INTERVAL, requiring } from "../client/readiness.ts"
+import { recordAt } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
@@ -40,9 +33,7 @@ import * as LightNode from "../light/Light.ts"
 import { makeLightReport } from "../light/lightReport.ts"
 import type { ProofLevel } from "../light/proof.ts"
 import type { SyncReport } from "../light/syncReport.ts"
-import { NameExpired, NameNotFound } from "../names/errors.ts"
-import { EMPTY } from "../protocol/bytes.ts"
-import { printable } from "../protocol/nameText.ts"
+import { type Bytes, EMPTY } from "../protocol/bytes.ts"
 import * as DataHealth from "../storage/DataHealth.ts"
 import * as LightChanges from "./lightChanges.ts"
 import { paramsFor } from "./node.ts"
@@ -61,14 +52,19 @@ interface LightNames {
   readonly requireProof: ProofLevel | undefined
 }
 
+/** Milliseconds for which the sync state is reused: it changes only with blocks and peers. */
+const SYNC_AGE = 50
+
 /** Reads names of the light node. */
 const makeNames = ({ light, report, requireProof }: LightNames) => {
   const { params } = light
+  const { answer, freshness, textOf, tooWeak } = makeAnswering({ params, report })
+  let lately: { readonly synced: boolean; readonly until: number } | undefined
 
   const asOf = (proof: Freshness["proof"]): Effect.Effect<Freshness> =>
-    Effect.gen(function*() {
-      const { tip } = yield* light.progress
-      return { height: tip.height, synced: yield* light.complete, proof }
+    Effect.map(light.complete, (synced) => {
+      lately = { synced, until: performance.now() + SYNC_AGE }
+      return freshness(light.height(), synced, proof)
     })
 
   /** Reads names with the state that the answer rests on. Reads again if that changed meanwhile. */
@@ -82,26 +78,22 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       }
     })
 
-  const refused = (fresh: Freshness, options: Requirement): Effect.Effect<never, NotSynced> =>
-    Effect.flatMap(report, (now) => notSynced(fresh, now, options))
-
-  const resolveName = (name: string, given = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> =>
-    Effect.gen(function*() {
-      const bytes = yield* nameBytes(name)
-      const options = requiring(given, { requireProof })
-      const [found, state] = yield* steady(light.resolve(bytes))
+  const looked = (name: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
+    Effect.flatMap(steady(light.resolve(name)), ([found, { height, synced }]) =>
       // That there is no operation rests on the blocks, and has nothing to sign.
-      const fresh: Freshness = { ...state, proof: found?.proof ?? "signatures" }
-      if (isTooWeak(fresh, options)) return yield* refused(fresh, options)
-      const fixed = found === undefined ? undefined : fixedPart(found.record, params)
-      const record = fixed === undefined ? undefined : recordAt(fixed, fresh, params)
-      if (record !== undefined && !record.expired) return record
-      // The name may be in a block that is missing: below the window, or above it.
-      if (!fresh.synced) return yield* refused(fresh, {})
-      return record === undefined
-        ? yield* new NameNotFound({ requested: printable(bytes) })
-        : yield* new NameExpired({ requested: printable(bytes), updateHeight: record.height })
-    })
+      answer(name, found?.record, freshness(height, synced, found?.proof ?? "signatures"), options))
+
+  /** Synchronous if record and sync state are in memory; that path has no generator. */
+  const resolveName = (name: string, given = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
+    const encoded = nameBytes(name)
+    if (Either.isLeft(encoded)) return encoded.left
+    const bytes = encoded.right
+    const options = requiring(given, { requireProof })
+    const recent = light.recent(bytes)
+    return recent === undefined || lately === undefined || performance.now() > lately.until
+      ? looked(bytes, options)
+      : answer(bytes, recent.record, freshness(light.height(), lately.synced, recent.proof), options)
+  }
 
   const listNames = (
     { limit, namespace, ...given }: ListFilter = {}
@@ -111,15 +103,15 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       const options = requiring(given, { requireProof })
       const [all, fresh] = yield* steady(Stream.runCollect(light.scan(prefix)))
       // Without the oldest blocks of the window, the list would lack names.
-      if (!fresh.synced) return yield* refused(fresh, {})
+      if (!fresh.synced) return yield* tooWeak(fresh, {})
       const records = [...all].flatMap(({ proof, record }) => {
-        const fixed = fixedPart(record, params)
+        const fixed = textOf(record)
         const shown = fixed === undefined ? undefined : recordAt(fixed, { ...fresh, proof }, params)
         return shown === undefined || shown.expired ? [] : [shown]
       })
       const listed = records.sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1)).slice(0, most)
       const weak = listed.find((record) => isTooWeak(record.asOf, options))
-      return weak === undefined ? listed : yield* refused(weak.asOf, options)
+      return weak === undefined ? listed : yield* tooWeak(weak.asOf, options)
     })
 
   /** Reads all names of the window: it has no indexes. */
@@ -128,8 +120,8 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       const { query } = yield* wantedNames(filter, params.network)
       const options = requiring({ requireProof: asked }, { requireProof })
       const fresh = yield* asOf("work")
-      if (!fresh.synced) return yield* refused(fresh, {})
-      const refuse = (weak: Freshness) => refused(weak, options)
+      if (!fresh.synced) return yield* tooWeak(fresh, {})
+      const refuse = (weak: Freshness) => tooWeak(weak, options)
       return findScanned(light.scan(query.prefix ?? EMPTY), { query, params, asOf: fresh, options, refuse })
     }))
 
@@ -159,7 +151,7 @@ const make = (requireProof: ProofLevel | undefined) =>
     const refused = Effect.flatMap(report, ({ height }) => new NotSynced({ height, reason: NEEDS_FULL }))
     return NameClient.of({
       mode: "embedded",
-      resolveName: (name, options) => lifespan.guard(names.resolveName(name, options)),
+      resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       findNames: (filter) => lifespan.stream(names.findNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),

@@ -7,9 +7,11 @@ import { nameEffects } from "../../src/consensus/names.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { LightChain } from "../../src/light/LightChain.ts"
 import { LightHeaders } from "../../src/light/LightHeaders.ts"
+import { operationsOf } from "../../src/light/nameWindow.ts"
 import { WindowFile } from "../../src/light/WindowFile.ts"
 import { nameScript, parseNameScript } from "../../src/protocol/nameOperation.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
+import { decodeTransaction, makeTransaction } from "../../src/protocol/transaction.ts"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
 import { freePort, type Node, startNode, until, wholeDirectory } from "../support/daemon.ts"
 import { eventually } from "../support/eventually.ts"
@@ -66,17 +68,23 @@ const fillWindow = (directory: string, changed = false): string | undefined => {
     chain.flush()
     assert.isTrue(chain.isComplete)
     if (!changed) return undefined
-    return file.change((changes) => {
-      const newest = BLOCKS.slice(TIP - 20).flatMap((block, i) =>
-        nameEffects(block, TIP - 20 + i, regtestParams)
-      ).at(-1) ??
-        assert.fail("no name in the last blocks")
-      const stored = changes.newest(newest.name) ?? assert.fail("the window lacks a name")
-      const { address } = parseNameScript(Uint8Array.from(stored.script)) ?? assert.fail("no name script")
-      const operation = { op: "name_update", name: newest.name, value: Uint8Array.of(33) } as const
-      changes.put({ ...stored, script: nameScript(operation, address) })
-      return encodeText(newest.name, "utf8") ?? assert.fail("no text")
+    // The last operation on a name, with another value in its output.
+    const height = BLOCKS.findLastIndex((block, at) => nameEffects(block, at, regtestParams).length > 0)
+    const block = BLOCKS[height] ?? assert.fail("there is no name")
+    const operations = operationsOf({ block, height, params: regtestParams })
+    const [last = assert.fail("no operation"), ...others] = operations
+    const transaction = decodeTransaction(last.tx)
+    const outputs = transaction.outputs.map((output, at) => {
+      if (at !== last.vout) return output
+      const { address } = parseNameScript(output.script) ?? assert.fail("no name script")
+      const operation = { op: "name_update", name: last.name, value: Uint8Array.of(33) } as const
+      return { ...output, script: nameScript(operation, address) }
     })
+    file.change((changes) => {
+      changes.removeFrom(height)
+      changes.add([{ ...last, tx: makeTransaction({ ...transaction, outputs }).bytes }, ...others])
+    })
+    return encodeText(last.name, "utf8") ?? assert.fail("no text")
   } finally {
     file.close()
   }

@@ -1,17 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
+import { isExpired } from "../../src/consensus/expiry.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { makeLightReport } from "../../src/light/lightReport.ts"
-import { verifyLink } from "../../src/light/signatures.ts"
+import { checkOf, isSigned, type LinkCheck } from "../../src/light/signatures.ts"
 import { WindowFile } from "../../src/light/WindowFile.ts"
 import { Services } from "../../src/network/wire/messages/version.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
+import { decodeTransaction } from "../../src/protocol/transaction.ts"
 import { ServedBlocks } from "../network/sync/fakePeers.ts"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
 import { following, type LightService, names, namesOf, onLight, until } from "../support/lightNode.ts"
+import { makeWorld } from "../support/lightWorld.ts"
 
 const BLOCKS = blocksOf("regtest-names/blocks.dat")
 
@@ -122,6 +125,40 @@ describe("Light", () => {
         assert.isTrue(all.some(({ record }) => record.op === "name_update"))
       }))))
 
+  test("keeps no answer in memory that a block has changed, connected or undone", (directory) => {
+    const world = makeWorld(3)
+    const [fork = assert.fail("no fork")] = world.forks
+    const { main } = world
+    return run(directory, (light) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { announce, connect } = yield* following(light)
+        const compared = (blocks: ReadonlyArray<Block>) =>
+          Effect.gen(function*() {
+            const tip = blocks.at(-1) ?? assert.fail("no block")
+            yield* until(light, blocks.length - 1)
+            const truth = world.truth(tip.hash)
+            for (const name of world.names) {
+              yield* light.resolve(name)
+              const record = light.recent(name)?.record
+              const lives = record !== undefined && !isExpired(record, light.height(), light.params)
+              const { height, value } = truth.get(toHex(name)) ?? {}
+              assert.deepStrictEqual(
+                lives ? { height: record.height, value: toHex(record.value) } : { height: undefined, value: undefined },
+                { height, value }
+              )
+            }
+          })
+        const before = new ServedBlocks(fork.blocks.slice(0, -2))
+        const first = yield* connect(before)
+        yield* compared(fork.blocks.slice(0, -2))
+        before.extend(fork.blocks.slice(-2))
+        yield* announce(first, fork.blocks.slice(-2))
+        yield* compared(fork.blocks)
+        yield* connect(new ServedBlocks(main.blocks))
+        yield* compared(main.blocks)
+      })), world.params)
+  })
+
   it("verifies the input that spends a name, and no other signature in its place", () =>
     Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const directory = yield* temporaryDirectory
@@ -134,13 +171,19 @@ describe("Light", () => {
       chain.begin()
       for (const block of BLOCKS.slice(450).toReversed()) chain.take(block)
       chain.settle()
-      const links = file.nextLinks(10_000)
-      assert.isAbove(links.length, 10)
-      for (const link of links) {
-        const isTaproot = link.script.at(-33) === 32 && link.script.at(-34) === 0x51
+      const checks = file.nextLinks(10_000).map((link) => checkOf(link, regtestParams))
+        .filter((check): check is LinkCheck => typeof check !== "boolean")
+      assert.isAbove(checks.length, 10)
+      for (const check of checks) {
+        const { before, tx } = check
+        const script = decodeTransaction(before.tx).outputs[before.vout]?.script ?? new Uint8Array(0)
+        const isTaproot = script.at(-33) === 32 && script.at(-34) === 0x51
         // A signature of taproot covers coins that the window lacks.
-        if (!isTaproot) assert.isTrue(verifyLink(link, regtestParams), toHex(link.script))
-        assert.isFalse(verifyLink({ ...link, amount: link.amount, script: Uint8Array.of(0x6a) }, regtestParams))
+        if (!isTaproot) assert.isTrue(isSigned(check), toHex(script))
+        const changed = Uint8Array.from(tx)
+        changed.set([1], changed.length - 1)
+        assert.isFalse(isSigned({ ...check, tx: changed }), "another lock time than the signed one")
+        assert.isFalse(isSigned({ ...check, before: { tx, vout: 0 } }), "another coin")
       }
       file.close()
     }))))

@@ -86,7 +86,7 @@ describe("the window of a light node", () => {
           feed(again)
           assert.isTrue(again.chain.isComplete)
           for (const block of again.file.operationsFrom(0)) assert.isDefined(again.file.newest(block.name))
-          const found = again.file.counts().names
+          const found = again.file.countNames()
           again.file.close()
           rmSync(copy, { recursive: true })
           assert.isAtLeast(found, TRUTH.size)

@@ -7,17 +7,17 @@ import { DownloadWindow, type NextBlocks, type WindowOptions } from "./DownloadW
 export interface BlockSpan {
   /** The lowest wanted block; `Infinity` while none is wanted. */
   readonly first: () => Height
-  /** The blocks that are there without a gap: the lowest, and the last. None while the last is `NO_HEADER`. */
-  readonly filled: () => { readonly low: Height; readonly high: HeaderId }
+  /** The blocks that have arrived without a gap: the lowest, and the last. None while the last is `NO_HEADER`. */
+  readonly taken: () => { readonly low: Height; readonly high: HeaderId }
   /** The block that has to come before this one; `NO_HEADER` for none. */
   readonly before: (header: HeaderId) => HeaderId
 }
 
 /**
  * Which blocks of a span to request next from a peer: the newest first. `cursor` is the height from which on all blocks
- * of the peer's chain are stored or in flight.
+ * of the peer's chain are stored or in flight. A window moves down below the blocks that are there without a gap.
  *
- *   first ······ missing blocks ······ cursor ═══ stored or in flight ═══ best
+ *   first ······ low - window ······ cursor ═══ stored or in flight ═══ low ═══ all there ═══ best
  */
 export class SpanWindow extends DownloadWindow {
   protected override readonly newestFirst = true
@@ -40,23 +40,25 @@ export class SpanWindow extends DownloadWindow {
       peer.cursor = best + 1
     }
     const first = Math.max(this.span.first(), peer.source.limited ? firstOfLimited(best) : 0)
+    const taken = this.span.taken()
+    const last = Math.max(first, taken.low - this.options.length)
     const headers: Array<HeaderId> = []
     this.addAbove(peer, most, headers)
-    let height = this.below(Math.min(peer.cursor, peer.source.below) - 1)
-    for (; height >= first && headers.length < most; height = this.below(height - 1)) {
+    let height = below(taken, Math.min(peer.cursor, peer.source.below) - 1)
+    for (; height >= last && headers.length < most; height = below(taken, height - 1)) {
       const header = tree.ancestor(peer.best, height)
       if (!isMissing(header)) continue
       if (peer.lacks.has(header)) break
       headers.push(header)
     }
     if (!peer.lacks.has(tree.ancestor(peer.best, Math.max(height, first)))) peer.cursor = height + 1
-    return { headers, end: height < first ? "chain" : "before" }
+    return { headers, end: height < first ? "chain" : height < last ? "window" : "before" }
   }
 
   /** Adds the missing blocks above those that are there, the oldest first: they join the window in this order. */
   private addAbove(peer: DownloadPeer, most: number, headers: Array<HeaderId>): void {
     const { isMissing, tree } = this.options
-    const { high } = this.span.filled()
+    const { high } = this.span.taken()
     if (high === NO_HEADER) return
     const last = Math.min(tree.height(peer.best), peer.source.below - 1)
     for (let height = tree.height(tree.forkPoint(peer.best, high)) + 1; height <= last; height++) {
@@ -66,18 +68,16 @@ export class SpanWindow extends DownloadWindow {
     }
   }
 
-  /** A height, or the next one below the blocks that are there. */
-  private below(height: Height): Height {
-    const { high, low } = this.span.filled()
-    return high === NO_HEADER || height < low ? height : low - 1
-  }
-
   override firstMissing(peer: DownloadPeer): HeaderId {
     const { tree } = this.options
-    return tree.ancestor(peer.best, Math.max(0, this.below(tree.height(peer.best))))
+    return tree.ancestor(peer.best, Math.max(0, below(this.span.taken(), tree.height(peer.best))))
   }
 
   override rescan(height: number): void {
     for (const peer of this.options.peers.values()) peer.cursor = Math.max(peer.cursor, height + 1)
   }
 }
+
+/** A height, or the next one below the blocks that are there. */
+const below = ({ high, low }: ReturnType<BlockSpan["taken"]>, height: Height): Height =>
+  high === NO_HEADER || height < low ? height : low - 1

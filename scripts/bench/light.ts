@@ -13,7 +13,13 @@ const PEERS = 3
 /** A line of 100 Mbit/s. */
 const BYTES_PER_SECOND = 100_000_000 / 8
 
+/** Runs, unless `--runs N` says another number. */
 const RUNS = 5
+
+const runsWanted = (): number => {
+  const at = process.argv.indexOf("--runs")
+  return at < 0 ? RUNS : Number(process.argv[at + 1])
+}
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
@@ -21,6 +27,10 @@ const program = (name: string): string => fileURLToPath(new URL(name, import.met
 class Peer {
   readonly port: number
   private readonly child: ChildProcess
+
+  get pid(): number {
+    return this.child.pid ?? 0
+  }
 
   private constructor(directory: string, port: number, file: string) {
     this.port = port
@@ -61,7 +71,15 @@ const directories = async ({ blocks, directory }: ShapedFile): Promise<ReadonlyA
   return all
 }
 
+/** Seconds of processor time: of the client, of the peers together, and of the process with the line. */
+interface CpuSeconds {
+  readonly client: number
+  readonly peers: number
+  readonly line: number
+}
+
 interface LightRun {
+  readonly cpu: Readonly<Record<"headers" | "window" | "signatures", CpuSeconds>>
   readonly headers: number
   readonly firstAnswer: number
   readonly answers: number
@@ -76,12 +94,18 @@ interface LightRun {
   readonly resolvesPerSecond: number
 }
 
-const runOnce = async (ports: ReadonlyArray<number>, { directory }: ShapedFile): Promise<LightRun> => {
+/** The peers of a run: their ports behind the line, and their processes. */
+interface Served {
+  readonly ports: ReadonlyArray<number>
+  readonly pids: ReadonlyArray<number>
+}
+
+const runOnce = async (served: Served, { directory }: ShapedFile): Promise<LightRun> => {
   const own = mkdtempSync(join(tmpdir(), "svcd-bench-"))
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--expose-gc", program("./lightClient.js"), own, JSON.stringify(ports), directory],
+      ["--expose-gc", program("./lightClient.js"), own, JSON.stringify(served), directory],
       { encoding: "utf8" }
     )
     return JSON.parse(stdout)
@@ -100,10 +124,11 @@ export const benchLight = async (): Promise<object> => {
   for (const directory of await directories(chain)) peers.push(await Peer.start(directory))
   const line = new SharedLine(peers.map(({ port }) => port), new Bandwidth(BYTES_PER_SECOND))
   try {
-    const ports = await line.open()
+    const served = { ports: await line.open(), pids: peers.map(({ pid }) => pid) }
+    const count = runsWanted()
     const loadBefore = loadavg()[0]
     const runs: Array<LightRun> = []
-    for (let run = 0; run < RUNS; run++) runs.push(await runOnce(ports, chain))
+    for (let run = 0; run < count; run++) runs.push(await runOnce(served, chain))
     const median = (by: (run: LightRun) => number): number => sorted(runs, by)[runs.length >> 1] ?? Number.NaN
     const worst = (by: (run: LightRun) => number): number => sorted(runs, by).at(-1) ?? Number.NaN
     const { facts: { bytes, headerBytes, height, living, operationsInWindow, transactions } } = chain
@@ -117,7 +142,7 @@ export const benchLight = async (): Promise<object> => {
         living,
         operationsInWindow
       },
-      runs: RUNS,
+      runs: count,
       loadAverage: { before: loadBefore, after: loadavg()[0] },
       equalToChain: runs.every(({ equal }) => equal),
       headersSeconds: median(({ headers }) => headers),
@@ -127,6 +152,13 @@ export const benchLight = async (): Promise<object> => {
       answersWorst: worst(({ answers }) => answers),
       signaturesSeconds: median(({ signatures }) => signatures),
       namesWithSignatures: median(({ signed }) => signed),
+      cpuSeconds: Object.fromEntries(
+        (["headers", "window", "signatures"] as const).map((phase) => [phase, {
+          client: median(({ cpu }) => cpu[phase].client),
+          peers: median(({ cpu }) => cpu[phase].peers),
+          line: median(({ cpu }) => cpu[phase].line)
+        }])
+      ),
       diskMB: worst(({ diskMB }) => diskMB),
       mostDiskMB: worst(({ mostDiskMB }) => mostDiskMB),
       peakMemoryMB: worst(({ peakMemoryMB }) => peakMemoryMB),

@@ -1,5 +1,5 @@
 // A light client in an empty directory, in a process of its own: prints what it measured as JSON.
-// Arguments: data directory, ports of the peers (JSON), directory of the generated chain.
+// Arguments: data directory, ports and processes of the peers (JSON), directory of the generated chain.
 
 import { Effect, Either, Layer, Logger, Stream } from "effect"
 import { readdirSync, readFileSync, statSync } from "node:fs"
@@ -13,13 +13,16 @@ import { isExpired } from "../../src/consensus/expiry.ts"
 import * as Light from "../../src/light/Light.ts"
 import * as LightClient from "../../src/node/lightClient.ts"
 import * as Memory from "../../src/node/memory.ts"
-import { answersDigest } from "../../test/support/shapedChain.ts"
+import { AnswersDigest } from "../../test/support/shapedChain.ts"
 import { anchorOf, type ShapedFacts } from "../../test/support/shapedFile.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
 import { YEARS } from "./lightSettings.ts"
+import { cpuSeconds } from "./nodeProcess.ts"
 
-const [directory = "", portList = "[]", chainDirectory = ""] = process.argv.slice(2)
-const ports: ReadonlyArray<number> = JSON.parse(portList)
+const [directory = "", peers = "{}", chainDirectory = ""] = process.argv.slice(2)
+const { pids, ports }: { readonly pids: ReadonlyArray<number>; readonly ports: ReadonlyArray<number> } = JSON.parse(
+  peers
+)
 const facts: ShapedFacts = JSON.parse(readFileSync(join(chainDirectory, "facts.json"), "utf8"))
 const params = shapedParams([anchorOf(facts)])
 
@@ -47,58 +50,98 @@ const status = (line: string): number =>
 const started = performance.now()
 const seconds = (): number => (performance.now() - started) / 1000
 
+/** Seconds of processor time so far: of this process, of the peers, and of the process with the line. */
+const cpu = () => {
+  const { system, user } = process.cpuUsage()
+  return { client: (user + system) / 1e6, peers: cpuSeconds(pids), line: cpuSeconds([process.ppid]) }
+}
+
+type Cpu = ReturnType<typeof cpu>
+
+const between = (from: Cpu, to: Cpu): Cpu => ({
+  client: to.client - from.client,
+  peers: to.peers - from.peers,
+  line: to.line - from.line
+})
+
 const CALLS = 300_000
 
 /** Milliseconds between two looks at the progress. */
 const LOOK = 25
 
-const program = Effect.gen(function*() {
+/** Waits for the phases of a light start. */
+const phases = Effect.gen(function*() {
   const client = yield* NameClient
   const light = yield* Light.Light
   const times = { headers: 0, firstAnswer: 0, answers: 0, signatures: 0 }
   const recent = facts.recent.at(-1) ?? ""
-  let mostDisk = 0
-  const look = Effect.gen(function*() {
-    const { headers, phase, unchecked } = yield* light.progress
-    if (times.headers === 0 && phase === "window" && headers === facts.height) times.headers = seconds()
+  const began = cpu()
+  let [headers, answers] = [began, began]
+  let mostDiskMB = 0
+  for (;;) {
+    const { headers: known, phase, unchecked } = yield* light.progress
+    if (times.headers === 0 && phase === "window" && known === facts.height) {
+      times.headers = seconds()
+      headers = cpu()
+    }
     if (times.firstAnswer === 0) {
       const found = yield* Effect.option(client.resolveName(recent))
       if (found._tag === "Some") times.firstAnswer = seconds()
     }
-    if (times.answers === 0 && phase === "ready" && (yield* light.complete)) times.answers = seconds()
-    mostDisk = Math.max(mostDisk, diskMB())
-    return times.answers > 0 && unchecked === 0
-  })
-  while (!(yield* look)) yield* Effect.sleep(LOOK)
+    if (times.answers === 0 && phase === "ready" && (yield* light.complete)) {
+      times.answers = seconds()
+      answers = cpu()
+    }
+    mostDiskMB = Math.max(mostDiskMB, diskMB())
+    if (times.answers > 0 && unchecked === 0) break
+    yield* Effect.sleep(LOOK)
+  }
   times.signatures = seconds()
-  const peakMemoryMB = status("VmHWM")
-  const tip = (yield* light.progress).tip.height
-  const names = yield* Stream.runCollect(light.scan(new Uint8Array(0)))
-  const living = [...names].filter(({ record }) => !isExpired(record, tip, params))
-  const digest = answersDigest(living.map(({ record }) => record))
-  const signed = living.filter(({ proof }) => proof === "signatures").length
-  const call = (count: number) =>
-    Effect.gen(function*() {
-      const from = performance.now()
-      for (let n = 0; n < count; n++) yield* client.resolveName(facts.samples[n % facts.samples.length] ?? "")
-      return count / ((performance.now() - from) / 1000)
-    })
-  yield* call(CALLS / 10)
-  const resolvesPerSecond = yield* call(CALLS)
+  return {
+    ...times,
+    mostDiskMB,
+    peakMemoryMB: status("VmHWM"),
+    cpu: {
+      headers: between(began, headers),
+      window: between(headers, answers),
+      signatures: between(answers, cpu())
+    }
+  }
+})
+
+/** Compares all answers with those of the generator. */
+const comparison = Effect.gen(function*() {
+  const light = yield* Light.Light
+  const { tip } = yield* light.progress
+  const digest = new AnswersDigest()
+  let signed = 0
+  yield* Stream.runForEach(light.scan(new Uint8Array(0)), ({ proof, record }) =>
+    Effect.sync(() => {
+      if (isExpired(record, tip.height, params)) return
+      digest.add(record)
+      if (proof === "signatures") signed++
+    }))
+  const { count } = digest
+  return { equal: digest.end() === facts.answers && count === facts.living, names: count, signed }
+})
+
+const resolves = (count: number) =>
+  Effect.gen(function*() {
+    const client = yield* NameClient
+    const from = performance.now()
+    for (let n = 0; n < count; n++) yield* client.resolveName(facts.samples[n % facts.samples.length] ?? "")
+    return count / ((performance.now() - from) / 1000)
+  })
+
+const program = Effect.gen(function*() {
+  const figures = yield* phases
+  const compared = yield* comparison
+  yield* resolves(CALLS / 10)
+  const resolvesPerSecond = yield* resolves(CALLS)
   globalThis.gc?.()
   yield* Effect.sleep(2_000)
   yield* turnOfEventLoop
-  return {
-    ...times,
-    equal: digest === facts.answers && living.length === facts.living,
-    names: living.length,
-    signed,
-    diskMB: diskMB(),
-    mostDiskMB: mostDisk,
-    peakMemoryMB,
-    tipMemoryMB: status("VmRSS"),
-    resolvesPerSecond
-  }
+  return { ...figures, ...compared, diskMB: diskMB(), tipMemoryMB: status("VmRSS"), resolvesPerSecond }
 })
 
 const client = Layer.provideMerge(LightClient.namesLayer(undefined), LightClient.nodeLayer(settings, params)).pipe(

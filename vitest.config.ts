@@ -41,6 +41,7 @@ const SLOW = [
   "http/laneEquality.test.ts",
   "light/attacks.test.ts",
   "light/headerPeers.test.ts",
+  "light/equality.test.ts",
   "light/hostileRuns.test.ts",
   "light/windowFaults.test.ts",
   "mail/SmtpRelay.test.ts",

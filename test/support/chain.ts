@@ -1,8 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Context, Effect, Layer, Logger } from "effect"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Context, Effect, Layer } from "effect"
 import * as Chain from "../../src/chain/Chain.ts"
 import { ChainCoins } from "../../src/chain/ChainCoins.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
@@ -10,40 +7,14 @@ import { ChainSink, type Submission } from "../../src/chain/ChainSink.ts"
 import { BlockLosses } from "../../src/chain/repair/BlockLosses.ts"
 import { Snapshots } from "../../src/chain/Snapshots.ts"
 import { CoinStats } from "../../src/chain/state/coinStats.ts"
-import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
-import { type Block, decodeBlock } from "../../src/protocol/block.ts"
+import type { ConsensusParams } from "../../src/consensus/params.ts"
+import type { Block } from "../../src/protocol/block.ts"
 import { displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
+import type * as DataHealth from "../../src/storage/DataHealth.ts"
+import { blocksIn, chainLayer, temporaryDirectory } from "./chainLayer.ts"
 import { fixtureBytes } from "./fixtures.ts"
 
-/** A directory of its own that is removed with the scope. */
-export const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
-
-/** A chain on real files in `directory`, without worker threads. Its log is dropped, if no `logging` is given. */
-export const chainLayer = (
-  directory: string,
-  params: ConsensusParams = regtestParams,
-  coinCacheBytes = 1e8,
-  logging: Layer.Layer<never> = Logger.remove(Logger.defaultLogger),
-  snapshotHash?: Uint8Array
-) =>
-  Layer.suspend(() => {
-    for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { recursive: true })
-    return Chain.layer({
-      params,
-      blocksDirectory: join(directory, "blocks"),
-      chainstateDirectory: join(directory, "chainstate"),
-      temporaryDirectory: directory,
-      pageSize: 4096,
-      coinCacheBytes,
-      verifyThreads: 0,
-      now: () => Math.floor(Date.now() / 1000),
-      snapshotHash
-    })
-  }).pipe(Layer.provide(logging), Layer.provideMerge(DataHealth.layer))
+export { chainLayer, temporaryDirectory }
 
 /** The services of a chain in one object: the reader, which has the others by name. */
 export type TestChain = typeof Chain.Chain.Service & {
@@ -90,16 +61,7 @@ export const withChain = <A, E>(
 ) => Effect.provide(Effect.flatMap(testChain, use), chainLayer(directory, params, coinCacheBytes))
 
 /** The blocks of a block file without mask, in its order. */
-export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
-  const bytes = fixtureBytes(fixture)
-  const blocks: Array<Block> = []
-  for (let at = 0; at < bytes.length;) {
-    const size = bytes.readUInt32LE(at + 4)
-    blocks.push(decodeBlock(Uint8Array.from(bytes.subarray(at + 8, at + 8 + size))))
-    at += 8 + size
-  }
-  return blocks
-}
+export const blocksOf = (fixture: string): ReadonlyArray<Block> => blocksIn(fixtureBytes(fixture))
 
 /** The statistics of the coins in the form of the fixtures. */
 export const coinState = ({ coins: chainCoins }: TestChain) =>

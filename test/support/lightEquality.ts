@@ -1,0 +1,264 @@
+import { Context, Effect, Either, Layer, type Scope } from "effect"
+import { ChainControl } from "../../src/chain/ChainControl.ts"
+import { ChainSink } from "../../src/chain/ChainSink.ts"
+import * as SyncStatus from "../../src/chain/SyncStatus.ts"
+import { NameClient } from "../../src/client/NameClient.ts"
+import { meetsTarget, nextBits } from "../../src/consensus/difficulty.ts"
+import { isExpired } from "../../src/consensus/expiry.ts"
+import { nameEffects } from "../../src/consensus/names.ts"
+import type { ConsensusParams } from "../../src/consensus/params.ts"
+import { Light } from "../../src/light/Light.ts"
+import { NameAnswers } from "../../src/light/NameAnswers.ts"
+import { SyncReporter } from "../../src/light/SyncReporter.ts"
+import * as NameEvents from "../../src/names/events/NameEvents.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import type { NameEntry } from "../../src/names/NameEntry.ts"
+import * as EmbeddedNames from "../../src/node/embeddedNames.ts"
+import * as LightClient from "../../src/node/lightClient.ts"
+import { type Block, makeBlock } from "../../src/protocol/block.ts"
+import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
+import { makeHeader } from "../../src/protocol/header.ts"
+import { merkleRoot } from "../../src/protocol/merkle.ts"
+import { encodeText } from "../../src/protocol/nameText.ts"
+import { chainLayer, temporaryDirectory } from "./chainLayer.ts"
+import { lightLayer, type LightService } from "./lightNode.ts"
+import { ANYONE, BLOCK_VERSION, makeCoinbase } from "./regtest.ts"
+import { wholeAnswers } from "./wholeAnswers.ts"
+
+/**
+ * Compares the answers of a light client and of a client over the whole chain, for every name of a chain at regular heights,
+ * before, during and after a reorganization. One light client follows the chain, others begin at the height.
+ */
+
+type Resolve = (typeof NameClient.Service)["resolveName"]
+
+/** What a node says: its client, and the record of a name that is no text. */
+interface Answering {
+  readonly resolveName: Resolve
+  readonly record: (name: Bytes) => Effect.Effect<NameEntry | undefined, unknown>
+}
+
+interface Fed extends Answering {
+  /** Takes blocks whose headers follow known ones, and moves to the chain with the most work. */
+  readonly feed: (blocks: ReadonlyArray<Block>) => Effect.Effect<void, unknown>
+}
+
+const BATCH = 64
+
+const batches = (blocks: ReadonlyArray<Block>): ReadonlyArray<ReadonlyArray<Block>> =>
+  Array.from({ length: Math.ceil(blocks.length / BATCH) }, (_, i) => blocks.slice(BATCH * i, BATCH * (i + 1)))
+
+const wholeNode = (directory: string, params: ConsensusParams): Effect.Effect<Fed, unknown, Scope.Scope> =>
+  Effect.gen(function*() {
+    const context = yield* Layer.build(
+      Layer.provideMerge(NameEvents.layer, wholeAnswers).pipe(
+        Layer.provideMerge(SyncStatus.layer({ offline: true })),
+        Layer.provideMerge(NameDb.layerTemporary),
+        Layer.provideMerge(chainLayer(directory, params))
+      )
+    )
+    const answers = Context.get(context, NameAnswers)
+    const { report } = Context.get(context, SyncReporter)
+    const names = Context.get(context, NameDb.NameDb)
+    const sink = Context.get(context, ChainSink)
+    yield* Context.get(context, ChainControl).register(names.follower)
+    yield* Context.get(context, SyncStatus.SyncStatus).loaded
+    const client = yield* EmbeddedNames.make({ answers, report, requireProof: undefined }).pipe(
+      Effect.provide(context)
+    )
+    return {
+      resolveName: client.resolveName,
+      record: (name) => Effect.map(answers.resolve(name), (found) => found?.record),
+      feed: (blocks) =>
+        Effect.gen(function*() {
+          yield* sink.acceptHeaders(blocks)
+          for (const batch of batches(blocks)) {
+            const { refused } = yield* sink.deliver(batch, false)
+            const reject = refused.find((one) => one !== undefined)
+            if (reject !== undefined) return yield* Effect.dieMessage(`the whole chain refused: ${reject.reason}`)
+          }
+        })
+    }
+  })
+
+/** A light node, and its answers. */
+const lightNode = (
+  params: ConsensusParams
+): Effect.Effect<Fed & { readonly light: LightService }, unknown, Scope.Scope> =>
+  Effect.gen(function*() {
+    const directory = yield* temporaryDirectory
+    const context = yield* Layer.build(
+      Layer.provideMerge(LightClient.namesLayer(undefined), lightLayer(directory, { params, maxTipAge: Infinity }))
+    )
+    const light = Context.get(context, Light)
+    return {
+      light,
+      resolveName: Context.get(context, NameClient).resolveName,
+      record: (name) => Effect.map(light.resolve(name), (found) => found?.record),
+      feed: (blocks) =>
+        Effect.gen(function*() {
+          yield* light.sink.acceptHeaders(blocks)
+          yield* light.status.answered
+          const isNew = light.span.filled().high === -1
+          const wanted = blocks.filter(({ hash }) => {
+            const { tree } = light.chain
+            const id = tree.find(hash)
+            return tree.height(id) >= light.span.first() && !tree.hasBlock(id)
+          })
+          for (const batch of batches(isNew ? wanted.toReversed() : wanted)) yield* light.sink.deliver(batch, false)
+        })
+    }
+  })
+
+/** What a client says of a name: its record, or that there is none that lives. */
+const said = (node: Answering, name: string): Effect.Effect<string> =>
+  Effect.map(Effect.either(node.resolveName(name)), (found) => {
+    if (Either.isLeft(found)) {
+      const { _tag } = found.left
+      return _tag === "NameNotFound" || _tag === "NameExpired" ? "none" : _tag
+    }
+    const { address, asOf, expiresIn, height, txid, value, valueHex } = found.right
+    return JSON.stringify([value, valueHex, address, txid, height, expiresIn, asOf.height, asOf.synced])
+  })
+
+const stored = (node: Answering, name: Bytes, lives: (record: NameEntry) => boolean): Effect.Effect<string, unknown> =>
+  Effect.map(node.record(name), (record) =>
+    record === undefined || !lives(record)
+      ? "none"
+      : JSON.stringify([toHex(record.value), toHex(record.txid), record.vout, record.height]))
+
+export interface EqualityOptions {
+  readonly blocks: ReadonlyArray<Block>
+  readonly params: ConsensusParams
+  /** Answers are compared at each height that is a multiple of this. */
+  readonly every: number
+  /** Blocks that a reorganization removes, in turn. */
+  readonly depths: ReadonlyArray<number>
+  /** Every so many compared heights, a new light client begins there. */
+  readonly freshEvery: number
+  /** Each so many of the names is compared; 1 for all, which is the default. */
+  readonly sample?: number
+  readonly tell?: (figures: EqualityFigures, height: number) => void
+}
+
+export interface EqualityFigures {
+  heights: number
+  reorganizations: number
+  /** Light clients that began at a height. */
+  fresh: number
+  names: number
+  answers: number
+  /** Answers with a record. */
+  living: number
+  readonly different: Array<string>
+}
+
+/** A branch of blocks without names, for as long as the header rules allow it. */
+const emptyBranch = (start: ReadonlyArray<Block>, count: number, params: ConsensusParams): ReadonlyArray<Block> => {
+  const blocks = [...start]
+  const pointAt = (height: number) => {
+    const header = blocks[height]?.header
+    if (header === undefined) throw new RangeError(`there is no block ${height}`)
+    return { height, time: header.time, bits: header.bits }
+  }
+  for (let i = 0; i < count; i++) {
+    const prev = pointAt(blocks.length - 1)
+    const time = prev.time + 1
+    const coinbase = makeCoinbase(blocks.length, [{ value: 0, script: ANYONE }], { extra: Uint8Array.of(2, 7, count) })
+    const parts = {
+      version: BLOCK_VERSION,
+      prevHash: blocks.at(-1)?.hash ?? new Uint8Array(32),
+      merkleRoot: merkleRoot([coinbase.txid]).root,
+      time,
+      bits: nextBits(params, { prev, newTime: time, ancestor: pointAt })
+    }
+    for (let nonce = 0;; nonce++) {
+      const header = makeHeader({ ...parts, nonce })
+      if (!meetsTarget(header.hash, header.bits, params.powLimit)) continue
+      blocks.push(makeBlock({ header, auxpow: undefined }, [coinbase]))
+      break
+    }
+  }
+  return blocks
+}
+
+const namesIn = (blocks: ReadonlyArray<Block>, params: ConsensusParams): ReadonlyArray<Bytes> => {
+  const names = new Map<string, Bytes>()
+  for (const [height, block] of blocks.entries()) {
+    for (const { name } of nameEffects(block, height, params)) names.set(toHex(name), name)
+  }
+  return [...names.values()]
+}
+
+/** Differences that are kept for the report. */
+const SHOWN = 20
+
+export const compareClients = (
+  { blocks, depths, every, freshEvery, params, sample = 1, tell }: EqualityOptions
+): Effect.Effect<EqualityFigures, unknown, Scope.Scope> =>
+  Effect.gen(function*() {
+    const names = namesIn(blocks, params).filter((_, i) => i % sample === 0)
+    const figures: EqualityFigures = {
+      heights: 0,
+      reorganizations: 0,
+      fresh: 0,
+      names: names.length,
+      answers: 0,
+      living: 0,
+      different: []
+    }
+    const whole = yield* wholeNode(yield* temporaryDirectory, params)
+    const follower = yield* lightNode(params)
+
+    const compare = (light: Answering, chain: ReadonlyArray<Block>, what: string) =>
+      Effect.gen(function*() {
+        const tip = chain.length - 1
+        const lives = (record: NameEntry): boolean => !isExpired(record, tip, params)
+        for (const name of names) {
+          const text = encodeText(name, "utf8")
+          const ask = (node: Answering) => text === undefined ? stored(node, name, lives) : said(node, text)
+          const [expected, found] = [yield* ask(whole), yield* ask(light)]
+          figures.answers++
+          if (expected !== "none") figures.living++
+          if (expected === found || figures.different.length >= SHOWN) continue
+          figures.different.push(`${what} at ${tip}: ${toHex(name)}: whole ${expected}, light ${found}`)
+        }
+      })
+
+    const compareFresh = (chain: ReadonlyArray<Block>) =>
+      Effect.scoped(Effect.gen(function*() {
+        const light = yield* lightNode(params)
+        yield* light.feed(chain.slice(1))
+        figures.fresh++
+        yield* compare(light, chain, "a new light client")
+      }))
+
+    let tip = 0
+    /** Moves both nodes along the chain. A light node keeps no blocks, so it needs those again that it undid. */
+    const advance = (height: number, undone = 0) =>
+      Effect.gen(function*() {
+        yield* whole.feed(blocks.slice(tip + 1, height + 1))
+        yield* follower.feed(blocks.slice(tip + 1 - undone, height + 1))
+        tip = height
+      })
+
+    for (let height = every; height < blocks.length; height += every) {
+      yield* advance(height)
+      figures.heights++
+      yield* compare(follower, blocks.slice(0, height + 1), "a light client")
+      if (figures.heights % freshEvery === 0) yield* compareFresh(blocks.slice(0, height + 1))
+      const depth = depths[figures.heights % depths.length] ?? 1
+      if (depth < height && height + 2 < blocks.length) {
+        const branch = emptyBranch(blocks.slice(0, height - depth + 1), depth + 1, params)
+        for (const node of [whole, follower]) yield* node.feed(branch.slice(height - depth + 1))
+        figures.reorganizations++
+        yield* compare(follower, branch, "a light client on a branch")
+        if (figures.heights % freshEvery === 0) yield* compareFresh(branch)
+        yield* advance(height + 2, depth)
+        figures.reorganizations++
+        yield* compare(follower, blocks.slice(0, height + 3), "a light client back on the chain")
+      }
+      tell?.(figures, height)
+    }
+    return figures
+  })

@@ -145,6 +145,8 @@ export interface PeerHandler {
   readonly connected: (peer: Peer) => Effect.Effect<void>
   /** Whether to decode a `block` or `cmpctblock`, by the bytes in front of its transactions. False drops it. */
   readonly screened?: (peer: Peer, start: BlockStart) => Effect.Effect<boolean>
+  /** Waits, for a bounded time, until what the peer sent before has its effect. A `pong` waits for it. */
+  readonly settled?: (peer: Peer) => Effect.Effect<void>
   /** Runs last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>
 }

@@ -23,6 +23,7 @@ import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
 import type { Pace } from "./Pace.ts"
 import { PeerMemory } from "./PeerMemory.ts"
 import { PeerSocket } from "./PeerSocket.ts"
+import { Pongs } from "./Pongs.ts"
 import { Reading, type TakenTime } from "./Reading.ts"
 import { RecentTime, type Turns } from "./Turns.ts"
 
@@ -113,6 +114,7 @@ export class PeerConnection implements PeerLink {
   readonly memory: PeerMemory
   private readonly time: FiberTime
   private readonly recent: RecentTime
+  private readonly pongs: Pongs
   private readonly ended = Deferred.unsafeMake<Disconnection>(FiberId.none)
   private ending: Disconnection | undefined
   private reader: Reading | undefined
@@ -129,6 +131,7 @@ export class PeerConnection implements PeerLink {
     this.silentFrom = times.peer.now() + context.peerTimeout
     this.counters = new Counters(context.totals)
     const { address, expectedServices, introduction, name, port, type } = facts
+    this.pongs = new Pongs(context.handlers)
     this.intake = new Intake(context.pace, chargedGroup(address), times.now)
     this.memory = new PeerMemory(context.budget, {
       name,
@@ -353,7 +356,7 @@ export class PeerConnection implements PeerLink {
       case "ping":
         return message.nonce === undefined || !peer.answersPings
           ? Effect.void
-          : this.send({ type: "pong", nonce: message.nonce })
+          : this.pongs.answer(peer, message.nonce)
       case "pong":
         return Effect.sync(() => this.open?.keepAlive.ponged(message.nonce, this.times.peer.now()))
       default:

@@ -40,6 +40,8 @@ export class BlockOrder {
   private awaited: ReadonlySet<HeaderId> = new Set()
   /** Numbers of blocks that are ready or delivered, and not stored yet. */
   private readonly passing = new Set<HeaderId>()
+  /** How many of them each peer sent. */
+  private readonly sent = new Map<PeerId, number>()
 
   constructor(tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">) {
     this.tree = tree
@@ -70,6 +72,7 @@ export class BlockOrder {
     const fresh = [first]
     for (const item of fresh) {
       this.ready.push(item)
+      this.sent.set(item.peer, (this.sent.get(item.peer) ?? 0) + 1)
       if (item.id === NO_HEADER) continue
       this.passing.add(item.id)
       fresh.push(...this.children(item.id))
@@ -116,7 +119,17 @@ export class BlockOrder {
 
   /** The chain stored or refused these blocks. */
   done(batch: ReadonlyArray<ReceivedBlock>): void {
-    for (const { id } of batch) this.passing.delete(id)
+    for (const { id, peer } of batch) {
+      this.passing.delete(id)
+      const left = (this.sent.get(peer) ?? 0) - 1
+      if (left > 0) this.sent.set(peer, left)
+      else this.sent.delete(peer)
+    }
+  }
+
+  /** Whether blocks of a peer are ready or delivered, and not stored yet. */
+  isPassing(peer: PeerId): boolean {
+    return this.sent.has(peer)
   }
 
   /** Releases blocks whose predecessor is not wanted, and so not requested. The chain stores them meanwhile. */

@@ -30,6 +30,7 @@ import {
   validPart
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
+import { type WaitingPing, WaitingPings } from "./WaitingPings.ts"
 
 export type SyncMessage = MessageOf<keyof MessageParts["sync"]>
 
@@ -60,12 +61,18 @@ export interface ServedEvent {
   readonly last: HeaderId
 }
 
+/** A peer sent a ping. */
+export interface PingedEvent extends WaitingPing {
+  readonly type: "pinged"
+}
+
 export type SyncEvent =
   | FetchEvent
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
   | ServedEvent
   | MessageEvent
   | AnnouncedEvent
+  | PingedEvent
   | { readonly type: "written"; readonly written: Written }
   | { readonly type: "lost"; readonly batch: ReadonlyArray<ReceivedBlock> }
   | { readonly type: "tip" }
@@ -91,6 +98,7 @@ export class SyncLoop {
   private readonly time: Pick<FiberTime, "ran">
   private readonly verdicts: Verdicts
   private readonly announcer: Announcer
+  private readonly pings: WaitingPings
   private readonly progress = new SyncProgress()
   /** Measured milliseconds at the last yield. */
   private turn = 0
@@ -106,6 +114,7 @@ export class SyncLoop {
     this.time = time
     this.verdicts = new Verdicts(context)
     this.announcer = new Announcer(context)
+    this.pings = new WaitingPings(context.blockOrder)
     this.rechecked = context.now()
     this.ticked = context.real()
     this.tipMoved = context.now()
@@ -170,10 +179,13 @@ export class SyncLoop {
         return this.message(event)
       case "announced":
         return this.announced(event)
+      case "pinged":
+        return void this.pings.add(event, this.context.real())
       case "fetch":
         return void event.answer(fetchFrom(this.context, event))
       case "written":
         this.verdicts.take(event.written)
+        this.pings.look(this.context.real())
         return event.written.settled ? this.moved() : undefined
       case "lost":
         return void this.verdicts.lost(event.batch)
@@ -290,6 +302,7 @@ export class SyncLoop {
         const real = context.real()
         const lag = real - this.ticked - TICK
         this.ticked = real
+        this.pings.look(real)
         if (context.loading) return Effect.void
         if (lag > TICK) context.download.excuse(lag, now)
         for (const [id, { peer }] of context.peers) context.headers.heard(id, peer.traffic.bytesReceived, now)

@@ -247,6 +247,12 @@ export const makeOver = (
             }),
             Effect.suspend(() => over ? Effect.succeed("loading" as const) : Deferred.await(done))
           )),
+      settled: (peer) =>
+        Effect.flatMap(Deferred.make<void>(), (done) =>
+          Effect.zipRight(
+            offer({ type: "pinged", peer: peer.id, answer: () => Deferred.unsafeDone(done, Effect.void) }),
+            Effect.suspend(() => over ? Effect.void : Deferred.await(done))
+          )),
       gone: (peer) => offer({ type: "gone", peer }),
       messages: {
         headers: handled,

@@ -632,6 +632,21 @@ describe("PeerConnection", () => {
       assert.deepStrictEqual(peer.latency, { last: 19_000, best: 19_000, waiting: undefined })
     }))
 
+  it.scoped("a pong waits until what the peer sent before has its effect, and the peer is read meanwhile", () =>
+    Effect.gen(function*() {
+      const through = yield* Deferred.make<void>()
+      const { handler, heard } = recorder({ settled: () => Deferred.await(through) })
+      const { remote } = yield* openPair({ handlers: [handler] })
+      yield* remote.send({ type: "ping", nonce: 5n }, { type: "ping", nonce: 6n }, { type: "getaddr" })
+      yield* eventually("the next message", () => heard.includes("getaddr"))
+      assert.strictEqual(remote.count("pong"), 0)
+      yield* Deferred.succeed(through, undefined)
+      yield* remote.expect("pong")
+      yield* remote.expect("pong")
+      const nonces = remote.received.flatMap((message) => message.type === "pong" ? [message.nonce] : [])
+      assert.deepStrictEqual(nonces, [5n, 6n])
+    }))
+
   it.scoped("a peer that sends data but answers no ping for 20 minutes is disconnected", () =>
     Effect.gen(function*() {
       const { connection, ended, remote } = yield* openPair()

@@ -108,6 +108,24 @@ describe("BlockOrder", () => {
     assert.deepStrictEqual(ids(blockOrder.take()), [second, third])
   })
 
+  it("knows whose blocks are on their way to the chain, those that wait for others not", () => {
+    const tree = new BranchTree()
+    tree.grow(FIRST, 4)
+    const blockOrder = new BlockOrder(tree)
+    const from = (id: number, peer: number): ReceivedBlock => ({ ...received(id), peer: peerId(peer) })
+    const passing = (): ReadonlyArray<boolean> => [1, 2].map((peer) => blockOrder.isPassing(peerId(peer)))
+    blockOrder.push(from(2, 2))
+    assert.deepStrictEqual(passing(), [false, false])
+    blockOrder.push(from(1, 1))
+    assert.deepStrictEqual(passing(), [true, true])
+    blockOrder.push(from(3, 1))
+    const batch = blockOrder.take()
+    blockOrder.done(batch.slice(0, 2))
+    assert.deepStrictEqual(passing(), [true, false])
+    blockOrder.done(batch.slice(2))
+    assert.deepStrictEqual(passing(), [false, false])
+  })
+
   it("unwanted blocks are released", () => {
     const tree = new BranchTree()
     const [first = 0, second = 0] = tree.grow(FIRST, 4)

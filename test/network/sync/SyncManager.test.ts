@@ -737,6 +737,39 @@ describe("SyncManager", () => {
     30_000
   )
 
+  it.scopedLive("a ping is settled when the blocks before it are in the chain", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = recentChain(12)
+      const latch = yield* Effect.makeLatch(true)
+      yield* network(directory, ({ chain, connect, manager, untilTip }) =>
+        Effect.gen(function*() {
+          const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+          yield* untilTip(source.tip)
+          const settled = manager.settled ?? (() => assert.fail("pings wait for nothing"))
+          yield* settled(peer)
+          const next = grow(source)
+          yield* latch.close
+          yield* receive(manager, peer, { type: "block", block: next })
+          let answered = false
+          const other = yield* connect(new ServedBlocks(allBlocks(source).slice(0, 13)))
+          const waiting = yield* Effect.fork(Effect.map(settled(peer), () => void (answered = true)))
+          yield* settled(other)
+          assert.isFalse(answered)
+          yield* latch.open
+          yield* Fiber.join(waiting)
+          assert.isTrue(equal(chain.tree.hash(chain.tree.tip()), next.hash))
+        }), {
+        altered: (chain) => ({
+          ...chain,
+          sink: {
+            ...chain.sink,
+            deliver: (blocks, bulk) => Effect.zipRight(latch.await, chain.sink.deliver(blocks, bulk))
+          }
+        })
+      })
+    }), 30_000)
+
   it.scopedLive("the timeouts of peers follow a set time", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory

@@ -1,0 +1,39 @@
+import type { PeerId } from "../../protocol/keys.ts"
+import type { BlockOrder } from "./BlockOrder.ts"
+
+/** Maximum milliseconds for which a `pong` waits: a long reorg must not silence a peer. */
+const LONGEST_WAIT = 20_000
+
+/** A ping that waits until the blocks before it are in the chain, or refused. */
+export interface WaitingPing {
+  readonly peer: PeerId
+  readonly answer: () => void
+}
+
+/**
+ * Pings whose peers sent blocks before: the answer says that these blocks have their effect, as in the reference node,
+ * where each peer's messages are handled one after the other. Blocks that wait for their predecessors delay no answer.
+ */
+export class WaitingPings {
+  private readonly blockOrder: Pick<BlockOrder, "isPassing">
+  private readonly waiting = new Map<WaitingPing, number>()
+
+  constructor(blockOrder: Pick<BlockOrder, "isPassing">) {
+    this.blockOrder = blockOrder
+  }
+
+  /** @param now monotonic milliseconds */
+  add(ping: WaitingPing, now: number): void {
+    this.waiting.set(ping, now + LONGEST_WAIT)
+    this.look(now)
+  }
+
+  /** Answers the pings whose blocks are through, or that have waited long enough. */
+  look(now: number): void {
+    for (const [ping, until] of this.waiting) {
+      if (this.blockOrder.isPassing(ping.peer) && now < until) continue
+      this.waiting.delete(ping)
+      ping.answer()
+    }
+  }
+}

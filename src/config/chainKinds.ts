@@ -1,10 +1,10 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { quoted } from "../base/safeText.ts"
+import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import type { Activation, ChainAnchor } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import type { Height } from "../protocol/keys.ts"
-import { fromText, type OptionKind, parseInteger } from "./kinds.ts"
+import { choiceKind, fromText, type OptionKind, parseInteger } from "./kinds.ts"
 
 /** The block up to which scripts are assumed valid: the network's own, none, or its hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes
@@ -27,6 +27,19 @@ export const assumeValid: OptionKind<AssumeValid> = {
       if (value === "default") return ""
       return value === "none" ? "0" : displayHash(value)
     }
+  )
+}
+
+/** The kind of block filters, as upstream's `-blockfilterindex`: 1 is basic, 0 none. */
+export const filterIndex: OptionKind<"0" | "1" | "basic"> = {
+  ...choiceKind(["0", "1", "basic"]),
+  schema: fromText(
+    Schema.Literal("0", "1", "basic"),
+    (given) =>
+      given === "0" || given === "1" || given === "basic"
+        ? Either.right(given)
+        : Either.left(`Unknown -blockfilterindex value ${escapeUnsafe(given)}.`),
+    (value) => value
   )
 }
 

@@ -3,7 +3,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
-import { quoted } from "../base/safeText.ts"
+import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import { parseAmount, shortAmount } from "../protocol/amount.ts"
 
 /**
@@ -83,8 +83,14 @@ export const parseInteger = (given: string): number | undefined => {
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** An integer within its bounds, both included. */
-export const integerKind = ({ max, min }: { readonly min: number; readonly max: number }): OptionKind<number> => ({
+/** Bounds of an integer, both included, and the message for one outside, if it is not the usual one. */
+interface Bounds {
+  readonly min: number
+  readonly max: number
+  readonly outside?: (value: number) => string | undefined
+}
+
+export const integerKind = ({ max, min, outside }: Bounds): OptionKind<number> => ({
   placeholder: "N",
   toml: "integer",
   schema: fromText(
@@ -93,7 +99,10 @@ export const integerKind = ({ max, min }: { readonly min: number; readonly max: 
       const value = parseInteger(given)
       return value !== undefined && value >= min && value <= max
         ? Either.right(value)
-        : Either.left(`${quoted(given)} is not a whole number from ${min} to ${max}`)
+        : Either.left(
+          (value === undefined ? undefined : outside?.(value)) ??
+            `${quoted(given)} is not a whole number from ${min} to ${max}`
+        )
     },
     (value) => `${value}`
   )
@@ -155,15 +164,15 @@ export const addressKind = (host: "required" | "optional"): OptionKind<Address> 
   schema: fromText(AddressSchema, (given) => parseHostPort(given, host), formatHostPort)
 })
 
-/** Printable text that is allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
+/** Text that is allowed in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
 export const commentKind: OptionKind<string> = {
   ...textKind("TEXT"),
   schema: fromText(
     Schema.String,
     (given) =>
-      /^[A-Za-z0-9 .,;\-_?@]{1,100}$/.test(given)
+      /^[A-Za-z0-9 .,;\-_?@]*$/.test(given)
         ? Either.right(given)
-        : Either.left(`${quoted(given)} must be 1 to 100 letters, digits, spaces or characters of .,;-_?@`),
+        : Either.left(`User Agent comment (${escapeUnsafe(given)}) contains unsafe characters.`),
     (value) => value
   )
 }

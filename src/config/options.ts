@@ -183,7 +183,7 @@ export const OPTIONS = {
   ),
   txindex: singleOption(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
   blockfilterindex: singleOption(
-    Kind.choiceKind(["0", "1", "basic"]),
+    ChainKind.filterIndex,
     "blockfilterindex",
     "Chain",
     "keep an index of compact block filters: basic or 1 for basic filters, 0 for none",
@@ -343,6 +343,12 @@ export const OPTIONS = {
     "vbparams",
     "Tests, on regtest alone",
     "taproot:-1:0 makes taproot always active, taproot:-2:0 never; may be repeated"
+  ),
+  test: listOption(
+    Kind.choiceKind(["bip94"]),
+    "test",
+    "Tests, on regtest alone",
+    "bip94 limits the time of the first block of a difficulty period"
   ),
   fastprune: singleOption(
     Kind.onOffKind,

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { isIPv4, isIPv6 } from "node:net"
 import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
-import { quoted } from "../base/safeText.ts"
+import { escapeUnsafe, quoted } from "../base/safeText.ts"
 import { choiceKind, fromText, type OptionKind } from "./kinds.ts"
 
 /** The kinds of option values about peers: amounts of traffic, nodes and networks. */
@@ -24,9 +24,9 @@ const unitOf = (suffix: string): number => UNITS.find(([each]) => each === suffi
 
 /**
  * A number of bytes with a unit: lower case letters count by 1000, upper case letters by 1024; `M` without a letter.
- * Source: upstream `util/strencodings.cpp`, `ParseByteUnits`.
+ * Source: upstream `util/strencodings.cpp`, `ParseByteUnits`; the message is that of `init.cpp`.
  */
-export const byteUnitsKind: OptionKind<number> = {
+export const uploadTargetKind: OptionKind<number> = {
   placeholder: "N[kKmMgGtT]",
   toml: "string",
   schema: fromText(
@@ -34,9 +34,9 @@ export const byteUnitsKind: OptionKind<number> = {
     (given) => {
       const [, digits = "", suffix = DEFAULT_UNIT] = /^([0-9]{1,16})([kKmMgGtT])?$/.exec(given) ?? []
       const bytes = digits === "" ? NaN : Number(digits) * unitOf(suffix)
-      return Number.isSafeInteger(bytes) ? Either.right(bytes) : Either.left(
-        `${quoted(given)} is not a whole number with one of the units k, K, m, M, g, G, t, T, of less than 8192T in all`
-      )
+      return Number.isSafeInteger(bytes)
+        ? Either.right(bytes)
+        : Either.left(`Unable to parse -maxuploadtarget: '${escapeUnsafe(given)}'`)
     },
     (value) => {
       const [suffix, bytes] = value === 0

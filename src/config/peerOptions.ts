@@ -1,6 +1,6 @@
 import * as Kind from "./kinds.ts"
 import { listOption, singleOption } from "./optionRow.ts"
-import { byteUnitsKind, networkKind, nodeKind, ownAddressKind } from "./peerKinds.ts"
+import { networkKind, nodeKind, ownAddressKind, uploadTargetKind } from "./peerKinds.ts"
 import { PERMISSIONS, whitebindKind, whitelistKind } from "./permissions.ts"
 
 const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
@@ -91,7 +91,7 @@ export const PEER_OPTIONS = {
     { default: "86400" }
   ),
   maxuploadtarget: singleOption(
-    byteUnitsKind,
+    uploadTargetKind,
     "maxuploadtarget",
     "Peers",
     "bytes to send to peers in 24 hours, with a unit (M if none); 0 for no limit",
@@ -153,11 +153,11 @@ export const PEER_OPTIONS = {
     "serve compact block filters to peers; needs -blockfilterindex",
     { default: "0" }
   ),
-  uacomment: singleOption(
-    Kind.optionalKind(Kind.commentKind),
+  uacomment: listOption(
+    Kind.commentKind,
     "uacomment",
     "Peers",
-    "comment in the user agent sent to peers",
+    "comment in the user agent sent to peers; may be repeated",
     { defaultNote: "no comment" }
   )
 }

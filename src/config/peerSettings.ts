@@ -2,6 +2,7 @@ import type * as Schema from "effect/Schema"
 import type { Address } from "../base/addresses.ts"
 import type { ReachableNetwork } from "./peerKinds.ts"
 import type { PEER_OPTIONS } from "./peerOptions.ts"
+import { ownUserAgent } from "./userAgent.ts"
 
 /** The settings of connections to peers that follow from several options. */
 export interface PeerSettings {
@@ -65,15 +66,24 @@ export const peerSettingsOf = (values: PeerValues, listen: Address | undefined):
   discover: values.discover ?? (listen !== undefined && values.externalip.length === 0 && values.proxy === undefined)
 })
 
+/** Upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
+const LONGEST_USER_AGENT = 256
+
 /** The contradictions between options about peers, each with the option that it concerns. */
 export const peerContradictions = (
   values: PeerValues
 ): ReadonlyArray<readonly [name: keyof PeerValues, message: string]> => {
   const found: Array<readonly [name: keyof PeerValues, message: string]> = []
   if (values.forcednsseed && !asksDns(values)) {
+    const onion = values.dnsseed === undefined && !usesDns(values) ? "; -onlynet=onion does that" : "."
+    found.push(["forcednsseed", `Cannot set -forcednsseed to true when setting -dnsseed to false${onion}`])
+  }
+  const agent = ownUserAgent(values.uacomment).length
+  if (agent > LONGEST_USER_AGENT) {
     found.push([
-      "forcednsseed",
-      "Cannot set -forcednsseed to true when setting -dnsseed to false; -addpeer and -onlynet=onion do that, too"
+      "uacomment",
+      `Total length of network version string (${agent}) exceeds maximum length (${LONGEST_USER_AGENT}). ` +
+      "Reduce the number or size of uacomments."
     ])
   }
   if (values.dnsseed === true && values.onlynet.length > 0 && !usesDns(values)) {

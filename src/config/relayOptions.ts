@@ -1,11 +1,25 @@
+import { MAX_BLOCK_WEIGHT } from "../consensus/params.ts"
 import * as Kind from "./kinds.ts"
 import { type OptionTable, singleOption } from "./optionRow.ts"
+
+/** The message for a weight that no block can have, in the words of the reference node (`init.cpp`). */
+const tooHeavy = (name: string, weight: number): string | undefined =>
+  weight > MAX_BLOCK_WEIGHT
+    ? `Specified -${name} (${weight}) exceeds consensus maximum block weight (${MAX_BLOCK_WEIGHT})`
+    : undefined
+
+/** The least weight that may be reserved (upstream `MINIMUM_BLOCK_RESERVED_WEIGHT`). */
+const LEAST_RESERVED = 2_000
 
 /** The options of the mempool, of its policy, and of the blocks that are made from it. */
 
 export const RELAY_OPTIONS = {
   maxmempool: singleOption(
-    Kind.integerKind({ min: 5, max: 65_536 }),
+    Kind.integerKind({
+      min: 5,
+      max: 65_536,
+      outside: (mb) => mb < 5 ? "-maxmempool must be at least 5 MB" : undefined
+    }),
     "maxmempool",
     "Mempool",
     "memory for the mempool, in MB",
@@ -90,11 +104,29 @@ export const RELAY_OPTIONS = {
     { default: "101" }
   ),
   blockmaxweight: singleOption(
-    Kind.integerKind({ min: 8_000, max: 4_000_000 }),
+    Kind.integerKind({
+      min: 8_000,
+      max: MAX_BLOCK_WEIGHT,
+      outside: (weight) => tooHeavy("blockmaxweight", weight)
+    }),
     "blockmaxweight",
     "Mining",
     "maximum weight of the blocks that this node makes",
     { default: "4000000" }
+  ),
+  blockreservedweight: singleOption(
+    Kind.integerKind({
+      min: LEAST_RESERVED,
+      max: MAX_BLOCK_WEIGHT,
+      outside: (weight) =>
+        weight < LEAST_RESERVED
+          ? `Specified -blockreservedweight (${weight}) is lower than minimum safety value of (${LEAST_RESERVED})`
+          : tooHeavy("blockreservedweight", weight)
+    }),
+    "blockreservedweight",
+    "Mining",
+    "weight of these blocks that is kept for header and coinbase, as the mining software makes them",
+    { default: "8000" }
   ),
   blockmintxfee: singleOption(
     Kind.amountKind,

@@ -75,7 +75,7 @@ export interface Settings extends PeerSettings {
   /** Whether whitelisted peers without named permissions get `relay`, and `forcerelay`. */
   readonly whitelistRelay: boolean
   readonly whitelistForceRelay: boolean
-  readonly userAgentComment: string | undefined
+  readonly userAgentComments: ReadonlyArray<string>
   /** Maximum megabytes of the mempool. */
   readonly maxMempool: number
   /** Hours. */
@@ -141,6 +141,8 @@ export interface Settings extends PeerSettings {
   readonly logFile: string | undefined
   /** Heights that replace the network's own. Empty except on regtest. */
   readonly activation: Partial<Activation>
+  /** Whether the rule of BIP 94 about time is in force. */
+  readonly limitsTimewarp: boolean
   /** Seconds since 1970 to use as the present time. `undefined` except on regtest. */
   readonly mockTime: number | undefined
 }
@@ -318,7 +320,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     whitebind: values.maxpeers === 0 ? [] : values.whitebind,
     whitelistRelay: values.whitelistrelay,
     whitelistForceRelay: values.whitelistforcerelay,
-    userAgentComment: values.uacomment,
+    userAgentComments: values.uacomment,
     maxMempool: values.maxmempool,
     mempoolExpiry: values.mempoolexpiry,
     relay: Struct.pick(values, ...optionNamesOf(RELAY_OPTIONS)),
@@ -368,6 +370,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     activation: Object.fromEntries(
       [...values.testactivationheight, ...values.vbparams].map(({ height, rule }) => [rule, height])
     ),
+    limitsTimewarp: values.test.includes("bip94"),
     mockTime: values.mocktime === 0 ? undefined : values.mocktime
   }
 }
@@ -381,7 +384,7 @@ export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either
     Either.map((values) => toSettings(withBlocksOnly(values, gathered), gathered, input)),
     Either.filterOrLeft(
       ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
-      () => new UsageError({ problems: ["-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"] })
+      () => new UsageError({ problems: ["Cannot set -peerblockfilters without -blockfilterindex."] })
     )
   )
 

@@ -127,6 +127,7 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
     if (values.testactivationheight.length > 0) complain("testactivationheight", onRegtestOnly)
     if (values.blockversion !== 0) complain("blockversion", onRegtestOnly)
     if (values.vbparams.length > 0) complain("vbparams", onRegtestOnly)
+    if (values.test.length > 0) complain("test", `${onRegtestOnly}; for testnet write -network testnet`)
   }
   return issues
 }
@@ -139,12 +140,16 @@ const textsOf = (options: OptionTable, source: OptionSource): Readonly<Record<st
     })
   )
 
-/** The messages of a failed decode, each with the location of its value. */
+/**
+ * The messages of a failed decode, each with the location of its value. A flag is not repeated in front of a message that
+ * names it, or that is a whole sentence: those are in the words of the reference node.
+ */
 const problemsOf = (error: ParseResult.ParseError, source: OptionSource): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => {
     const name = String(path[0])
     const label = isOptionName(name) ? source.get(name)?.label ?? name : name
-    return `${label}: ${message}`
+    const isWhole = label === `-${name}` && (message.includes(label) || message.endsWith("."))
+    return isWhole ? message : `${label}: ${message}`
   })
 
 /** A decoder of the collected options of `schema`. It reports every problem with the location of the value. */

@@ -3,7 +3,7 @@ import { baseVersion, chainId, type Header, isLegacyVersion } from "../protocol/
 import type { Height } from "../protocol/keys.ts"
 import { checkAuxpow } from "./auxpow.ts"
 import { type Ancestor, type HeaderPoint, meetsTarget, nextBits } from "./difficulty.ts"
-import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "./params.ts"
+import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME, MAX_TIMEWARP } from "./params.ts"
 import { type Reject, rejectAs } from "./Reject.ts"
 
 const REASON = "high-hash"
@@ -70,7 +70,7 @@ const checkVersion = (version: number, height: Height, params: ConsensusParams):
 
 /**
  * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5 in their order.
- * Rule 8 (BIP 94) is off on all three networks. Not for genesis blocks.
+ * Rule 8 (BIP 94) is on with `-test=bip94` alone. Not for genesis blocks.
  * Source: upstream `validation.cpp`, `ContextualCheckBlockHeader`.
  */
 export const checkHeaderContext = (context: HeaderContext): Reject | undefined => {
@@ -83,6 +83,14 @@ export const checkHeaderContext = (context: HeaderContext): Reject | undefined =
     return rejectAs("header", "bad-diffbits", "incorrect proof of work")
   }
   if (header.time <= medianTimePast) return rejectAs("header", "time-too-old", "block's timestamp is too early")
+  const isFirst = height % params.retargetInterval === 0
+  if (params.limitsTimewarp && isFirst && header.time < prev.time - MAX_TIMEWARP) {
+    return rejectAs(
+      "header",
+      "time-timewarp-attack",
+      "block's timestamp is too early on diff adjustment block"
+    )
+  }
   if (header.time > now + MAX_FUTURE_BLOCK_TIME) {
     return rejectAs("time-future", "time-too-new", "block timestamp too far in the future")
   }

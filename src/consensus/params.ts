@@ -59,6 +59,8 @@ export interface ConsensusParams {
   /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
+  /** Whether the first block of a difficulty period may be only ten minutes older than its parent (BIP 94). */
+  readonly limitsTimewarp: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: Height
   readonly auxpowChainId: number
@@ -97,6 +99,9 @@ export const MAX_BLOCK_SIGOPS_COST = 80_000
 export const WITNESS_SCALE_FACTOR = 4
 
 /** The most seconds by which a block's time may be ahead of the clock (consensus). */
+/** Seconds that the first block of a difficulty period may precede its parent (BIP 94). */
+export const MAX_TIMEWARP = 600
+
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
 const TWO_WEEKS = 14 * 24 * 60 * 60
@@ -125,6 +130,7 @@ export const mainnetParams: ConsensusParams = {
   retargetInterval: TWO_WEEKS / TARGET_SPACING,
   minDifficultySince: undefined,
   noRetargeting: false,
+  limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 19_200,
   auxpowChainId: 1,
@@ -169,6 +175,7 @@ export const testnetParams: ConsensusParams = {
   // 14 March 2014, 23:00 UTC.
   minDifficultySince: 1_394_838_000,
   noRetargeting: false,
+  limitsTimewarp: false,
   halvingInterval: 210_000,
   auxpowStartHeight: 0,
   auxpowChainId: 1,
@@ -196,6 +203,7 @@ export const regtestParams: ConsensusParams = {
   retargetInterval: REGTEST_TIMESPAN / TARGET_SPACING,
   minDifficultySince: 0,
   noRetargeting: true,
+  limitsTimewarp: false,
   halvingInterval: 150,
   auxpowStartHeight: 0,
   auxpowChainId: 1,
@@ -237,10 +245,12 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**
- * The same rules with other activation heights, as from the reference node's regtest options `-testactivationheight`
- * and `-vbparams=taproot`. The rules of the main network never change.
+ * The same rules with other activation heights, as from the reference node's regtest options `-testactivationheight`,
+ * `-vbparams=taproot` and `-test=bip94`. The rules of the main network never change.
  */
 export const withOverrides = (
   params: ConsensusParams,
-  overrides: { readonly activation?: Partial<Activation>; readonly minimumChainWork?: bigint }
+  overrides: Partial<Pick<ConsensusParams, "minimumChainWork" | "limitsTimewarp">> & {
+    readonly activation?: Partial<Activation>
+  }
 ): ConsensusParams => ({ ...params, ...overrides, activation: { ...params.activation, ...overrides.activation } })

@@ -12,6 +12,7 @@ import { type BindFailed, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../base/random.ts"
 import type { Grant } from "../config/permissions.ts"
+import { ownUserAgent } from "../config/userAgent.ts"
 import { misbehavingPeers } from "../metrics/metrics.ts"
 import { askSeedNodes, fixedSeedsLater, lookUp, seedAddresses, type SeedingOptions } from "./addresses/seeds.ts"
 import { isolatingCredentials } from "./addresses/socks5.ts"
@@ -23,7 +24,6 @@ import { nodeAddress } from "./connect/nodeAddress.ts"
 import { PermissionRules } from "./connect/permissions.ts"
 import { service } from "./connect/service.ts"
 import { slotLimits } from "./connect/slots.ts"
-import { ownUserAgent } from "./connect/userAgent.ts"
 import { Pace } from "./peer/Pace.ts"
 import { OUTBOX_LIMITS } from "./peer/PeerConnection.ts"
 import { ownTime } from "./peer/threadTime.ts"
@@ -197,7 +197,7 @@ const make = (
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
     const monotonic = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const totals = { sent: 0, received: 0, upload: handlers.upload }
-    const userAgent = ownUserAgent(options.userAgentComment)
+    const userAgent = ownUserAgent(options.userAgentComments)
     let met = false
     let active = true
 

@@ -65,6 +65,7 @@ export const paramsFor = (settings: Settings): ConsensusParams => {
   const { anchor } = settings
   const own = withOverrides(paramsOf(networks[settings.network]), {
     activation: settings.activation,
+    ...(settings.limitsTimewarp ? { limitsTimewarp: true } : {}),
     ...(settings.minimumChainWork === undefined ? {} : { minimumChainWork: settings.minimumChainWork })
   })
   const params = anchor === "default" ? own : withAnchors(own, anchor === "none" ? [] : [anchor])
@@ -103,8 +104,11 @@ const policyOf = (relay: RelayValues): Policy => ({
   cluster: { count: relay.limitclustercount, weight: 4_000 * relay.limitclustersize }
 })
 
-const blockLimitsOf = ({ blockmaxweight, blockmintxfee, blockversion }: RelayValues): BlockLimits => ({
+const blockLimitsOf = (
+  { blockmaxweight, blockmintxfee, blockreservedweight, blockversion }: RelayValues
+): BlockLimits => ({
   maxWeight: blockmaxweight,
+  reservedWeight: blockreservedweight,
   minFeeRate: blockmintxfee,
   version: blockversion === 0 ? undefined : blockversion
 })

@@ -64,7 +64,7 @@ type NetworkSettings = Pick<
   | "peerBloomFilters"
   | "prune"
   | "proxy"
-  | "userAgentComment"
+  | "userAgentComments"
   | "whitebind"
   | "whitelist"
   | "whitelistForceRelay"
@@ -216,7 +216,7 @@ const managerOptions = (settings: NetworkSettings, network: Network): PeerManage
   maxOutbound: settings.maxOutbound,
   addPeers: settings.addPeers,
   proxy: settings.proxy,
-  userAgentComment: settings.userAgentComment,
+  userAgentComments: settings.userAgentComments,
   connectTimeout: settings.connectTimeout,
   peerTimeout: settings.peerTimeout,
   blocksOnly: settings.blocksOnly,

@@ -44,7 +44,7 @@ describe("-whitelist", () => {
     ])
     for (const net of ["127.0.0.1:230", "10.0.0.0/33", "10.0.0.0/255.0.255.0", "fe80::1%eth0", "localhost", ""]) {
       assert.deepStrictEqual(problem(`noban@${net}`), [
-        `-whitelist: Invalid netmask specified in -whitelist: '${net}'; ` +
+        `Invalid netmask specified in -whitelist: '${net}'; ` +
         "allowed are an address, and a network such as 192.168.0.0/16 or fd00::/8"
       ])
     }
@@ -77,12 +77,12 @@ describe("-whitebind", () => {
       "-whitebind: whitebind may only be used for incoming connections (\"out\" was passed)"
     ])
     assert.deepStrictEqual(problemsOf(["-whitebind=noban@127.0.0.1/10"]), [
-      "-whitebind: Cannot resolve -whitebind address: '127.0.0.1/10'; " +
+      "Cannot resolve -whitebind address: '127.0.0.1/10'; " +
       "\"127.0.0.1/10\" is not an address of the form host:port"
     ])
     assert.deepStrictEqual(problemsOf(["-whitebind=noban@127.0.0.1", "-listen="]), [
-      "-whitebind: Cannot set -bind or -whitebind together with -listen=0; remove the empty listen",
-      "-whitebind: Need to specify a port with -whitebind: '127.0.0.1'; allowed is host:port, such as 127.0.0.1:8334"
+      "Cannot set -bind or -whitebind together with -listen=0; remove the empty listen",
+      "Need to specify a port with -whitebind: '127.0.0.1'; allowed is host:port, such as 127.0.0.1:8334"
     ])
     assert.deepStrictEqual(problemsOf(["-whitebind=127.0.0.1:8336"]), [
       "-whitebind: 127.0.0.1:8336 is taken by rpcaddr 127.0.0.1:8336"

@@ -3,6 +3,7 @@ import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
 import { decodeSettings, processInput, type Settings } from "../../src/config/settings.ts"
 import { UsageError } from "../../src/config/UsageError.ts"
+import { version } from "../../src/version.ts"
 import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
 
 describe("decodeSettings", () => {
@@ -42,7 +43,7 @@ describe("decodeSettings", () => {
       whitebind: [],
       whitelistRelay: true,
       whitelistForceRelay: false,
-      userAgentComment: undefined,
+      userAgentComments: [],
       connectTimeout: 5_000,
       peerTimeout: 60,
       banTime: 86_400,
@@ -73,6 +74,7 @@ describe("decodeSettings", () => {
         limitclustercount: 64,
         limitclustersize: 101,
         blockmaxweight: 4_000_000,
+        blockreservedweight: 8_000,
         blockmintxfee: 1,
         blockversion: 0
       },
@@ -132,6 +134,7 @@ describe("decodeSettings", () => {
       debugSubsystems: [],
       logFile: undefined,
       activation: {},
+      limitsTimewarp: false,
       mockTime: undefined
     })
   })
@@ -314,13 +317,13 @@ describe("decodeSettings", () => {
     [["-ratelimit=-5"], "-ratelimit: \"-5\" is not a whole number from -1 to 1000000000"],
     [["-maxrequestsize=lots"], "-maxrequestsize: \"lots\" is not a whole number from 0 to 1073741824"],
     [["-nameencoding=latin1"], "-nameencoding: \"latin1\" is not one of ascii, utf8, hex"],
-    [["-prune=549"], "-prune: Prune configured below the minimum of 550 MiB.  Please use a higher number."],
-    [["-prune=-1"], "-prune: Prune cannot be configured with a negative value."],
-    [["-prune=1", "-txindex"], "-prune: Prune mode is incompatible with -txindex."],
-    [["-prune=550", "-txospenderindex"], "-prune: Prune mode is incompatible with -txospenderindex."],
+    [["-prune=549"], "Prune configured below the minimum of 550 MiB.  Please use a higher number."],
+    [["-prune=-1"], "Prune cannot be configured with a negative value."],
+    [["-prune=1", "-txindex"], "Prune mode is incompatible with -txindex."],
+    [["-prune=550", "-txospenderindex"], "Prune mode is incompatible with -txospenderindex."],
     [
       ["-prune=1", "-reindex-chainstate"],
-      "-prune: Prune mode is incompatible with -reindex-chainstate. Use full -reindex instead."
+      "Prune mode is incompatible with -reindex-chainstate. Use full -reindex instead."
     ],
     [
       ["-loadsnapshot=a.dat", "-reindex"],
@@ -332,11 +335,29 @@ describe("decodeSettings", () => {
     ],
     [["-loadsnapshot=a.dat", "-sync=light"], "-loadsnapshot: is for sync full: a light node keeps no coins"],
     [["-fastprune"], "-fastprune: is for regtest alone, and the network is mainnet"],
-    [["-peerblockfilters"], "-peerblockfilters: needs -blockfilterindex=basic, whose filters it serves"],
+    [["-peerblockfilters"], "Cannot set -peerblockfilters without -blockfilterindex."],
+    [["-blockfilterindex=abc"], "Unknown -blockfilterindex value abc."],
+    [["-uacomment=a(b)"], "User Agent comment (a(b)) contains unsafe characters."],
     [
-      ["-maxuploadtarget=5x"],
-      "-maxuploadtarget: \"5x\" is not a whole number with one of the units k, K, m, M, g, G, t, T, of less than 8192T in all"
+      [`-uacomment=${"a".repeat(248 - version.length)}`],
+      "Total length of network version string (257) exceeds maximum length (256). Reduce the number or size of uacomments."
     ],
+    [["-maxmempool=4"], "-maxmempool must be at least 5 MB"],
+    [["-maxmempool=70000"], "-maxmempool: \"70000\" is not a whole number from 5 to 65536"],
+    [
+      ["-blockmaxweight=4000001"],
+      "Specified -blockmaxweight (4000001) exceeds consensus maximum block weight (4000000)"
+    ],
+    [
+      ["-blockreservedweight=4000001"],
+      "Specified -blockreservedweight (4000001) exceeds consensus maximum block weight (4000000)"
+    ],
+    [
+      ["-blockreservedweight=1999"],
+      "Specified -blockreservedweight (1999) is lower than minimum safety value of (2000)"
+    ],
+    [["-maxuploadtarget=5x"], "Unable to parse -maxuploadtarget: '5x'"],
+    [["-maxuploadtarget=8192T"], "Unable to parse -maxuploadtarget: '8192T'"],
     [["-peertimeout=0"], "-peertimeout: \"0\" is not a whole number from 1 to 999999999"],
     [["-timeout=0"], "-timeout: \"0\" is not a whole number from 1 to 3600000"],
     [["-onlynet=i2p"], "-onlynet: \"i2p\" is not one of ipv4, ipv6, onion"],
@@ -348,17 +369,18 @@ describe("decodeSettings", () => {
     ],
     [
       ["-forcednsseed", "-nodnsseed"],
-      "-forcednsseed: Cannot set -forcednsseed to true when setting -dnsseed to false; -addpeer and -onlynet=onion do that, too"
+      "Cannot set -forcednsseed to true when setting -dnsseed to false."
     ],
+    [["-forcednsseed", "-addpeer=a:1"], "Cannot set -forcednsseed to true when setting -dnsseed to false."],
     [
-      ["-forcednsseed", "-addpeer=a:1"],
-      "-forcednsseed: Cannot set -forcednsseed to true when setting -dnsseed to false; -addpeer and -onlynet=onion do that, too"
+      ["-forcednsseed", "-onlynet=onion", "-proxy=127.0.0.1:9050"],
+      "Cannot set -forcednsseed to true when setting -dnsseed to false; -onlynet=onion does that"
     ],
     [
       ["-dnsseed", "-onlynet=onion", "-proxy=127.0.0.1:9050"],
       "-dnsseed: finds peers of IPv4 and IPv6, and onlynet forbids connections to them"
     ],
-    [["-blockfilterindex=all"], "-blockfilterindex: \"all\" is not one of 0, 1, basic"],
+    [["-blockfilterindex=all"], "Unknown -blockfilterindex value all."],
     [["-txindex=yes"], "-txindex: \"yes\" is not one of 0, 1, true, false"],
     [["-loadblock="], "-loadblock: must not be empty"],
     [["-dbcache=3"], "-dbcache: \"3\" is not a whole number from 4 to 65536"],
@@ -445,6 +467,12 @@ describe("decodeSettings", () => {
   it("names a file that cannot be read", () => {
     const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left("cannot be read (EACCES)") })
     assert.deepStrictEqual(Either.isLeft(outcome) && outcome.left.problems, [`${DEFAULT_FILE} cannot be read (EACCES)`])
+  })
+
+  it("says where a value is, unless it is a flag that the message names", () => {
+    assert.deepStrictEqual(problemsOf([], { files: { [DEFAULT_FILE]: "maxmempool = 4" } }), [
+      `${DEFAULT_FILE}:1 maxmempool: -maxmempool must be at least 5 MB`
+    ])
   })
 
   it("never shows a password", () => {

@@ -249,10 +249,16 @@ describe("checkHeaderContext", () => {
     assert.strictEqual(verdict({ parts: { time: medianTimePast }, medianTimePast }), "header: time-too-old")
   })
 
-  it("rule 8: there is no lower bound at the first block of a period (BIP 94 is off)", () => {
-    const prev = { height: 143, time: 1_700_000_000, bits: REGTEST_BITS }
-    const parts = { time: prev.time - 601 }
-    assert.isUndefined(verdict({ parts, prev, medianTimePast: prev.time - 3000 }))
+  it("rule 8: only with BIP 94 is there a lower bound at the first block of a period", () => {
+    const at = (height: number, before: number, limitsTimewarp = true) => {
+      const prev = { height: height - 1, time: 1_700_000_000, bits: REGTEST_BITS }
+      const params = withOverrides(regtestParams, { limitsTimewarp })
+      return verdict({ parts: { time: prev.time - before }, prev, medianTimePast: prev.time - 3000, params })
+    }
+    assert.isUndefined(at(144, 601, false))
+    assert.strictEqual(at(144, 601), "header: time-timewarp-attack")
+    assert.isUndefined(at(144, 600))
+    assert.isUndefined(at(145, 601))
   })
 
   it("rule 9: the time is at most two hours ahead of the clock, and the refusal is temporary", () => {

@@ -43,7 +43,7 @@ const endsPlainly = (end: Ended, ...words: ReadonlyArray<string | RegExp>): void
     if (typeof word === "string") assert.include(end.stderr, word)
     else assert.match(end.stderr, word)
   }
-  assert.match(end.stderr, /^svcd: /)
+  assert.match(end.stderr, /^Error: /)
   assert.isAtMost(end.stderr.trim().split("\n").length, 2)
   for (const text of [end.stderr, end.stdout]) assert.notMatch(text, /^\s+at |FiberFailure|node:internal/m)
 }

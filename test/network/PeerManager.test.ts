@@ -26,7 +26,7 @@ describe("PeerManager: inbound", () => {
     Effect.gen(function*() {
       const network = yield* testNetwork({
         listening: true,
-        userAgentComment: "unit",
+        userAgentComments: ["unit"],
         party: { startHeight: () => 12 }
       })
       const remote = yield* remotePeer(network.port)

@@ -96,7 +96,7 @@ export const testNetwork = (
       whitelist: [],
       whitelistRelay: true,
       whitelistForceRelay: false,
-      userAgentComment: undefined,
+      userAgentComments: [],
       connectTimeout: 5_000,
       peerTimeout: 60,
       blocksOnly: false,

@@ -1,7 +1,7 @@
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { computeWitnessCommitment, heightScript } from "../../consensus/block.ts"
 import { type Ancestor, nextBits } from "../../consensus/difficulty.ts"
-import type { ConsensusParams } from "../../consensus/params.ts"
+import { type ConsensusParams, MAX_TIMEWARP } from "../../consensus/params.ts"
 import { blockSubsidy } from "../../consensus/subsidy.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Block, makeBlock } from "../../protocol/block.ts"
@@ -53,9 +53,6 @@ const BASE_VERSION = 4
 /** Sequence that keeps the lock time in force. */
 const SEQUENCE_NOT_FINAL = 0xfffffffe
 
-/** Seconds that the first block of a difficulty period may precede its parent (BIP 94); this miner keeps to it. */
-const MAX_TIMEWARP = 600
-
 /** OP_RETURN, a push of 36 bytes, and the mark of a witness commitment (BIP 141); the hash follows. */
 const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 
@@ -64,7 +61,7 @@ const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
 /** The witness of a coinbase's only input, for the witness commitment (BIP 141). */
 const RESERVED_VALUE: Bytes = new Uint8Array(32)
 
-/** Height, time and target of the block after the tip. Source: upstream `node/miner.cpp`, `UpdateTime`. */
+/** Height, time and target of the block after the tip; its time keeps to BIP 94 on all networks. Source: upstream `node/miner.cpp`, `UpdateTime`. */
 export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline => {
   const height = tip.height + 1
   const { bits, time: before } = tip.header

@@ -11,7 +11,7 @@ import type { PoolEntry } from "../PoolEntry.ts"
 
 /** Selects the transactions of the next block (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`). */
 
-/** Weight reserved for header, transaction count and coinbase (upstream `DEFAULT_BLOCK_RESERVED_WEIGHT`). */
+/** Weight reserved for header, transaction count and coinbase by default (`DEFAULT_BLOCK_RESERVED_WEIGHT`). */
 export const RESERVED_WEIGHT = 8_000
 
 /** Cost of signature operations reserved for the coinbase (`DEFAULT_COINBASE_OUTPUT_MAX_ADDITIONAL_SIGOPS`). */
@@ -23,6 +23,8 @@ const RESERVED_LOCKS = 2
 /** What the operator configures of the blocks that the node makes. */
 export interface BlockLimits {
   readonly maxWeight: number
+  /** Weight reserved for header, transaction count and coinbase. */
+  readonly reservedWeight: number
   /** The lowest fee rate of a mined chunk, smallest units a kvB. */
   readonly minFeeRate: number
   /** Base version of the blocks; `undefined` for the usual one. Only for tests. */
@@ -30,7 +32,12 @@ export interface BlockLimits {
 }
 
 /** The default fee rate is upstream's `DEFAULT_BLOCK_MIN_TX_FEE`. */
-export const BLOCK_LIMITS: BlockLimits = { maxWeight: MAX_BLOCK_WEIGHT, minFeeRate: 1, version: undefined }
+export const BLOCK_LIMITS: BlockLimits = {
+  maxWeight: MAX_BLOCK_WEIGHT,
+  reservedWeight: RESERVED_WEIGHT,
+  minFeeRate: 1,
+  version: undefined
+}
 
 /** After this many chunks in a row that do not fit, a block with less room than `weight` counts as full. */
 const PATIENCE = { chunks: 1_000, weight: 4_000 }
@@ -164,13 +171,13 @@ const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { s
 export const selectChunks = (
   chunks: Iterable<MempoolChunk>,
   block: BlockToFill,
-  { maxWeight, minFeeRate } = BLOCK_LIMITS
+  { maxWeight, minFeeRate, reservedWeight } = BLOCK_LIMITS
 ): Selection => {
   const entries: Array<PoolEntry> = []
   const locks = new Locks()
   const skipped = new Set<TxidKey>()
   let fees = 0
-  let weight = RESERVED_WEIGHT
+  let weight = reservedWeight
   let sigops = RESERVED_SIGOPS
   let failed = 0
   for (const chunk of minableChunks(chunks, block, skipped)) {

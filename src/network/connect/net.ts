@@ -132,7 +132,7 @@ export interface PeerManagerOptions extends PermissionOptions {
   /** If not empty, the node connects only to these peers. */
   readonly addPeers: ReadonlyArray<Address>
   readonly proxy: Address | undefined
-  readonly userAgentComment: string | undefined
+  readonly userAgentComments: ReadonlyArray<string>
   /** Milliseconds for a TCP connection. */
   readonly connectTimeout: number
   /** Seconds for the handshake, and before a peer can count as silent. */

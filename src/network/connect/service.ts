@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
+import { ownUserAgent } from "../../config/userAgent.ts"
 import { PeerNotFound } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
 import type { PeerConnection } from "../peer/PeerConnection.ts"
@@ -11,7 +12,6 @@ import { formatEndpoint, formatNetAddress } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import { addNode, call, callManually, connectionTo, type Net, removeNode } from "./net.ts"
 import { nodeAddress } from "./nodeAddress.ts"
-import { ownUserAgent } from "./userAgent.ts"
 
 /** Score of an address that the operator named (upstream `net.h`, `LOCAL_MANUAL`). */
 const MANUAL_SCORE = 4
@@ -79,7 +79,7 @@ export const service = (
     get services() {
       return handlers.services()
     },
-    userAgent: ownUserAgent(options.userAgentComment),
+    userAgent: ownUserAgent(options.userAgentComments),
     proxy: options.proxy === undefined ? undefined : formatHostPort(options.proxy),
     relaysTransactions: !options.blocksOnly,
     upload: Effect.map(unixTime, (now) => handlers.upload.state(now)),

@@ -5,9 +5,12 @@ import { processInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { version } from "../../version.ts"
 
-/** Ends with a plain message on standard error: what is wrong, without a stack trace. */
+/**
+ * Ends with a plain message on standard error: what is wrong, without a stack trace. Its lines begin as those of the
+ * reference node (`noui.cpp`), because programs that start a node look for that.
+ */
 const refuse = (message: string, exitCode: number): void => {
-  process.stderr.write(message.split("\n").map((line) => `svcd: ${line}\n`).join(""))
+  process.stderr.write(message.split("\n").map((line) => `Error: ${line}\n`).join(""))
   process.exitCode = exitCode
 }
 

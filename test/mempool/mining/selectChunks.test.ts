@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Coin } from "../../../src/consensus/view.ts"
-import { type BlockToFill, RESERVED_WEIGHT, selectChunks } from "../../../src/mempool/mining/selectChunks.ts"
+import {
+  BLOCK_LIMITS,
+  type BlockToFill,
+  RESERVED_WEIGHT,
+  selectChunks
+} from "../../../src/mempool/mining/selectChunks.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { nameScript } from "../../../src/protocol/nameOperation.ts"
 import {
@@ -80,6 +85,14 @@ describe("selectChunks", () => {
     assert.deepStrictEqual(chosen([entryOf(sized(room))]), [])
     assert.deepStrictEqual(chosen([entryOf(sized(room - 244)), entryOf(sized(248)), entryOf(sized(244))]), [0])
     assert.deepStrictEqual(chosen([entryOf(sized(room - 248)), entryOf(sized(248)), entryOf(sized(244))]), [0, 2])
+  })
+
+  it("keeps the configured weight for header and coinbase", () => {
+    const taken = (reservedWeight: number, weight: number): number =>
+      selectChunks([chunkOf(entryOf(sized(weight)))], block(), { ...BLOCK_LIMITS, reservedWeight }).entries.length
+    const room = 4_000_000 - RESERVED_WEIGHT
+    assert.deepStrictEqual([taken(RESERVED_WEIGHT, room), taken(2_000, room), taken(2_000, 3_998_000)], [0, 1, 0])
+    assert.strictEqual(selectChunks([], block(), { ...BLOCK_LIMITS, reservedWeight: 2_000 }).weight, 2_000)
   })
 
   it("counts the weight of signature operations for the fee rate, but not for the block", () => {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
+import { ownUserAgent } from "../../../src/config/userAgent.ts"
 import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "../../../src/network/connect/extra.ts"
 import { nextPause } from "../../../src/network/connect/net.ts"
 import { nodeAddress } from "../../../src/network/connect/nodeAddress.ts"
 import { nextConnection, type SlotLimits, slotLimits, type SlotState } from "../../../src/network/connect/slots.ts"
-import { ownUserAgent } from "../../../src/network/connect/userAgent.ts"
 import { peerId } from "../../../src/protocol/keys.ts"
 
 const DEFAULTS = { maxPeers: 125, maxInbound: 125, maxOutbound: 25, listening: true, configured: 0 }
@@ -177,7 +177,7 @@ describe("nodeAddress", () => {
 
 describe("ownUserAgent", () => {
   it("the user agent contains the operator's comment", () => {
-    assert.match(ownUserAgent(undefined), /^\/svcd:[0-9.]+\/$/)
-    assert.match(ownUserAgent("here"), /^\/svcd:[0-9.]+\(here\)\/$/)
+    assert.match(ownUserAgent([]), /^\/svcd:[0-9.]+\/$/)
+    assert.match(ownUserAgent(["here", "", "there"]), /^\/svcd:[0-9.]+\(here; there\)\/$/)
   })
 })

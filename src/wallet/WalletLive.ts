@@ -49,10 +49,12 @@ const makeKeys = (parts: WalletParts): WalletKeys => {
     birthday: file.document.birthday,
     birthtime: () => birthtimeOf(file.document),
     importDescriptor: makeImport(parts),
+    refill: Effect.suspend(() => ring.refill() ? update(parts, ring.save) : Effect.void),
     descriptors: (secret) =>
       secret
         ? Effect.map(vault.secrets, (secrets) => ring.descriptors(secrets))
         : Effect.sync(() => ring.descriptors()),
+    knowledge: ring.signer(undefined),
     signer: Effect.map(vault.secrets, (secrets) => ring.signer(secrets))
   }
 }
@@ -133,6 +135,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
     const chain = yield* Chain
     const ring = yield* KeyRing.make(file.document, rules.keypool)
     const vault = yield* makeVault(file)
+    ring.deriveWith(vault.opened)
     const ledger = new Ledger({
       params: chain.params,
       own: (script) => ring.own(script),

@@ -44,6 +44,8 @@ export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissi
 export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletRequest>()("InvalidWalletRequest", {
   code: Schema.Literal(
     "no-keys",
+    "used-up",
+    "no-change",
     "address-type",
     "descriptor",
     "checksum",

@@ -5,6 +5,7 @@ import { descriptorChecksum } from "../../src/protocol/descriptor/descriptor.ts"
 import { hash160 } from "../../src/protocol/hash.ts"
 import { addressScript, parseNameScript } from "../../src/protocol/nameOperation.ts"
 import { regtest } from "../../src/protocol/networks.ts"
+import type { KeyOrigin } from "../../src/protocol/psbt/Psbt.ts"
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import type { CallContext, Method } from "../../src/rpc/method/methodTable.ts"
 import { methodTable } from "../../src/rpc/method/methodTable.ts"
@@ -13,7 +14,7 @@ import type { OwnScript, WalletKeys } from "../../src/wallet/keys/WalletKeys.ts"
 import type { WalletCoin, WalletLedger, WalletTx } from "../../src/wallet/ledger/WalletLedger.ts"
 import type { WalletNames } from "../../src/wallet/names/WalletNames.ts"
 import type { WalletPayments } from "../../src/wallet/payments/WalletPayments.ts"
-import { makeProvider, type SigningKey } from "../../src/wallet/signing/SigningProvider.ts"
+import { makeProvider, type SigningKey, type SigningProvider } from "../../src/wallet/signing/SigningProvider.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import { DEFAULT_RULES } from "../../src/wallet/WalletRules.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
@@ -112,6 +113,35 @@ export interface FakeWallet extends FakeState {
   readonly wallet: Wallet
 }
 
+const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined =>
+  masterFingerprint === undefined || path === undefined ? undefined : {
+    fingerprint: masterFingerprint,
+    path: path.split("/").slice(1).map((step) => Number.parseInt(step, 10) + (/[h']$/.test(step) ? 2 ** 31 : 0))
+  }
+
+/** The public data of scripts, which may change while it is in use. */
+const knowledgeOf = (scripts: ReadonlyArray<OwnScript>): SigningProvider => {
+  const now = () =>
+    makeProvider({
+      pubkeys: scripts.flatMap(({ publicKey }) => publicKey ?? []),
+      scripts: scripts.flatMap(({ redeemScript, witnessScript }) =>
+        [redeemScript, witnessScript].filter((script) => script !== undefined)
+      ),
+      origins: scripts.flatMap((own) => {
+        const origin = originOf(own)
+        return own.publicKey === undefined || origin === undefined ? [] : [{ pubkey: own.publicKey, origin }]
+      })
+    })
+  return {
+    key: () => undefined,
+    pubkey: (hash) => now().pubkey(hash),
+    redeemScript: (hash) => now().redeemScript(hash),
+    witnessScript: (hash) => now().witnessScript(hash),
+    taproot: () => undefined,
+    origin: (hash) => now().origin(hash)
+  }
+}
+
 const unprepared = (member: string) => (): never => {
   throw new Error(`the test gives the fake wallet no ${member}`)
 }
@@ -174,6 +204,8 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       birthtime: () => 1_500_000_000,
       importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
       descriptors: () => Effect.succeed([]),
+      refill: Effect.void,
+      knowledge: knowledgeOf(scripts),
       signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
       labels: () => labels,
       setLabel: ({ address, label }) =>

@@ -1,7 +1,8 @@
 import { type Descriptor, isRangedDescriptor, keysOf } from "./descriptors.ts"
 import { type DescribedScript, describedScripts, outputTypeOf } from "./descriptorScripts.ts"
-import { type DerivedKey, publicDeriver } from "./keyExpression.ts"
-import type { Purpose } from "./WalletDocument.ts"
+import { type IndexRange, StoredKeys } from "./hardenedKeys.ts"
+import { type DerivedKey, isHardenedRange, publicDeriver, storedDeriver } from "./keyExpression.ts"
+import type { HardenedKeys, Purpose } from "./WalletDocument.ts"
 import type { AddressType, OwnScript } from "./WalletKeys.ts"
 
 /** The source of a chain's scripts: an account of the seed, or an imported descriptor by its public text. */
@@ -27,6 +28,8 @@ export interface KeyChainOptions {
   readonly next: number
   /** Gap: the number of unused indexes watched from `next` on. */
   readonly lookahead: number
+  /** The stored keys of hardened ranges. */
+  readonly hardened?: ReadonlyArray<HardenedKeys> | undefined
 }
 
 /** The limit of the indexes (BIP 32). */
@@ -52,6 +55,7 @@ export class KeyChain {
   private readonly lookahead: number
   /** The first script of each index. */
   private readonly kept = new Map<number, OwnScript>()
+  private readonly stored: StoredKeys
   private readonly derivers: ReadonlyMap<number, (index: number) => DerivedKey>
 
   constructor(options: KeyChainOptions) {
@@ -69,13 +73,49 @@ export class KeyChain {
     this.end = this.ranged ? options.end : 1
     this.next = options.next
     this.lookahead = options.lookahead
-    this.derivers = new Map(keysOf(options.descriptor).map((key) => [key.position, publicDeriver(key)]))
+    const stored = new StoredKeys(options.descriptor, this.start, options.hardened ?? [])
+    this.stored = stored
+    this.derivers = new Map(
+      keysOf(options.descriptor).map((key) => [
+        key.position,
+        isHardenedRange(key) ? storedDeriver(key, stored.at(key.position)) : publicDeriver(key)
+      ])
+    )
   }
 
-  /** The index after the last one that must be watched now. */
-  get target(): number {
+  /** The number of keys of each index. */
+  get keyCount(): number {
+    return this.derivers.size
+  }
+
+  /** The index after the last one that must be watched now, if its keys are known. */
+  private get wanted(): number {
     if (!this.ranged) return this.end
     return Math.min(Math.max(this.end, this.next + this.lookahead), INDEX_LIMIT)
+  }
+
+  /** The index after the last one that must be watched now, and can be. */
+  get target(): number {
+    return this.stored.isNeeded ? Math.min(this.wanted, this.stored.end) : this.wanted
+  }
+
+  /** The indexes that must be watched, whose keys only the private key derives; `undefined` for none. */
+  get lacking(): IndexRange | undefined {
+    if (!this.stored.isNeeded) return undefined
+    const { end, limit } = this.stored
+    const last = Math.min(this.wanted, limit)
+    return last > end ? [end, last] : undefined
+  }
+
+  /** Takes the keys of the indexes that are lacking. */
+  learn(keys: ReadonlyArray<HardenedKeys>): void {
+    this.stored.add(keys)
+  }
+
+  /** The stored keys of hardened ranges, and the index after the last one; `undefined` without such ranges. */
+  get hardened(): { readonly end: number; readonly keys: () => ReadonlyArray<HardenedKeys> } | undefined {
+    const { stored } = this
+    return stored.isNeeded ? { end: stored.end, keys: () => stored.stored } : undefined
   }
 
   /** Stores a script of an index. The first one is the script that the chain gives out. */

@@ -15,6 +15,7 @@ import {
 import { makeTaproot } from "../signing/taprootTree.ts"
 import { descriptorText } from "./descriptors.ts"
 import { documentChains, importChain } from "./documentChains.ts"
+import { deriveHardened, storedEnd } from "./hardenedKeys.ts"
 import type { KeyChain } from "./KeyChain.ts"
 import type { DerivedKey } from "./keyExpression.ts"
 import type { Secrets } from "./Secrets.ts"
@@ -28,8 +29,11 @@ import { WatchedScript } from "./WatchedScript.ts"
  */
 export const LOOKAHEAD = 100
 
-/** Indexes derived before the event loop gets its turn: some milliseconds of work. */
+/** Keys derived before the event loop gets its turn: some milliseconds of work. */
 const SLICE = 25
+
+/** The indexes of a slice. */
+const sliceOf = ({ keyCount }: KeyChain): number => Math.max(1, Math.floor(SLICE / keyCount))
 
 export type DocumentChange = (document: WalletDocument) => WalletDocument
 
@@ -47,6 +51,13 @@ const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningK
   return source.kind === "account"
     ? secrets.accountKey(source.purpose, source.change, index)
     : secrets.importedKey(source.text, { position: key.position, index })
+}
+
+/** An import with what its chain has given out and derived since. */
+const withProgress = (entry: Import, { hardened, next: taken }: KeyChain): Import => {
+  const next = Math.max(entry.next, taken)
+  const more = hardened === undefined || hardened.end <= storedEnd(entry) ? {} : { hardened: hardened.keys() }
+  return next === entry.next && !("hardened" in more) ? entry : { ...entry, next, ...more }
 }
 
 /** A descriptor of the wallet, for `listdescriptors`. */
@@ -77,6 +88,7 @@ export class KeyRing {
   private readonly inner = new Map<string, Bytes>()
   /** By the x coordinate of the output key. */
   private readonly taproot = new Map<string, TaprootSpendData>()
+  private secrets: () => Secrets | undefined = () => undefined
 
   private constructor(document: WalletDocument, lookahead: number) {
     this.network = networks[document.network]
@@ -91,9 +103,14 @@ export class KeyRing {
   static make(document: WalletDocument, lookahead = LOOKAHEAD): Effect.Effect<KeyRing> {
     return Effect.gen(function*() {
       const ring = new KeyRing(document, lookahead)
-      for (const chain of ring.chains) while (ring.extend(chain, SLICE)) yield* turnOfEventLoop
+      for (const chain of ring.chains) while (ring.extend(chain, sliceOf(chain))) yield* turnOfEventLoop
       return ring
     })
+  }
+
+  /** Sets where the ring finds private keys, if the wallet has them now: for more keys of hardened ranges. */
+  deriveWith(secrets: () => Secrets | undefined): void {
+    this.secrets = secrets
   }
 
   /** The wallet's record of a scriptPubKey, with or without a name prefix. */
@@ -147,17 +164,29 @@ export class KeyRing {
     change: boolean
   ): Either.Either<{ readonly own: OwnScript; readonly change: DocumentChange }, InvalidWalletRequest> {
     const chain = this.chainFor(type, change)
-    const own = chain === undefined ? undefined : this.take(chain)
+    if (chain === undefined) {
+      return Either.left(new InvalidWalletRequest({ code: "no-keys", reason: "This wallet has no available keys" }))
+    }
+    const own = this.take(chain)
     return own === undefined
-      ? Either.left(new InvalidWalletRequest({ code: "no-keys", reason: "This wallet has no available keys" }))
+      ? Either.left(new InvalidWalletRequest({ code: "used-up", reason: "a locked wallet has no more hardened keys" }))
       : Either.right({ own, change: this.save })
   }
 
+  /** Takes the next script. A locked wallet may have given out all scripts of a hardened range. */
   private take(chain: KeyChain): OwnScript | undefined {
     const index = chain.next
+    if (chain.at(index) === undefined) this.extend(chain)
+    const own = chain.at(index)
+    if (own === undefined) return undefined
     chain.next = index + 1
     this.extend(chain)
-    return chain.at(index)
+    return own
+  }
+
+  /** Derives what the chains lack of hardened ranges. Returns whether the caller has to write `save`. */
+  refill(): boolean {
+    return this.chains.filter((chain) => chain.lacking !== undefined && this.extend(chain)).length > 0
   }
 
   /**
@@ -174,9 +203,10 @@ export class KeyRing {
   /** Writes into a document which addresses are given out or used. It never makes an address unused again. */
   readonly save: DocumentChange = (document) => {
     const accounts = new Map<string, number>()
-    const imports = new Map<string, number>()
-    for (const { next, source } of this.chains) {
-      if (source.kind === "import") imports.set(source.text, next)
+    const imports = new Map<string, KeyChain>()
+    for (const chain of this.chains) {
+      const { next, source } = chain
+      if (source.kind === "import") imports.set(source.text, chain)
       else accounts.set(`${source.purpose}/${source.change ? 1 : 0}`, next)
     }
     return {
@@ -187,8 +217,8 @@ export class KeyRing {
         change: Math.max(account.change, accounts.get(`${account.purpose}/1`) ?? 0)
       })),
       imports: document.imports.map((entry) => {
-        const next = Math.max(entry.next, imports.get(entry.descriptor) ?? 0)
-        return next === entry.next ? entry : { ...entry, next }
+        const chain = imports.get(entry.descriptor)
+        return chain === undefined ? entry : withProgress(entry, chain)
       })
     }
   }
@@ -203,7 +233,7 @@ export class KeyRing {
       const at = this.chains.findIndex(({ source }) => source.kind === "import" && source.text === entry.descriptor)
       const before = this.chains[at]
       if (before !== undefined) {
-        chain.next = Math.max(chain.next, before.next)
+        if (before.next > before.start) chain.next = Math.max(chain.next, before.next)
         this.chains.splice(at, 1)
       }
       if (chain.active) {
@@ -213,12 +243,21 @@ export class KeyRing {
         }
       }
       this.chains.push(chain)
-      while (this.extend(chain, SLICE)) yield* turnOfEventLoop
+      while (this.extend(chain, sliceOf(chain))) yield* turnOfEventLoop
     })
+  }
+
+  /** Derives the keys of hardened ranges that are lacking, if the private key is at hand. */
+  private learn(chain: KeyChain): void {
+    const { lacking, source } = chain
+    if (lacking === undefined || source.kind !== "import") return
+    const descriptor = this.secrets()?.imported(source.text)
+    if (descriptor !== undefined) chain.learn(deriveHardened(descriptor, lacking))
   }
 
   /** Derives up to the target, at most `most` indexes. Returns whether it derived any. */
   private extend(chain: KeyChain, most = Number.POSITIVE_INFINITY): boolean {
+    this.learn(chain)
     const { target } = chain
     let count = 0
     for (; count < most && chain.derived < target; count++) {
@@ -250,7 +289,7 @@ export class KeyRing {
     if (described.taproot?.internalKey !== undefined) {
       const { internalKey, leaves, outputKey } = described.taproot
       const spend = leaves.length === 0
-        ? { internalKey, merkleRoot: undefined, leaves: new Map() }
+        ? { internalKey, merkleRoot: undefined, leaves: new Map(), tree: [] }
         : makeTaproot(internalKey, leaves).spend
       this.taproot.set(binaryString(outputKey), spend)
     }

@@ -39,6 +39,8 @@ export interface WalletVault {
 /** The secrets of a wallet: the interface for callers, and what only the wallet's own parts may use. */
 export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
+  /** The secrets, if the wallet has them now. */
+  readonly opened: () => Secrets | undefined
   /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined
 }
@@ -158,6 +160,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
           yield* file.update((now) => ({ ...now, encryption: changed }))
         }).pipe(alone),
       secrets,
+      opened: () => open,
       sealingKey: () => open?.sealingKey
     }
   })

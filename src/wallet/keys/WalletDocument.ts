@@ -16,8 +16,12 @@ import type { NetworkName } from "../../protocol/networks.ts"
 /** The format version that svcd writes. */
 export const WALLET_VERSION = 1
 
-/** Maximum length of a text: a descriptor, a comment, a key. */
-export const LONGEST_TEXT = 10_000
+/** Maximum length of a text: a comment, a key. */
+const LONGEST_TEXT = 10_000
+/** Maximum length of a descriptor: that of a `multi_a` of 999 extended keys with their origins. */
+export const LONGEST_DESCRIPTOR = 160_000
+/** Maximum number of keys in a descriptor. */
+const MAX_KEYS = 5_000
 /** Maximum length of a label. */
 export const LONGEST_LABEL = 1_000
 const LONGEST_TRANSACTION = 8_000_000
@@ -29,6 +33,7 @@ const LONGEST_PLACE = 100
 const ID_BYTES = 16
 
 const Text = Schema.String.pipe(Schema.maxLength(LONGEST_TEXT))
+const DescriptorText = Schema.String.pipe(Schema.maxLength(LONGEST_DESCRIPTOR))
 const Label = Schema.String.pipe(Schema.maxLength(LONGEST_LABEL))
 const Seconds = Schema.NonNegativeInt
 const Index = Schema.Int.pipe(Schema.between(0, HARDENED))
@@ -66,8 +71,8 @@ const Txid = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/))
 
 /** A secret in plain text, or sealed with the master key (`sealSecret`). */
 export const Secret = Schema.Union(
-  Schema.Struct({ plain: Text }),
-  Schema.Struct({ sealed: hexOf(2 * LONGEST_TEXT) })
+  Schema.Struct({ plain: DescriptorText }),
+  Schema.Struct({ sealed: hexOf(2 * LONGEST_DESCRIPTOR) })
 )
 export type Secret = typeof Secret.Type
 
@@ -104,9 +109,19 @@ export const Account = Schema.Struct({
 })
 export type Account = typeof Account.Type
 
+/** Maximum number of stored keys of a hardened range. */
+export const MOST_HARDENED_KEYS = 100_000
+
+/** The public keys of a hardened range at one position, from the first index of the range on: 33 bytes each. */
+export const HardenedKeys = Schema.Struct({
+  position: Schema.NonNegativeInt,
+  keys: hexOf(33 * MOST_HARDENED_KEYS)
+})
+export type HardenedKeys = typeof HardenedKeys.Type
+
 /** An imported descriptor. Its text without private keys and with checksum identifies it. */
 export const Import = Schema.Struct({
-  descriptor: Text,
+  descriptor: DescriptorText,
   label: Label,
   timestamp: Seconds,
   /** Whether the wallet gives out its addresses. */
@@ -117,9 +132,11 @@ export const Import = Schema.Struct({
   /** The first index that is neither given out nor used. */
   next: Index,
   /** The positions of the keys that have a private key, counted from 0 in the order of the text. */
-  privateKeys: ListOf(Schema.NonNegativeInt, 100),
+  privateKeys: ListOf(Schema.NonNegativeInt, MAX_KEYS),
   /** The descriptor with its private keys. */
-  secret: optional(Secret)
+  secret: optional(Secret),
+  /** Only of a descriptor with hardened ranges. */
+  hardened: optional(ListOf(HardenedKeys, MAX_KEYS))
 })
 export type Import = typeof Import.Type
 

@@ -63,6 +63,8 @@ export interface WalletKeys {
     readonly range: readonly [number, number] | undefined
     readonly nextIndex: number | undefined
   }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | KeysLocked | StorageFailure>
+  /** Derives the keys of hardened ranges that the wallet lacked while it was locked. */
+  readonly refill: Effect.Effect<void, StorageFailure>
   /** The descriptors of the watched scripts, with private keys on request. */
   readonly descriptors: (secret: boolean) => Effect.Effect<
     ReadonlyArray<{
@@ -75,6 +77,8 @@ export interface WalletKeys {
     }>,
     KeysLocked | WalletWatchOnly
   >
+  /** The public data for signing, also of a locked or watch-only wallet: scripts, public keys and their origins. */
+  readonly knowledge: SigningProvider
   /** The keys and scripts for signing. */
   readonly signer: Effect.Effect<SigningProvider, KeysLocked | WalletWatchOnly>
   /** The address book, by address. */

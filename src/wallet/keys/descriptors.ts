@@ -61,8 +61,6 @@ export const keyMark = (position: number): string => `{${position}}`
 /** The position of a key in a miniscript, from its mark. */
 export const markedPosition = (mark: string): number => Number(mark.slice(1, -1))
 
-export const LONGEST_DESCRIPTOR = 10_000
-
 /** The keys of a descriptor, in the order of its text. */
 export const keysOf = (descriptor: Descriptor): ReadonlyArray<KeyExpression> => {
   if ("leaves" in descriptor) return [descriptor.key, ...descriptor.leaves.flatMap(({ inner }) => keysOf(inner))]

@@ -75,7 +75,8 @@ export const importChain = (network: Network, entry: Import, lookahead: number):
     start: entry.range?.[0] ?? 0,
     end: entry.range?.[1] ?? 0,
     next: entry.next,
-    lookahead
+    lookahead,
+    hardened: entry.hardened
   })
 }
 

@@ -16,11 +16,19 @@ import {
 } from "./descriptors.ts"
 import { outputTypeOf } from "./descriptorScripts.ts"
 import { importChain } from "./documentChains.ts"
+import { deriveHardened, hardenedPositions, type IndexRange } from "./hardenedKeys.ts"
 import { LOOKAHEAD } from "./KeyRing.ts"
 import { descriptorWarnings, parseDescriptor, parseDescriptors } from "./parseDescriptor.ts"
 import { makeSecret } from "./seal.ts"
 import { importField } from "./Secrets.ts"
-import { type Import, type LabelEntry, LONGEST_LABEL, LONGEST_TEXT, type WalletDocument } from "./WalletDocument.ts"
+import {
+  type HardenedKeys,
+  type Import,
+  type LabelEntry,
+  LONGEST_DESCRIPTOR,
+  LONGEST_LABEL,
+  type WalletDocument
+} from "./WalletDocument.ts"
 
 /**
  * Imports a descriptor into a document. Rules and error texts: upstream `wallet/rpc/backup.cpp`,
@@ -139,6 +147,17 @@ interface Part {
   readonly internal: boolean
 }
 
+/** Maximum range of hardened keys: their public keys are derived at once. */
+const MOST_HARDENED = 10_000
+
+const hardenedOf = (
+  descriptor: Descriptor,
+  range: IndexRange
+): Either.Either<ReadonlyArray<HardenedKeys>, InvalidWalletRequest> =>
+  range[1] - range[0] > MOST_HARDENED
+    ? refuse("range", `Range is too large: ${MOST_HARDENED} hardened keys are the maximum`)
+    : faultless(() => deriveHardened(descriptor, range))
+
 /** The entry of a descriptor. */
 const entryOf = (
   document: WalletDocument,
@@ -156,8 +175,8 @@ const entryOf = (
     const text = descriptorText(network, shown)
     const whole = descriptorText(network, descriptor)
     // A public key is longer than the private key that it replaces.
-    if (Math.max(text.length, whole.length) > LONGEST_TEXT) {
-      return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_TEXT} characters`)
+    if (Math.max(text.length, whole.length) > LONGEST_DESCRIPTOR) {
+      return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_DESCRIPTOR} characters`)
     }
     if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
       return yield* Either.left(new KeysLocked())
@@ -170,6 +189,12 @@ const entryOf = (
       const reason = `new range must include current range = ${wanted}`
       return yield* refuse("no-keys", `Could not add descriptor '${text}': ${reason}`)
     }
+    // What was given out stays so; before that, a new range begins at its first index.
+    const taken = before === undefined || before.next <= (before.range?.[0] ?? 0) ? 0 : before.next
+    const next = Math.max(taken, request.nextIndex ?? (ranged ? first : 0))
+    const hardened = hardenedPositions(descriptor).length === 0
+      ? undefined
+      : yield* hardenedOf(descriptor, [first, Math.max(last + 1, next + (request.lookahead ?? LOOKAHEAD))])
     return {
       descriptor: text,
       label: request.label ?? "",
@@ -177,8 +202,9 @@ const entryOf = (
       active: request.active && outputTypeOf(descriptor) !== undefined,
       internal,
       ...ranged ? { range: [first, last + 1] as const } : {},
-      next: Math.max(before?.next ?? 0, request.nextIndex ?? (ranged ? first : 0)),
+      next,
       privateKeys,
+      ...hardened === undefined ? {} : { hardened },
       ...privateKeys.length === 0
         ? {}
         : { secret: makeSecret(sealingKey, { field: importField(text), text: whole }) }

@@ -230,6 +230,10 @@ export const parseKey = (
 
 export const isRanged = (key: KeyExpression): boolean => key.kind === "extended" && key.wildcard !== "none"
 
+/** Whether it is a range of hardened keys (`/*h`). */
+export const isHardenedRange = (key: KeyExpression): key is DerivedFrom =>
+  key.kind === "extended" && key.wildcard === "hardened"
+
 export const isPrivate = (key: KeyExpression): boolean =>
   key.kind === "single" ? key.privateKey !== undefined : key.key.kind === "private"
 
@@ -246,7 +250,8 @@ export const withoutPrivateKey = (key: KeyExpression): KeyExpression =>
 
 /**
  * The key without its private part. Hardened steps are derived from the private key and moved into the origin, so that
- * the other steps need only the public key. Upstream `BIP32PubkeyProvider::ToNormalizedString`.
+ * the other steps need only the public key, unless the range is of hardened keys. Upstream
+ * `BIP32PubkeyProvider::ToNormalizedString`.
  */
 export const publicForm = (expression: KeyExpression): KeyExpression => {
   const normal = { ...expression, apostrophe: false }
@@ -257,9 +262,8 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
       "Cannot expand descriptor. Probably because of hardened derivations without private keys provided"
     )
   }
-  if (wildcard === "hardened") {
-    throw new KeyFault("a range of hardened keys needs the private key for each address and is not supported")
-  }
+  // Each child needs the private key, so nothing can be moved.
+  if (wildcard === "hardened") return { ...normal, key: neutered(key) }
   const split = path.findLastIndex((step) => step >= HARDENED) + 1
   if (split === 0) return { ...normal, key: neutered(key) }
   const taken = path.slice(0, split)
@@ -316,22 +320,29 @@ export const publicDeriver = (expression: KeyExpression): (index: number) => Der
   })
 }
 
+/** The keys of a hardened range, from where they are stored. */
+export const storedDeriver = (
+  { key, origin, path, position }: DerivedFrom,
+  at: (index: number) => Bytes
+): (index: number) => DerivedKey => {
+  const fingerprint = origin?.fingerprint ?? fingerprintOf(publicKeyOfExtended(key))
+  const before = [...origin?.path ?? [], ...path]
+  return (index) => ({
+    publicKey: at(index),
+    origin: { fingerprint, path: [...before, HARDENED + index] },
+    position
+  })
+}
+
 /** Derives the public keys of an expression; hardened steps need its private key, and throw a `KeyFault` without. */
 export const keyDeriver = (expression: KeyExpression): (index: number) => DerivedKey => {
   if (expression.kind === "single" || !needsPrivateKey(expression)) return publicDeriver(expression)
-  const { key, origin, path, position, wildcard } = expression
+  const { key, origin, path, wildcard } = expression
   if (key.kind === "public") throw new KeyFault("Cannot derive script without private keys")
   const parent = derivePath(key, path)
   const fingerprint = origin?.fingerprint ?? fingerprintOf(publicKeyOfExtended(key))
   const before = [...origin?.path ?? [], ...path]
-  if (wildcard === "hardened") {
-    const childAt = hardenedChildren(parent)
-    return (index) => ({
-      publicKey: childAt(index),
-      origin: { fingerprint, path: [...before, HARDENED + index] },
-      position
-    })
-  }
+  if (wildcard === "hardened") return storedDeriver(expression, hardenedChildren(parent))
   return publicDeriver({
     ...expression,
     key: neutered(parent),

@@ -12,7 +12,6 @@ import {
   faultless,
   keyMark,
   keysOf,
-  LONGEST_DESCRIPTOR,
   mapKeys,
   markedPosition,
   writtenDescriptor
@@ -28,6 +27,7 @@ import {
   parseKey,
   withoutPrivateKey
 } from "./keyExpression.ts"
+import { LONGEST_DESCRIPTOR } from "./WalletDocument.ts"
 
 /** Parses output descriptors. Source of rules and error texts: upstream `script/descriptor.cpp`, `ParseScript`. */
 

@@ -5,7 +5,8 @@ import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { equal, fromHex } from "../../protocol/bytes.ts"
 import { encodeExtendedKey, type ExtendedKey } from "../../protocol/extendedKey.ts"
 import { networks } from "../../protocol/networks.ts"
-import { descriptorText, faultless, privatePositions, publicDescriptor } from "./descriptors.ts"
+import { type Descriptor, descriptorText, faultless, privatePositions, publicDescriptor } from "./descriptors.ts"
+import { deriveHardened, storedEnd } from "./hardenedKeys.ts"
 import { accountPath, derivePath, fingerprintOf, neutered, publicKeyOfExtended } from "./hd.ts"
 import { parseMnemonic, seedOf } from "./mnemonic.ts"
 import { parseDescriptor } from "./parseDescriptor.ts"
@@ -83,6 +84,15 @@ const checkSeed = (document: WalletDocument, secrets: Secrets): Effect.Effect<Se
       : found(undefined, wordsSuffice)
   })
 
+/** Whether the last stored key of each hardened range is that of the private key. */
+const lastHardened = (descriptor: Descriptor, entry: Import): boolean => {
+  const end = storedEnd(entry)
+  const derived = deriveHardened(descriptor, [end - 1, end])
+  return derived.every(({ keys, position }) =>
+    entry.hardened?.find((stored) => stored.position === position)?.keys.endsWith(keys)
+  )
+}
+
 const importProblem = ({ network: name }: WalletDocument, entry: Import, secrets: Secrets): string | undefined => {
   const text = opened(() => secrets.importText(entry))?.value
   if (text === undefined) return "its private keys do not open"
@@ -91,11 +101,15 @@ const importProblem = ({ network: name }: WalletDocument, entry: Import, secrets
   if (Either.isLeft(parsed)) return "its private keys are damaged"
   const descriptor = parsed.right
   const shown = faultless(() => descriptorText(network, publicDescriptor(descriptor)))
+  const hardened = faultless(() => lastHardened(descriptor, entry))
   const positions = privatePositions(descriptor)
   wipeDescriptor(descriptor)
   const same = Either.isRight(shown) && shown.right === entry.descriptor &&
     positions.length === entry.privateKeys.length && positions.every((each) => entry.privateKeys.includes(each))
-  return same ? undefined : "its private keys are not those of its descriptor"
+  if (!same) return "its private keys are not those of its descriptor"
+  return Either.isRight(hardened) && hardened.right
+    ? undefined
+    : "the public keys of its hardened range are not those of its private keys"
 }
 
 /** Imports checked before the event loop gets its turn: some milliseconds of work. */

@@ -7,7 +7,8 @@ import type {
   PubkeyOrigin,
   TaprootLeaf,
   TaprootOrigin,
-  TaprootScriptSignature
+  TaprootScriptSignature,
+  TreeLeaf
 } from "../../protocol/psbt/Psbt.ts"
 
 /** The missing data of an input, as far as signing has checked. */
@@ -44,6 +45,8 @@ export class SignatureData {
   taprootKeySignature: Bytes | undefined
   taprootInternalKey: Bytes | undefined
   taprootMerkleRoot: Bytes | undefined
+  /** The script tree, depth first; empty if none is known. */
+  taprootTree: ReadonlyArray<TreeLeaf> = []
   readonly taprootScriptSignatures = new Map<string, TaprootScriptSignature>()
   readonly taprootLeaves = new Map<string, TaprootLeaf>()
   readonly taprootOrigins = new Map<string, TaprootOrigin>()

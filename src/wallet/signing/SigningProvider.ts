@@ -1,7 +1,7 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
 import { hash160, ripemd160 } from "../../protocol/hash.ts"
-import type { KeyOrigin, Records, TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
+import type { KeyOrigin, Records, TaprootLeaf, TreeLeaf } from "../../protocol/psbt/Psbt.ts"
 import { runSteps, type Steps } from "../../protocol/steps.ts"
 
 /** The data for signing: keys, scripts by their hashes, and the origins of keys. */
@@ -20,6 +20,8 @@ export interface TaprootSpendData {
   readonly merkleRoot: Bytes | undefined
   /** By `leafKey`. */
   readonly leaves: Records<TaprootLeaf>
+  /** The same leaves as a tree, depth first. */
+  readonly tree: ReadonlyArray<TreeLeaf>
 }
 
 export interface SigningProvider {

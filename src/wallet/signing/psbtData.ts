@@ -70,6 +70,7 @@ export const dataOfInput = (input: PsbtInput): SignatureData => {
 export const dataOfOutput = (output: PsbtOutput): SignatureData => {
   const data = new SignatureData()
   fillMap(data, output)
+  data.taprootTree = output.taprootTree
   return data
 }
 
@@ -108,5 +109,5 @@ export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boole
 
 export const outputWith = (output: PsbtOutput, data: SignatureData): PsbtOutput => ({
   ...slimMap(mergedMap(output, data)),
-  taprootTree: output.taprootTree
+  taprootTree: data.taprootTree
 })

@@ -113,6 +113,7 @@ export const satisfyTaproot = (work: Work, outputKey: Bytes): ReadonlyArray<Byte
   const known = provider.taproot(outputKey)
   data.taprootInternalKey ??= known?.internalKey
   data.taprootMerkleRoot ??= known?.merkleRoot
+  if (data.taprootTree.length === 0) data.taprootTree = known?.tree ?? []
   for (const leaf of known?.leaves.values() ?? []) {
     if (!data.taprootLeaves.has(leafKey(leaf))) data.taprootLeaves.set(leafKey(leaf), leaf)
   }

@@ -85,7 +85,8 @@ export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> 
     spend: {
       internalKey,
       merkleRoot: root?.hash,
-      leaves: root === undefined ? new Map() : spendLeaves(root, (output[0] ?? 0) & 1, internalKey)
+      leaves: root === undefined ? new Map() : spendLeaves(root, (output[0] ?? 0) & 1, internalKey),
+      tree: leaves
     }
   }
 }

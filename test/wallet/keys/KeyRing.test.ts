@@ -261,6 +261,26 @@ describe("a key ring with imports", () => {
     }))
 })
 
+describe("a range that is imported again", () => {
+  const at = (range: readonly [number, number], internal = false) =>
+    request(`wpkh(${MASTER}/*)`, { active: true, range, internal })
+
+  it.effect("begins at its new first index, unless addresses of it were given out", () =>
+    Effect.gen(function*() {
+      const start = imported(yield* about, at([5, 10]))
+      const wider = imported(start, at([0, 20]))
+      assert.strictEqual(wider.imports[0]?.next, 0)
+      const ring = yield* KeyRing.make(start, 3)
+      yield* ring.add(wider.imports[0] ?? assert.fail())
+      assert.strictEqual(taken(ring, "bech32").own.path, "m/0")
+      const used = ring.save(wider)
+      const again = imported(used, at([0, 30], true))
+      assert.strictEqual(again.imports[0]?.next, 1, "no address is given out twice")
+      yield* ring.add(again.imports[0] ?? assert.fail())
+      assert.strictEqual(taken(ring, "bech32", true).own.path, "m/1")
+    }))
+})
+
 describe("prepareImport", () => {
   const reason = (document: WalletDocument, each: ImportRequest): readonly [string, string] =>
     Either.match(prepareImport(document, each, undefined), {
@@ -318,13 +338,15 @@ describe("prepareImport", () => {
     Effect.gen(function*() {
       const seeded = yield* about
       const key = (steps: number) => `[00000000${"/0".repeat(steps)}]${WIF}`
-      const text = (last: number) => `wsh(multi(1,${[...Array.from({ length: 16 }, () => key(255)), key(last)]}))`
-      const longest = imported(seeded, request(text(254)))
-      assert.strictEqual(longest.imports[0]?.descriptor.length, 9_999)
-      assert.include(encodeDocument(longest), "[00000000/0/0")
-      assert.deepStrictEqual(reason(seeded, request(text(255))), [
+      const keys = Array.from({ length: 273 }, () => key(255)).join()
+      const text = (last: number) => `tr(${WIF},multi_a(1,${keys},${key(last)}))`
+      const length = (last: number) => imported(seeded, request(text(last))).imports[0]?.descriptor.length ?? 0
+      const most = Math.floor((160_000 - length(0)) / 2)
+      assert.include([159_999, 160_000], length(most))
+      assert.include(encodeDocument(imported(seeded, request(text(most)))), "[00000000/0/0")
+      assert.deepStrictEqual(reason(seeded, request(text(most + 1))), [
         "descriptor",
-        "Descriptor is too long: it may have 10000 characters"
+        "Descriptor is too long: it may have 160000 characters"
       ])
     }))
 

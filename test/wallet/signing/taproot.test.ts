@@ -86,7 +86,7 @@ describe.skipIf(!hasShared)("the vectors of BIP 341", () => {
         const root = merkleRoot === null ? undefined : hex(merkleRoot)
         assert.strictEqual(toHex(tweakedKey(privateKey, root ?? new Uint8Array(0))), intermediary.tweakedPrivkey)
         const outputKey = spent[txinIndex]?.script.subarray(2) ?? assert.fail()
-        const spend = { internalKey: hex(intermediary.internalPubkey), merkleRoot: root, leaves: new Map() }
+        const spend = { internalKey: hex(intermediary.internalPubkey), merkleRoot: root, leaves: new Map(), tree: [] }
         const provider = makeProvider({
           keys: [{ privateKey, compressed: true }],
           taproot: [{ outputKey, spend }]

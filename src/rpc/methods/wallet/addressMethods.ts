@@ -22,7 +22,16 @@ import { int32, optional, refined, string, withDefault } from "../../method/para
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
-import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
+import {
+  ensureUnlocked,
+  label,
+  LOCKED,
+  NO_KEYS,
+  USED_UP,
+  walletError,
+  type WalletFailure,
+  walletMethod
+} from "./walletContext.ts"
 import { isChangeScript } from "./walletTransactions.ts"
 
 /** Methods for addresses and their labels (reference/rpc.md 3.9). */
@@ -55,7 +64,12 @@ const newLabel = (description: string) => refined(label(description), (text) => 
 
 const noneOf = (type: AddressType): string => `Error: No ${type} addresses available.`
 
-const ADDRESS_ERRORS = [`-5 Unknown address type '<x>'`, `-4 ${NO_KEYS}`, "-12 Error: No <type> addresses available."]
+const ADDRESS_ERRORS = [
+  `-5 Unknown address type '<x>'`,
+  `-4 ${NO_KEYS}`,
+  "-12 Error: No <type> addresses available.",
+  `-12 ${USED_UP}`
+]
 
 /** The error for a missing address type: the wallet has no key at all, or none for this type. */
 const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError =>
@@ -335,13 +349,16 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const keypoolrefill = make({
     name: "keypoolrefill",
-    summary: "Has no effect: svcd derives addresses on demand and watches enough of them ahead.",
+    summary: "Derives the keys of hardened ranges (`/*h`) that the wallet lacked while it was locked. " +
+      "All others are derived on demand, and enough of them are watched ahead.",
     params: { newsize: optional(int32("Ignored.")) },
     results: [{ schema: Result.nothing("") }],
     examples: [[]],
-    errors: ["-8 Invalid parameter, expected valid size."],
-    handler: ({ newsize = 0 }) =>
-      newsize < 0 ? RpcError.invalidParameter("Invalid parameter, expected valid size.") : Effect.succeed(null)
+    errors: ["-8 Invalid parameter, expected valid size.", `-13 ${LOCKED}`],
+    handler: ({ newsize = 0 }, wallet) =>
+      newsize < 0
+        ? RpcError.invalidParameter("Invalid parameter, expected valid size.")
+        : Effect.as(Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill), null)
   })
 
   return [

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { descriptorChecksum } from "../../../protocol/descriptor/descriptor.ts"
+import { LONGEST_DESCRIPTOR } from "../../../wallet/keys/WalletDocument.ts"
 import type { WalletKeys } from "../../../wallet/keys/WalletKeys.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
@@ -12,7 +13,7 @@ import { array, boolean, json, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { type Read, readOf, RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { storageError } from "../errors.ts"
-import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
+import { bounded, MAX_LABEL } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
 /** Methods for the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
@@ -88,7 +89,7 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): Read<Imp
     const range = request.get("range")
     const nextIndex = request.get("next_index")
     return {
-      descriptor: yield* readOf(bounded(yield* textOf(descriptor), MAX_TEXT, "descriptor")),
+      descriptor: yield* readOf(bounded(yield* textOf(descriptor), LONGEST_DESCRIPTOR, "descriptor")),
       timestamp,
       active: (yield* booleanOf(request.get("active"))) ?? false,
       internal: yield* booleanOf(request.get("internal")),

@@ -104,7 +104,7 @@ const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresse
 
 /** The error for a name without a destination, when the wallet has no key for a new address. */
 export const nameError = (failure: NameFailure): NameFailure | RpcError =>
-  failure._tag === "InvalidWalletRequest" && failure.code === "no-keys"
+  failure._tag === "InvalidWalletRequest" && (failure.code === "no-keys" || failure.code === "no-change")
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })
     : failure
 

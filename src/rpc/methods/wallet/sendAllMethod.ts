@@ -106,7 +106,7 @@ const worthSpending = (
   coins: ReadonlyArray<WalletCoin>,
   feeRate: number
 ): Effect.Effect<ReadonlyArray<WalletCoin>> =>
-  Effect.map(providerFor(wallet, coins.map(({ own }) => own.script)), (provider) =>
+  Effect.map(providerFor(wallet), (provider) =>
     coins.filter(({ output }) => {
       const weight = estimateInputWeight(output.script, provider)
       return weight === undefined || feeOf(feeRate, virtualSize(weight)) <= output.value

@@ -3,10 +3,10 @@ import { Chain } from "../../../chain/Chain.ts"
 import { ChainCoins } from "../../../chain/ChainCoins.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { decodeAddress } from "../../../protocol/address.ts"
-import { type Bytes, toHex } from "../../../protocol/bytes.ts"
+import { toHex } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
-import { isFinalInput, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
-import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
+import { isFinalInput, type Psbt } from "../../../protocol/psbt/Psbt.ts"
+import { outpointKey, prevoutTxid } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
 import { joined, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
@@ -25,7 +25,6 @@ import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTr
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { readHashType, SIGHASH_PARAM } from "../transactionParams.ts"
 import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
-import { publicKnowledge } from "./walletPsbt.ts"
 
 /** Methods that sign with the keys of a wallet (reference/rpc.md 3.4, 3.9). */
 
@@ -53,17 +52,6 @@ const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
     return transaction === undefined ? input : { ...input, nonWitnessUtxo: transaction }
   })
 })
-
-const spentBy = (psbt: Psbt, input: PsbtInput, n: number): TransactionOutput | undefined => {
-  const prevout = psbt.transaction.inputs[n]?.prevout
-  return input.witnessUtxo ??
-    (prevout === undefined ? undefined : input.nonWitnessUtxo?.outputs[prevoutIndex(prevout)])
-}
-
-const scriptsOf = (psbt: Psbt): ReadonlyArray<Bytes> => [
-  ...psbt.inputs.flatMap((input, n) => spentBy(psbt, input, n)?.script ?? []),
-  ...psbt.transaction.outputs.map(({ script }) => script)
-]
 
 export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain | ChainCoins | Mempool> =
   Effect.gen(
@@ -122,8 +110,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
               const key = outpointKey(prevout)
               return given.outputs.get(key) ?? known.get(key)
             })
-            const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
-            const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
+            const provider = joined(yield* signerOf(wallet), wallet.keys.knowledge)
             return yield* signedJson(
               yield* inTurns(turns, signTransactionSteps(transaction, coins, { provider, hashType })),
               coins
@@ -154,7 +141,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             const hashType = yield* readHashType(sighashtype)
             if (sign) yield* ensureUnlocked(wallet)
             const filled = withOwnTransactions(wallet, decoded)
-            const knowledge = publicKnowledge(wallet, scriptsOf(filled))
+            const { knowledge } = wallet.keys
             const all = sign ? joined(yield* signerOf(wallet), knowledge) : knowledge
             const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
             const signed = yield* inTurns(turns, signPsbtSteps(filled, provider, { hashType, finalize }))

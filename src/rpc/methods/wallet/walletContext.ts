@@ -96,6 +96,7 @@ export const WRONG_PASSPHRASE = "Error: The wallet passphrase entered was incorr
 export const SCANNING = "Wallet is currently rescanning. Abort existing rescan or wait."
 export const UNKNOWN_TRANSACTION = "Invalid or non-wallet transaction id"
 export const NO_KEYS = "Error: This wallet has no available keys"
+export const USED_UP = "Error: Keypool ran out, please call keypoolrefill first"
 export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
 export const INSUFFICIENT = "Insufficient funds"
 
@@ -118,6 +119,8 @@ const REQUEST_ERRORS: Readonly<
   Record<InvalidWalletRequest["code"], { readonly code: number; readonly message?: string }>
 > = {
   "no-keys": { code: RPC_CODE.wallet, message: NO_KEYS },
+  "no-change": { code: RPC_CODE.wallet },
+  "used-up": { code: RPC_CODE.keypoolRanOut, message: USED_UP },
   "address-type": { code: RPC_CODE.keypoolRanOut },
   descriptor: { code: RPC_CODE.invalidAddressOrKey },
   checksum: { code: RPC_CODE.invalidAddressOrKey },

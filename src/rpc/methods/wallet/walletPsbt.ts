@@ -2,54 +2,22 @@ import * as Effect from "effect/Effect"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { txidKey } from "../../../protocol/keys.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
-import { type KeyOrigin, type PsbtInput, psbtOf, withoutSignatures } from "../../../protocol/psbt/Psbt.ts"
+import { type PsbtInput, psbtOf, withoutSignatures } from "../../../protocol/psbt/Psbt.ts"
 import { witnessVersion } from "../../../protocol/script.ts"
 import { prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
-import { HARDENED } from "../../../wallet/keys/hd.ts"
-import type { OwnScript } from "../../../wallet/keys/WalletKeys.ts"
 import type { Funded } from "../../../wallet/payments/WalletPayments.ts"
 import { SigningContext } from "../../../wallet/signing/SigningContext.ts"
-import {
-  joined,
-  makeProvider,
-  NO_PROVIDER,
-  type SigningProvider,
-  withoutKeys
-} from "../../../wallet/signing/SigningProvider.ts"
+import { joined, NO_PROVIDER, type SigningProvider, withoutKeys } from "../../../wallet/signing/SigningProvider.ts"
 import { type SignedPsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 
 /** PSBTs that the wallet makes, with all its data. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
 
-/** `m/44h/7h/0h/0/0` as child numbers. */
-const childNumbers = (path: string): ReadonlyArray<number> =>
-  path.split("/").slice(1).map((step) => Number.parseInt(step, 10) + (/[h']$/.test(step) ? HARDENED : 0))
-
-const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined =>
-  masterFingerprint === undefined || path === undefined
-    ? undefined
-    : { fingerprint: masterFingerprint, path: childNumbers(path) }
-
-/** The wallet's public data for scripts, locked or not. */
-export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
-  const owned = scripts.flatMap((script) => wallet.keys.own(script) ?? [])
-  return makeProvider({
-    pubkeys: owned.flatMap(({ publicKey }) => publicKey ?? []),
-    scripts: owned.flatMap(({ redeemScript, witnessScript }) =>
-      [redeemScript, witnessScript].filter((script) => script !== undefined)
-    ),
-    origins: owned.flatMap((own) => {
-      const origin = originOf(own)
-      return own.publicKey === undefined || origin === undefined ? [] : [{ pubkey: own.publicKey, origin }]
-    })
-  })
-}
-
-/** The wallet's data for scripts, with private keys if they are available. */
-export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>
+/** The wallet's data for signing, with private keys if they are available. */
+export const providerFor = (wallet: Wallet): Effect.Effect<SigningProvider> =>
   Effect.map(
     Effect.catchAll(wallet.keys.signer, () => Effect.succeed(NO_PROVIDER)),
-    (signer) => joined(signer, publicKnowledge(wallet, scripts))
+    (signer) => joined(signer, wallet.keys.knowledge)
   )
 
 const inputOf = (
@@ -77,8 +45,7 @@ export const walletPsbt = (
   { derivations, sign }: Filling
 ): Effect.Effect<SignedPsbt> =>
   Effect.gen(function*() {
-    const scripts = [...coins, ...transaction.outputs].map(({ script }) => script)
-    const known = yield* providerFor(wallet, scripts)
+    const known = yield* providerFor(wallet)
     const told = derivations ? known : { ...known, origin: () => undefined }
     const empty = psbtOf(withoutSignatures(transaction))
     const inputs = empty.inputs.map((input, index) => {

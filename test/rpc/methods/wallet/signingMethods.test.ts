@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { regtestParams } from "../../../../src/consensus/params.ts"
 import { mineParent, minimalAuxpow, parentCoinbase } from "../../../../src/mempool/mining/minimalAuxpow.ts"
 import { encodeAddress, scriptOf } from "../../../../src/protocol/address.ts"
@@ -9,6 +9,10 @@ import { regtest } from "../../../../src/protocol/networks.ts"
 import { psbtOf } from "../../../../src/protocol/psbt/Psbt.ts"
 import { makeTransaction, NO_WITNESS, outpoint } from "../../../../src/protocol/transaction.ts"
 import { InvalidWalletRequest, WalletWatchOnly } from "../../../../src/wallet/errors.ts"
+import { withChecksum } from "../../../../src/wallet/keys/descriptors.ts"
+import { prepareImport } from "../../../../src/wallet/keys/importDescriptor.ts"
+import { KeyRing } from "../../../../src/wallet/keys/KeyRing.ts"
+import { emptyDocument } from "../../../../src/wallet/keys/WalletDocument.ts"
 import { verifyMessage } from "../../../../src/wallet/signing/message.ts"
 import { parsePsbt, psbtText } from "../../../../src/wallet/signing/psbtText.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
@@ -54,6 +58,46 @@ const holder = (overrides: WalletMembers = {}) =>
 const locked = holder({ encryption: () => "locked" })
 const watching = holder({ hasPrivateKeys: false, signer: new WalletWatchOnly() })
 const LOCKED = { code: -13, message: "Error: Please enter the wallet passphrase with walletpassphrase first." }
+
+describe("walletprocesspsbt of a watch-only wallet", () => {
+  it.effect("adds the keys, leaves, origins and trees of taproot inputs and outputs", () =>
+    Effect.gen(function*() {
+      const [inner, leaf] = [pubkeyOf(secretOf(7)), pubkeyOf(secretOf(8))].map((key) => toHex(key.subarray(1)))
+      const document = emptyDocument({ network: "regtest", createdAt: 1, privateKeys: false })
+      const imported = prepareImport(document, {
+        descriptor: withChecksum(`tr(${inner},{pk(${leaf}),pk(${inner})})`),
+        label: undefined,
+        timestamp: 0,
+        active: false,
+        internal: false,
+        range: undefined,
+        nextIndex: undefined
+      }, undefined)
+      const ring = yield* KeyRing.make(Either.getOrThrow(imported).change(document))
+      const [own = assert.fail()] = ring.all()
+      const credit = makeTransaction({ ...CREDIT, outputs: [{ value: 1e8, script: own.script }] })
+      const spend = makeTransaction({
+        ...SPEND,
+        inputs: SPEND.inputs.map((each) => ({ ...each, prevout: outpoint(credit.txid, 0) })),
+        outputs: [{ value: 99_000_000, script: own.script }]
+      })
+      const { wallet } = fakeWallet(
+        { hasPrivateKeys: false, signer: new WalletWatchOnly(), knowledge: ring.signer(undefined) },
+        { scripts: [own], transactions: [walletTx(credit)] }
+      )
+      yield* run(wallet, ({ on }) =>
+        Effect.gen(function*() {
+          const { value } = yield* on().call("walletprocesspsbt", psbtText(psbtOf(spend)))
+          const parsed = parsePsbt(Object(value).psbt)
+          const { inputs: [input], outputs: [output] } = "error" in parsed ? assert.fail(parsed.error) : parsed.psbt
+          assert.strictEqual(toHex(input?.taprootInternalKey ?? EMPTY), inner)
+          assert.strictEqual(input?.taprootLeaves.size, 2)
+          assert.strictEqual(input?.taprootOrigins.size, 2)
+          assert.strictEqual(toHex(output?.taprootInternalKey ?? EMPTY), inner)
+          assert.deepStrictEqual(output?.taprootTree.map(({ depth }) => depth), [1, 1])
+        }))
+    }))
+})
 
 describe("signmessage", () => {
   const address = ownScript(1).address ?? ""

@@ -56,7 +56,8 @@ const refusedValue = (ast: AST.AST, actual: unknown, { isMember, label }: Place)
   const expected = AST.getAnnotation<JsonType>(ExpectedId)(ast)
   const type = isJson(actual) ? typeOf(actual) : undefined
   if (expected._tag === "Some" && type !== undefined && type !== expected.value) {
-    return isMember
+    // Upstream `RPCTypeCheckObj` lets null pass; the reader of the value refuses it, and does not know the name.
+    return isMember && type !== "null"
       ? RpcError.wrongFieldType(label, { actual: type, expected: expected.value })
       : RpcError.wrongType({ actual: type, expected: expected.value })
   }

@@ -104,7 +104,7 @@ const WEIGHT_PER_BYTE = 4
 const WITNESS_MARKER_SIZE = 1
 
 /** The problem of a request, independent of the coins. */
-const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | undefined => {
+const refusalOf = ({ dustRate, feeRate, preset, request }: FundInput): InvalidWalletRequest | undefined => {
   const { changePosition, outputs, subtractFeeFrom = [] } = request
   if (outputs.length === 0) return invalid("too-small", TEXTS.noOutputs)
   for (const output of outputs) {
@@ -112,6 +112,11 @@ const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | und
     if (isDust(output, dustRate)) return invalid("too-small", TEXTS.dust)
   }
   if (subtractFeeFrom.some((i) => outputs[i] === undefined)) return invalid("range", TEXTS.feePayer)
+  // Nothing to pay for: a transaction needs an input.
+  const isFree = feeRate === 0 || subtractFeeFrom.length > 0
+  if (preset.length === 0 && isFree && outputs.every(({ value }) => value === 0)) {
+    return invalid("too-small", TEXTS.noInputs)
+  }
   const inRange = changePosition === undefined || changePosition >= 0 && changePosition <= outputs.length
   return inRange ? undefined : invalid("range", TEXTS.changePosition)
 }
@@ -177,7 +182,6 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
   if (request.addInputs === false) return invalid("too-large", TEXTS.notCovered)
   const available = valueOf([...preset, ...candidates])
   if (target.subtractFeeFrom.length > 0 || available < needed) return new FundsMissing({ needed, available })
-  if (needed === 0 && available === 0 && target.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
   return new FundsMissing({
     needed,
     available: effectiveTotal([...preset, ...candidates], target.feeRate),

@@ -139,9 +139,8 @@ const wasteOf = ({ costOfChange, longTermRate, preset, target }: SelectionReques
 const contest = (frame: Frame): ReadonlyArray<Funding> => {
   const { costOfChange, longTermRate, random, target } = frame.request
   const { draw, weightWithChange } = frame
-  const changeless = target.subtractFeeFrom.length > 0
-    ? undefined
-    : branchAndBound({ ...draw, tolerance: costOfChange })
+  // Where the recipients pay the fee, an excess would be the sender's: only the exact sum goes without change.
+  const changeless = branchAndBound({ ...draw, tolerance: target.subtractFeeFrom.length > 0 ? 0 : costOfChange })
   const roomy = { ...draw, target: draw.target + costOfChange + USEFUL_CHANGE, maxWeight: weightWithChange }
   const few = target.feeRate > HIGH_RATE * longTermRate ? largestFirst(roomy) : undefined
   return [changeless, singleRandomDraw(roomy, random), few].flatMap((chosen) => settled(frame, chosen))

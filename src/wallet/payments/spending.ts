@@ -170,7 +170,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
         const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
         if (taken !== undefined && !usesChange) spare.set(type, taken)
         if (usesChange && script === undefined) {
-          return yield* new InvalidWalletRequest({ code: "no-keys", reason: NO_CHANGE_ADDRESS })
+          return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
         if (rules.rejectLongChains && isTooLongChain(parts.mempool, drafted.transaction)) {

@@ -50,6 +50,26 @@ const signedVsize = (draft: FundedDraft, input: FundInput): number => {
 }
 
 describe("fundTransaction", () => {
+  it("spends coins of exactly the sum without change, also where the recipient pays the fee", () => {
+    const candidates = [1, 2, 3].map((id) => segwit(id, 1e8))
+    for (let seed = 1; seed <= 8; seed++) {
+      const request = { outputs: [{ value: 2e8, script: P2WPKH }], subtractFeeFrom: [0] }
+      const { changePosition, coins } = funded(
+        inputOf(request, candidates, { longTermRate: 10_000, random: seeded(seed) })
+      )
+      assert.deepStrictEqual([coins.length, changePosition], [2, -1])
+    }
+  })
+
+  it("refuses a payment of nothing for nothing, which would have no input", () => {
+    const nothing = { outputs: [{ value: 0, script: Uint8Array.of(0x6a) }] }
+    const reason = "Transaction requires one destination of non-zero value, a non-zero feerate, or a pre-selected input"
+    const coins = [segwit(1, 1e8)]
+    assert.deepInclude(refused(inputOf(nothing, coins, { feeRate: 0 })), { code: "too-small", reason })
+    assert.lengthOf(funded(inputOf(nothing, [], { feeRate: 0, preset: coins })).coins, 1)
+    assert.lengthOf(funded(inputOf(nothing, coins)).coins, 1)
+  })
+
   it("pays, leaves change, and pays exactly the fee for the signed size", () => {
     const draft = funded(inputOf({}, [legacy(1, 50_000_000)]))
     // 226 bytes: a transaction with one such input and two such outputs.

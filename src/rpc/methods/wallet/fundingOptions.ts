@@ -12,6 +12,7 @@ import {
   int32,
   int64,
   json,
+  notNull,
   optional,
   type Param,
   string
@@ -25,9 +26,12 @@ import { INPUT_WEIGHTS, SOLVING_DATA } from "./solvingData.ts"
 
 const ADD_INPUTS = "Whether to add coins of the wallet if the given inputs are not enough."
 
-const CHANGE_ADDRESS = optional(string("Address for change."), "a fresh address of the wallet")
-const CHANGE_POSITION = optional(int32("Index of the change output."), "random")
-const LOCK_UNSPENTS = optional(boolean("Whether to lock the chosen coins."), "false")
+/** `null` is a value of the wrong type, as upstream, which asks only whether the option is there. */
+const option = <A>(param: Param<A>, text = ""): Param<A | undefined> => notNull(optional(param, text))
+
+const CHANGE_ADDRESS = option(string("Address for change."), "a fresh address of the wallet")
+const CHANGE_POSITION = option(int32("Index of the change output."), "random")
+const LOCK_UNSPENTS = option(boolean("Whether to lock the chosen coins."), "false")
 const INCLUDE_WATCHING = optional(boolean("No effect."), "false")
 
 const FEE_PAYERS = optional(
@@ -36,19 +40,19 @@ const FEE_PAYERS = optional(
 )
 
 const CHOICE_OF_COINS = {
-  include_unsafe: optional(boolean("Whether unconfirmed coins from others may be spent."), "false"),
-  minconf: optional(int32("Minimum confirmations of added coins."), "0"),
-  maxconf: optional(int32("Maximum confirmations of added coins."))
+  include_unsafe: option(boolean("Whether unconfirmed coins from others may be spent."), "false"),
+  minconf: option(int32("Minimum confirmations of added coins."), "0"),
+  maxconf: option(int32("Maximum confirmations of added coins."))
 }
 
-const CHANGE_TYPE = optional(
+const CHANGE_TYPE = option(
   string("Type of the change address: legacy, p2sh-segwit, bech32 or bech32m."),
   "the node's setting"
 )
 
-const MAX_TX_WEIGHT = optional(int32("Maximum weight of the transaction."), String(MAX_STANDARD_WEIGHT))
+const MAX_TX_WEIGHT = option(int32("Maximum weight of the transaction."), String(MAX_STANDARD_WEIGHT))
 
-const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
+const REPLACEABLE = option(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
 
 export const FEE_OPTIONS = {
   conf_target: CONF_TARGET,
@@ -65,12 +69,12 @@ const OLD_STYLE_OPTIONS = {
   includeWatching: INCLUDE_WATCHING,
   lockUnspents: LOCK_UNSPENTS,
   fee_rate: FEE_RATE,
-  feeRate: optional(amount("Fee rate in NMC per 1000 virtual bytes."), "by estimate"),
+  feeRate: option(amount("Fee rate in NMC per 1000 virtual bytes."), "by estimate"),
   subtractFeeFromOutputs: FEE_PAYERS
 }
 
 export const FUND_OPTIONS = {
-  add_inputs: optional(boolean(ADD_INPUTS), "true"),
+  add_inputs: option(boolean(ADD_INPUTS), "true"),
   ...OLD_STYLE_OPTIONS,
   input_weights: INPUT_WEIGHTS,
   max_tx_weight: MAX_TX_WEIGHT,
@@ -78,7 +82,7 @@ export const FUND_OPTIONS = {
 }
 
 export const FUND_PSBT_OPTIONS = {
-  add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
+  add_inputs: option(boolean(ADD_INPUTS), "true without inputs"),
   ...OLD_STYLE_OPTIONS,
   max_tx_weight: MAX_TX_WEIGHT,
   ...FEE_OPTIONS
@@ -101,7 +105,7 @@ export const withoutOutdated = <A>(options: Param<A>): Param<A> =>
 
 /** Options of `send` for the choice of coins and change. */
 export const SEND_FUNDING_OPTIONS = {
-  add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
+  add_inputs: option(boolean(ADD_INPUTS), "true without inputs"),
   ...CHOICE_OF_COINS
 }
 

@@ -98,6 +98,22 @@ describe("fundrawtransaction", () => {
       )
     }))
 
+  it.effect("refuses null for an option, which is not the same as no option", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* paymentsOf(payingWallet([10 * COIN]))
+      const wrong = (type: string) => invalid(-3, `JSON value of type null is not of expected type ${type}`)
+      for (
+        const [name, type] of [["change_type", "string"], ["changeAddress", "string"], [
+          "lockUnspents",
+          "bool"
+        ]] as const
+      ) assert.deepInclude(yield* refusal("fundrawtransaction", PLAIN, { [name]: null }), wrong(type))
+      assert.deepInclude(
+        yield* refusal("walletcreatefundedpsbt", [], [{ [ADDRESS]: 1 }], 0, { minconf: null }),
+        wrong("number")
+      )
+    }))
+
   it.effect("adds inputs and change, and signs nothing", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])

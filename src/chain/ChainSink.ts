@@ -100,7 +100,8 @@ const submit = ({ state, writer }: ChainParts, block: Block): Effect.Effect<Subm
       return accepted
     }
     if (accepted.type === "known") return { type: "duplicate" }
-    if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
+    // Also for a pruned or lost block of the active chain, which is stored again: it was judged before.
+    if (!verdicts.has(accepted.id)) return { type: "inconclusive" }
     const reject = verdicts.get(accepted.id)
     return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
   })).pipe(

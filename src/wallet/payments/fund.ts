@@ -163,9 +163,13 @@ const selectionOf = (input: FundInput): SelectionRequest => {
   }
 }
 
+/** Weight of a transaction besides its inputs, as upstream counts it. */
+const frameWeight = (outputs: ReadonlyArray<TransactionOutput>): number =>
+  weightWithoutInputs(outputs, 1, false) + WITNESS_MARKER_SIZE * WEIGHT_PER_BYTE
+
 /** Why no selection fits the weight limit. The inputs' count and the marker of a witness take two bytes. */
 const tooHeavy = ({ candidates, changeWeight, maxWeight, preset, target }: SelectionRequest): InvalidWalletRequest => {
-  const left = maxWeight - weightWithoutInputs(target.outputs, 1, false) - WITNESS_MARKER_SIZE * WEIGHT_PER_BYTE
+  const left = maxWeight - frameWeight(target.outputs)
   if (left <= 0) return invalid("too-large", TEXTS.outputsTooHeavy)
   if (left < changeWeight) return invalid("too-large", TEXTS.changeTooHeavy)
   const both = preset.length > 0 && candidates.length > 0
@@ -185,7 +189,7 @@ const shortage = (selection: SelectionRequest, { request }: FundInput): Refused 
   return new FundsMissing({
     needed,
     available: effectiveTotal([...preset, ...candidates], target.feeRate),
-    fee: feeOfWeight({ feeRate: target.feeRate, weight: weightWithoutInputs(target.outputs, 1, false) })
+    fee: feeOfWeight({ feeRate: target.feeRate, weight: frameWeight(target.outputs) })
   })
 }
 

@@ -140,6 +140,19 @@ describe("pruning", () => {
         }))
     }))
 
+  it.scoped("a pruned block that is submitted is stored again, without a verdict", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const last = yield* pruned(directory)
+      yield* run(directory, MANUAL, (chain) =>
+        Effect.gen(function*() {
+          const block = source.blockAt(last)
+          assert.strictEqual((yield* chain.sink.submit(block)).type, "inconclusive")
+          assert.deepStrictEqual((yield* chain.block(block.hash)).bytes, block.bytes)
+          assert.strictEqual((yield* chain.sink.submit(block)).type, "duplicate")
+        }))
+    }))
+
   it.scoped("a pruned directory is refused without -prune, and starts from genesis if its chain state is gone", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory

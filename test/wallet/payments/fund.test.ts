@@ -110,9 +110,9 @@ describe("fundTransaction", () => {
       _tag: "FundsMissing",
       needed: 1_000_000,
       available: 1_000_000 - 14_800,
-      fee: feeOf(RATE, 44)
+      fee: feeOf(RATE, 45)
     })
-    assert.strictEqual(exact.message, "0.00019200 NMC are missing")
+    assert.strictEqual(exact.message, "0.00019300 NMC are missing")
     assert.strictEqual(refused(inputOf({}, []))._tag, "FundsMissing")
     assert.strictEqual(refused(inputOf({}, [legacy(1, 1_019_199)]))._tag, "FundsMissing")
     assert.strictEqual(funded(inputOf({}, [legacy(1, 1_019_200)])).fee, 19_200)

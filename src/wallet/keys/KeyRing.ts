@@ -89,6 +89,8 @@ export class KeyRing {
   /** By the x coordinate of the output key. */
   private readonly taproot = new Map<string, TaprootSpendData>()
   private secrets: () => Secrets | undefined = () => undefined
+  /** Receiving addresses up to one that was paid without being given out here: they need a place in the address book. */
+  private readonly unlisted = new Set<string>()
 
   private constructor(document: WalletDocument, lookahead: number) {
     this.network = networks[document.network]
@@ -196,8 +198,28 @@ export class KeyRing {
   markUsed(script: Bytes): boolean {
     const watched = this.find(script)
     if (watched === undefined || !watched.chain.ranged || watched.index < watched.chain.next) return false
-    watched.chain.next = watched.index + 1
-    return this.extend(watched.chain)
+    const { chain, index } = watched
+    // Another copy of the wallet gave them out (upstream `CWallet::AddToWalletIfInvolvingMe`).
+    if (!chain.change && this.givesOut(chain)) {
+      for (let at = chain.next; at <= index; at++) {
+        const address = chain.at(at)?.address
+        if (address !== undefined) this.unlisted.add(address)
+      }
+    }
+    chain.next = index + 1
+    return this.extend(chain)
+  }
+
+  /** The labels of a document, with empty ones for addresses that were paid without being given out. */
+  private listed(labels: WalletDocument["labels"]): WalletDocument["labels"] {
+    if (this.unlisted.size === 0) return labels
+    const known = new Set(labels.map(({ address }) => address))
+    const missing = [...this.unlisted].filter((address) => !known.has(address))
+    if (missing.length > 0) {
+      return [...labels, ...missing.map((address) => ({ address, label: "", purpose: "receive" as const }))]
+    }
+    this.unlisted.clear()
+    return labels
   }
 
   /** Writes into a document which addresses are given out or used. It never makes an address unused again. */
@@ -211,6 +233,7 @@ export class KeyRing {
     }
     return {
       ...document,
+      labels: this.listed(document.labels),
       accounts: document.accounts.map((account) => ({
         ...account,
         receive: Math.max(account.receive, accounts.get(`${account.purpose}/0`) ?? 0),

@@ -65,9 +65,9 @@ export const externalCoin = (
 export const weighRequested = (
   coin: WalletCoin,
   external: ExternalInputs | undefined,
-  knowledge: SigningProvider
+  { knowledge, signer }: { readonly knowledge: SigningProvider; readonly signer: "wallet" | "other" }
 ): WeighedCoin | undefined => {
-  const size = estimateInput(coin.output.script, knowledge)
+  const size = estimateInput(coin.output.script, knowledge, signer)
   const weight = external?.weights.get(coin.outpoint) ?? size?.weight
   if (weight === undefined) return undefined
   return { coin, weight, ...(size === undefined ? {} : { witness: size.witness > 0 }) }

@@ -68,12 +68,13 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     /** Change addresses that were taken and not used. */
     const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
+    const signs = file.document.privateKeys ? "wallet" : "other"
 
     const bumpFee = (coins: ReadonlyArray<WalletCoin>, feeRate: number): number =>
       bumpFeeOf(mempool, coins.flatMap(({ height, txid }) => height === undefined ? txidKey(txid) : []), feeRate)
 
     const weigh = (coin: WalletCoin, feeRate: number): WeighedCoin | undefined => {
-      const weight = estimateInputWeight(coin.output.script, knowledge)
+      const weight = estimateInputWeight(coin.output.script, knowledge, signs)
       if (weight === undefined) return undefined
       return coin.height === undefined
         ? { coin, weight, chain: chainShare(mempool, txidKey(coin.txid)), bump: bumpFee([coin], feeRate) }
@@ -108,7 +109,7 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           if (coin === undefined || coin.expired) return yield* missing(outpoint)
           const isFree = own === undefined || ledger.isUnspent(outpoint) || released?.has(outpoint) === true
           if (!isFree && !isReplaceable(outpoint, external)) return yield* missing(outpoint)
-          const weighed = weighRequested(coin, external, known)
+          const weighed = weighRequested(coin, external, { knowledge: known, signer: signs })
           if (weighed === undefined) {
             return yield* new InvalidWalletRequest({ code: "unsolvable", reason: unsolvable(coin) })
           }

@@ -123,6 +123,15 @@ const DUMMY_ECDSA: Bytes = concat(
   Uint8Array.of(Sighash.ALL)
 )
 
+/** A signature of a signer that does not look for a small r: a zero precedes r. */
+const LONGEST_ECDSA: Bytes = concat(
+  Uint8Array.of(0x30, 2 * SCALAR_SIZE + 5, 0x02, SCALAR_SIZE + 1, 0, 0x80),
+  new Uint8Array(SCALAR_SIZE - 1),
+  Uint8Array.of(0x02, SCALAR_SIZE, 0x01),
+  new Uint8Array(SCALAR_SIZE - 1),
+  Uint8Array.of(Sighash.ALL)
+)
+
 const DUMMY_SCHNORR: Bytes = new Uint8Array(64)
 
 /** Creates placeholder signatures for size estimates: every key signs, and every input is spendable. */
@@ -133,3 +142,6 @@ export const DUMMY_CREATOR: SignatureCreator = {
   allowsAfter: () => true,
   allowsOlder: () => true
 }
+
+/** The same with the longest signatures, for inputs that another program signs. */
+export const LONGEST_CREATOR: SignatureCreator = { ...DUMMY_CREATOR, ecdsa: () => LONGEST_ECDSA }

@@ -2,7 +2,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { compactSizeLength } from "../../protocol/Writer.ts"
 import { produceSignature } from "./produce.ts"
-import { DUMMY_CREATOR } from "./SignatureCreator.ts"
+import { DUMMY_CREATOR, LONGEST_CREATOR } from "./SignatureCreator.ts"
 import { SignatureData } from "./SignatureData.ts"
 import type { SigningProvider } from "./SigningProvider.ts"
 
@@ -28,16 +28,25 @@ const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
 }
 
 /**
- * Returns the maximum size of an input that spends an output script, with signatures of `signEcdsa`. For taproot it
+ * Returns the maximum size of an input that spends an output script, with signatures of `signEcdsa`, or the longest ones
+ * if another program signs, such as the holder of a watch-only wallet's keys (upstream `CWallet::CanGrindR`). For taproot it
  * assumes a key path spend, for miniscript the shortest way, even if its keys are not the wallet's. `provider` needs
  * public keys and scripts, but no private keys. `undefined` if the provider lacks data.
  */
-export const estimateInput = (script: Bytes, provider: SigningProvider): InputSize | undefined => {
+export const estimateInput = (
+  script: Bytes,
+  provider: SigningProvider,
+  signer: "wallet" | "other" = "wallet"
+): InputSize | undefined => {
   const data = new SignatureData()
-  const solved = produceSignature({ provider, creator: DUMMY_CREATOR, data }, script)
+  const creator = signer === "wallet" ? DUMMY_CREATOR : LONGEST_CREATOR
+  const solved = produceSignature({ provider, creator, data }, script)
   return solved ? sizeOf(data.scriptSig, data.witness) : undefined
 }
 
 /** The weight of an input that spends an output script. */
-export const estimateInputWeight = (script: Bytes, provider: SigningProvider): number | undefined =>
-  estimateInput(script, provider)?.weight
+export const estimateInputWeight = (
+  script: Bytes,
+  provider: SigningProvider,
+  signer: "wallet" | "other" = "wallet"
+): number | undefined => estimateInput(script, provider, signer)?.weight

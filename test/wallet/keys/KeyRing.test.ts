@@ -261,6 +261,29 @@ describe("a key ring with imports", () => {
     }))
 })
 
+describe("an address that is paid, and that another copy of the wallet gave out", () => {
+  it.effect("gets an empty label with those before it, if it is for receiving and active", () =>
+    Effect.gen(function*() {
+      const document = imported(yield* about, request(`wpkh(${MASTER}/*)`, { range: [0, 9] }))
+      const ring = yield* KeyRing.make(document, 3)
+      const at = (path: string) => [...ring.all()].find((own) => own.path === path) ?? assert.fail(path)
+      for (const path of ["m/84h/1h/0h/0/1", "m/84h/1h/0h/1/0", "m/2"]) ring.markUsed(at(path).script)
+      const expected = ["m/84h/1h/0h/0/0", "m/84h/1h/0h/0/1"].map((path) => ({
+        address: at(path).address ?? "",
+        label: "",
+        purpose: "receive" as const
+      }))
+      const saved = ring.save(document)
+      assert.deepStrictEqual(saved.labels, expected)
+      assert.deepStrictEqual(ring.save(saved).labels, expected)
+      const named = {
+        ...document,
+        labels: [{ address: expected[0]?.address ?? "", label: "x", purpose: "receive" as const }]
+      }
+      assert.deepStrictEqual(ring.save(named).labels[0]?.label, "x")
+    }))
+})
+
 describe("a range that is imported again", () => {
   const at = (range: readonly [number, number], internal = false) =>
     request(`wpkh(${MASTER}/*)`, { active: true, range, internal })

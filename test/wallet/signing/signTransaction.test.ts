@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { verifyTransaction } from "../../../src/consensus/verifyInput.ts"
+import { scriptOf } from "../../../src/protocol/address.ts"
 import { type Bytes, EMPTY, equal, toHex } from "../../../src/protocol/bytes.ts"
+import { hash160 } from "../../../src/protocol/hash.ts"
 import { NAME_TX_VERSION } from "../../../src/protocol/nameOperation.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 import { compactSizeLength } from "../../../src/protocol/Writer.ts"
 import { estimateInput } from "../../../src/wallet/signing/estimate.ts"
 import { SIGNING_FLAGS } from "../../../src/wallet/signing/SigningContext.ts"
-import { makeProvider, withoutKeys } from "../../../src/wallet/signing/SigningProvider.ts"
+import { makeProvider, publicKeyOf, withoutKeys } from "../../../src/wallet/signing/SigningProvider.ts"
 import { combineSignatures, signTransaction } from "../../../src/wallet/signing/signTransaction.ts"
 import { keyTriples, prefixes, SIGNING_KINDS, type SigningKind } from "../../support/signingKinds.ts"
 import { coinOf } from "../../support/spending.ts"
@@ -43,6 +45,20 @@ const RUNS = { numRuns: 5 }
  */
 const prefixesOf = (kind: SigningKind) =>
   kind.name === "pk bare" ? FastCheck.constant((script: Bytes): Bytes => script) : prefixes
+
+describe("estimateInput", () => {
+  it("assumes the longest signatures where another program signs", () => {
+    const key = { privateKey: new Uint8Array(32).fill(1), compressed: true }
+    const provider = makeProvider({ keys: [key] })
+    const hash = hash160(publicKeyOf(key))
+    const sizes = (script: Uint8Array) =>
+      (["wallet", "other"] as const).map((signer) => estimateInput(script, provider, signer)?.weight)
+    const [legacy = 0, longLegacy] = sizes(scriptOf({ kind: "pubkeyhash", hash }))
+    assert.strictEqual(longLegacy, legacy + 4)
+    const [segwit = 0, longSegwit] = sizes(scriptOf({ kind: "witness", version: 0, program: hash }))
+    assert.strictEqual(longSegwit, segwit + 1)
+  })
+})
 
 describe("signTransaction", () => {
   for (const kind of SIGNING_KINDS) {

@@ -108,7 +108,7 @@ const worthSpending = (
 ): Effect.Effect<ReadonlyArray<WalletCoin>> =>
   Effect.map(providerFor(wallet), (provider) =>
     coins.filter(({ output }) => {
-      const weight = estimateInputWeight(output.script, provider)
+      const weight = estimateInputWeight(output.script, provider, wallet.keys.hasPrivateKeys ? "wallet" : "other")
       return weight === undefined || feeOf(feeRate, virtualSize(weight)) <= output.value
     }))
 

@@ -13,6 +13,9 @@ import { compareClients } from "../../test/support/lightEquality.ts"
 import { MAINNET_SHAPE, ShapedChain } from "../../test/support/shapedChain.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
 
+// Most answers are that there is no such name, and the stack of an error costs more than the answer.
+Error.stackTraceLimit = 0
+
 interface Source {
   readonly blocks: ReadonlyArray<Block>
   readonly params: ConsensusParams

@@ -50,14 +50,21 @@ interface Run {
 const sum = (stages: ReadonlyArray<Stage>, part: "done" | "of"): number =>
   stages.reduce((total, stage) => total + Math.min(stage[part], stage.of) * stage.weight, 0)
 
-/** Work a millisecond at the end of the samples; `undefined` while there are too few. */
+/**
+ * Work a millisecond at the end of the samples; `undefined` while there are too few. Work comes in steps, so it counts from
+ * one step to another; the time since the last one counts where it is longer than others took.
+ */
 const speedOf = (samples: ReadonlyArray<Sample>): number | undefined => {
   const [first, last] = [samples[0], samples.at(-1)]
   if (first === undefined || last === undefined || last.at - first.at < LEAST) return undefined
   const horizon = last.at - Math.max(LEAST_RECENT, RECENT * (last.at - first.at))
-  // The last sample before the horizon, so that a pause counts.
-  const from = samples.findLast(({ at }) => at <= horizon) ?? first
-  return (last.work - from.work) / (last.at - from.at)
+  const steps = samples.filter(({ work }, i) => i === 0 || work > (samples[i - 1]?.work ?? 0))
+  const start = Math.max(0, steps.findLastIndex(({ at }) => at <= horizon))
+  const [from, to] = [steps[start] ?? first, steps.at(-1) ?? last]
+  const taken = to.at - from.at
+  const waited = last.at - to.at
+  const usual = taken / Math.max(1, steps.length - 1 - start)
+  return (to.work - from.work) / (taken + Math.max(0, waited - usual))
 }
 
 /**

@@ -32,8 +32,13 @@ export const expectedTip = (
     onDemand: noRetargeting
   })
 
+/** What the report reads of a light node. */
+export interface ReportedLight extends Pick<LightNode, "complete" | "params" | "progress"> {
+  readonly chain: { readonly tree: Pick<LightNode["chain"]["tree"], "best" | "time"> }
+}
+
 /** The headers of a light chain, counted from its first one, and the blocks of its window. */
-const stagesOf = ({ chain: { tree }, params, progress }: LightNode, now: UnixTime) =>
+const stagesOf = ({ chain: { tree }, params, progress }: ReportedLight, now: UnixTime) =>
   Effect.map(progress, ({ blocks, headers, of, phase }): ReadonlyArray<Stage> => {
     const root = params.anchors[0]?.height ?? 0
     const expected = expectedTip({ headers, headerTime: tree.time(tree.best()) }, params, now)
@@ -50,7 +55,7 @@ const stagesOf = ({ chain: { tree }, params, progress }: LightNode, now: UnixTim
   })
 
 /** Makes the effect that tells how far a light node is: its forecast counts from here on. */
-export const makeLightReport = (light: LightNode): Effect.Effect<SyncReport> => {
+export const makeLightReport = (light: ReportedLight): Effect.Effect<SyncReport> => {
   const window = new Forecast()
   const signatures = new Forecast()
   let mostUnchecked = 0

@@ -122,7 +122,7 @@ const attack = (
   name: string,
   use: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>,
   params: ConsensusParams = ANCHORED
-) => it.scopedLive(name, () => staged(use, { params }), 60_000)
+) => it.scopedLive(name, () => staged(use, { params }), 120_000)
 
 /** An attack that takes long: its time is the test clock's, which starts five minutes after the last block. */
 const slowAttack = (
@@ -133,7 +133,7 @@ const slowAttack = (
   it.scoped(
     name,
     () => Effect.zipRight(TestClock.setTime(1_000 * now), staged(use, { params: ANCHORED, ...options })),
-    60_000
+    120_000
   )
 
 const DAY = 86_400
@@ -264,7 +264,7 @@ describe("attacks on a light node", () => {
       assert.isAtMost(waited, 90_000)
       yield* isTrue(stage)
       // A block that does not come for long may have any name.
-      yield* pass(120_000, 5_000)
+      yield* pass(65_000, 5_000)
       assert.strictEqual((yield* client.resolveName("d/open")).value, "second")
       yield* saysNothing(stage, "d/never")
     }), { now: timeOf(MAIN) + 490 })

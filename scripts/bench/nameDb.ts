@@ -36,14 +36,23 @@ const valueOf = (index: number): Uint8Array =>
 
 const genesis = decodeBlock(regtest.genesisBlock)
 
-/** A block of registrations. Only the parts that a follower reads are real. */
-const blockOf = (height: number, first: number, count: number): ConnectedBlock => {
+/** Names one after the other, which are registered in the first round and updated in the others. */
+export interface NamesOfBlock {
+  readonly first: number
+  readonly count: number
+  readonly round: number
+}
+
+/** A block of operations. Only the parts that a follower reads are real. */
+export const blockOf = (height: number, { count, first, round }: NamesOfBlock): ConnectedBlock => {
   const transaction = makeTransaction({ version: 0x7100, inputs: [], outputs: [], lockTime: height })
   const effects = Array.from({ length: count }, (_, i): NameEffect => {
     const name = nameOf(first + i)
     return {
       name,
-      operation: { op: "name_firstupdate", name, rand: new Uint8Array(20), value: valueOf(first + i) },
+      operation: round === 0
+        ? { op: "name_firstupdate", name, rand: new Uint8Array(20), value: valueOf(first + i) }
+        : { op: "name_update", name, value: valueOf(first + i + round) },
       height,
       transaction,
       vout: i,
@@ -88,7 +97,8 @@ export const importNames = (count: number) =>
     for (let first = 0; first < count;) {
       const blocks: Array<ConnectedBlock> = []
       for (; blocks.length < BLOCKS_PER_BATCH && first < count; first += NAMES_PER_BLOCK) {
-        blocks.push(blockOf(height++, first, Math.min(NAMES_PER_BLOCK, count - first)))
+        const names = { first, count: Math.min(NAMES_PER_BLOCK, count - first), round: 0 }
+        blocks.push(blockOf(height++, names))
       }
       const started = performance.now()
       yield* follower.apply(blocks)

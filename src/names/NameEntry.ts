@@ -71,14 +71,30 @@ const integer = (cell: number): number => {
   return cell
 }
 
+/** The columns of a record, with plain bytes. */
+export interface RecordColumns {
+  readonly name: Bytes
+  readonly id: number
+  readonly txid: Bytes
+  readonly vout: number
+  readonly amount: number
+  readonly value: Bytes
+  readonly address: Bytes
+  readonly first: number
+}
+
 /** Throws `WrongRow`. */
-export const nameEntryOf = (name: Bytes, row: OperationRow): NameEntry => ({
+export const entryOf = ({ address, amount, first, id, name, txid, value, vout }: RecordColumns): NameEntry => ({
   name,
-  value: plain(row.value),
-  height: heightOfOperation(integer(row.id)),
-  txid: plain(row.txid),
-  vout: integer(row.vout),
-  address: plain(row.address),
-  op: row.first === 1 ? "name_firstupdate" : "name_update",
-  amount: integer(row.amount)
+  value,
+  height: heightOfOperation(integer(id)),
+  txid,
+  vout: integer(vout),
+  address,
+  op: first === 1 ? "name_firstupdate" : "name_update",
+  amount: integer(amount)
 })
+
+/** Throws `WrongRow`. */
+export const nameEntryOf = (name: Bytes, row: OperationRow): NameEntry =>
+  entryOf({ ...row, name, value: plain(row.value), txid: plain(row.txid), address: plain(row.address) })

@@ -1,10 +1,9 @@
-import type { Cursor } from "../../chain/write/Follower.ts"
 import { expiringUpdateHeights } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import { firstOperationAt, type NameEntry } from "../NameEntry.ts"
-import { blockKey, endOf, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
+import { blockKey, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
 import { type NameEvent, noticesOf, operationKind, type Placed } from "./NameEvent.ts"
 import type { LoggedOperation, OperationLog, OperationRange } from "./OperationLog.ts"
 
@@ -84,10 +83,15 @@ const firstBehind = ({ height, number }: EventCursor): number => {
   return phase > EventPhase.operations ? firstOperationAt(height + 1) : firstOperationAt(height) + indexOf(number) + 1
 }
 
+/** The number of the first operation of a block. */
+const FIRST_OPERATION = numberIn({ phase: EventPhase.operations, index: 0 })
+
 interface BlockAt {
   readonly height: Height
   /** Wire order. */
   readonly hash: Bytes
+  /** What cursors of the block have of its hash. */
+  readonly key: string
   /** The number behind which the events of the block are wanted; -1 for all. */
   readonly after: number
 }
@@ -120,11 +124,8 @@ class EventCollector {
     this.events.push(event)
   }
 
-  /** Up to the beginning, the order of the operations within a block is that of this log alone. */
-  private place({ hash, height }: BlockAt, number: number): Placed {
-    const { beginning } = this.log
-    const block = blockKey(height < beginning ? this.chain.hashAt(beginning) : hash)
-    return { cursor: { height, number, block }, height, hash }
+  private place({ hash, height, key }: BlockAt, number: number): Placed {
+    return { cursor: { height, number, block: key }, height, hash }
   }
 
   /** The names whose last operation below a number is in the block at a height. */
@@ -157,8 +158,10 @@ class EventCollector {
       const next = this.ahead.peek()
       if (next === undefined || next.id >= end) return true
       const { before, id, record } = next
-      const place = this.place(block, numberIn({ phase: EventPhase.operations, index: indexOf(id) }))
-      this.add({ ...place, type: operationKind(record, before), record, before }, record)
+      const { hash, height, key } = block
+      const cursor = { height, number: FIRST_OPERATION + indexOf(id), block: key }
+      // Without the copy of an object: it is made for each event.
+      this.add({ cursor, height, hash, type: operationKind(record, before), record, before }, record)
       this.ahead.take()
     }
   }
@@ -188,17 +191,23 @@ export const readEvents = (
   const first = Math.max(0, from.height)
   const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) })
   const collector = new EventCollector(log, chain, { ahead, notices })
+  // Up to the beginning, the order of the operations within a block is that of this log alone.
+  const beginning = log.beginning < 0 ? "" : blockKey(chain.hashAt(log.beginning))
   let next = from
   for (let height = first; height <= last; height++) {
     if (height === first + PAGE_BLOCKS) return { events: collector.events, next, isEnd: false }
     const hash = chain.hashAt(height)
-    if (!collector.addBlock({ height, hash, after: height === from.height ? from.number : -1 })) {
+    const key = height < log.beginning ? beginning : blockKey(hash)
+    if (!collector.addBlock({ height, hash, key, after: height === from.height ? from.number : -1 })) {
       return { events: collector.events, next: collector.events.at(-1)?.cursor ?? next, isEnd: false }
     }
-    next = endIn(log, chain, { height, hash })
+    next = endIn({ height, key })
   }
   return { events: collector.events, next, isEnd: true }
 }
 
-const endIn = (log: OperationLog, chain: EventChain, { hash, height }: Cursor): EventCursor =>
-  endOf({ height, hash: height < log.beginning ? chain.hashAt(log.beginning) : hash })
+const endIn = ({ height, key }: Pick<BlockAt, "height" | "key">): EventCursor => ({
+  height,
+  number: numberIn({ phase: EventPhase.end, index: 0 }),
+  block: key
+})

@@ -1,16 +1,46 @@
-import { Effect, Layer, Logger } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { paramsOf } from "../../src/consensus/params.ts"
+import { Health } from "../../src/http/health.ts"
+import * as Pages from "../../src/http/Pages.ts"
+import * as RpcServer from "../../src/http/RpcServer.ts"
 import { BEGINNING } from "../../src/names/events/EventCursor.ts"
+import { NameEvents } from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
+import { networks } from "../../src/protocol/networks.ts"
+import * as Dispatch from "../../src/rpc/Dispatch.ts"
+import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { eventsPage } from "../../src/web/events/eventsPage.ts"
 import { BenchChain } from "./eventLog.ts"
+
+/** Readers that wait for a block, and blocks. */
+const READERS = 1_000
+const BLOCKS = 50
+
+/** Milliseconds between two blocks. */
+const PAUSE = 300
 
 const cpuSeconds = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1e6
 }
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+/** Waits until the search indexes are built: they take the time of the process too. */
+const indexed = Effect.gen(function*() {
+  const { find } = yield* NameDb.NameDb
+  const clock = { tipHeight: 0, params: paramsOf(networks.mainnet) }
+  while ((yield* find({ changedSince: 1 }, { clock, limit: 1 })).indexed < 1) yield* Effect.sleep("100 millis")
+})
 
 /** Reads all events of the log, page by page. */
 const replay = (chain: BenchChain) =>
@@ -24,13 +54,116 @@ const replay = (chain: BenchChain) =>
       at = read.next
       if (read.isEnd) break
     }
-    const cpu = cpuSeconds() - began
     return {
       events,
       perSecond: Math.round(events / ((performance.now() - started) / 1000)),
-      perCpuSecond: Math.round(events / cpu)
+      perCpuSecond: Math.round(events / (cpuSeconds() - began))
     }
   })
+
+const OPTIONS = {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: false,
+  nameHashIndex: false
+} as const
+
+/** The listener of a node with `/events` alone; returns its port. */
+const serve = (chain: BenchChain) =>
+  Effect.gen(function*() {
+    const services = RpcServer.layer({
+      credentials: undefined,
+      rateLimit: 0,
+      maxRequestSize: 0,
+      listen: { host: "127.0.0.1", port: 0 }
+    }).pipe(
+      Layer.provideMerge(Dispatch.layer({})),
+      Layer.provideMerge(Lifecycle.layer),
+      Layer.provideMerge(Pages.layer),
+      Layer.provide(Layer.succeed(Health, { report: Effect.dieMessage("no caller asks for health") })),
+      Layer.provide(Layer.succeed(Budget, new MemoryBudget(2 ** 30)))
+    )
+    const context = yield* Layer.build(services)
+    yield* Context.get(context, Lifecycle.Lifecycle).running
+    const events = yield* chain.events
+    const page = yield* eventsPage.pipe(
+      Effect.provideService(NameEvents, events),
+      Effect.provideService(NodeOptions, OPTIONS)
+    )
+    yield* Context.get(context, Pages.Pages).install([page])
+    return Context.get(context, RpcServer.RpcServer).address.port
+  })
+
+interface Told {
+  readonly connected?: number
+  readonly height?: number
+  readonly times?: ReadonlyArray<number>
+  readonly events?: number
+}
+
+const readers = (...args: ReadonlyArray<string | number>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => fork(fileURLToPath(new URL("./eventReaders.js", import.meta.url)), args.map(String))),
+    (child) => Effect.sync(() => child.kill())
+  )
+
+const told = (child: ChildProcess): Effect.Effect<Told> =>
+  Effect.promise(async () => {
+    const [message]: Array<Told> = await once(child, "message")
+    return message ?? {}
+  })
+
+/** One reader that catches up over HTTP. The CPU seconds are those of the node. */
+const catchUp = (port: number, events: number) =>
+  Effect.scoped(Effect.gen(function*() {
+    const [began, started] = [cpuSeconds(), performance.now()]
+    const child = yield* readers(port, 1, "0", events)
+    while ((yield* told(child)).events === undefined);
+    return {
+      events,
+      perSecond: Math.round(events / ((performance.now() - started) / 1000)),
+      perCpuSecond: Math.round(events / (cpuSeconds() - began))
+    }
+  }))
+
+const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
+  Math.round(10 * (sorted[Math.floor((sorted.length - 1) * share)] ?? 0)) / 10
+
+const memory = (): number => {
+  globalThis.gc?.()
+  const { external, heapUsed } = process.memoryUsage()
+  return (external + heapUsed) / 1e6
+}
+
+/** Many readers at the tip: from the commit of a block until its events are there, and what the readers take. */
+const follow = (chain: BenchChain, port: number) =>
+  Effect.scoped(Effect.gen(function*() {
+    const { follower } = yield* NameDb.NameDb
+    const before = memory()
+    const child = yield* readers(port, READERS, "now")
+    while ((yield* told(child)).connected === undefined);
+    const megabytes = memory() - before
+    const delays: Array<number> = []
+    const began = cpuSeconds()
+    for (let i = 0; i < BLOCKS; i++) {
+      const block = chain.next()
+      yield* follower.apply([block])
+      const committed = now()
+      const { height, times = [] } = yield* told(child)
+      if (height !== block.height) return yield* Effect.dieMessage(`block ${height} instead of ${block.height}`)
+      delays.push(...times.map((time) => time - committed))
+      yield* Effect.sleep(PAUSE)
+    }
+    delays.sort((a, b) => a - b)
+    return {
+      readers: READERS,
+      megabytes: Math.round(megabytes),
+      p50Milliseconds: percentileOf(delays, 0.5),
+      p99Milliseconds: percentileOf(delays, 0.99),
+      cpuMillisecondsABlock: Math.round((1000 * (cpuSeconds() - began)) / BLOCKS)
+    }
+  }))
 
 export const benchEvents = async ({ operations }: { readonly operations: number }): Promise<object> => {
   const folder = mkdtempSync(join(tmpdir(), "svcd-bench-events-"))
@@ -44,7 +177,19 @@ export const benchEvents = async ({ operations }: { readonly operations: number 
   try {
     const chain = new BenchChain(operations / 2)
     await opened(chain.grow(operations))
-    return { replay: await opened(replay(chain)) }
+    const inProcess = await opened(replay(chain))
+    const served = await opened(Effect.scoped(Effect.gen(function*() {
+      yield* indexed
+      const port = yield* serve(chain)
+      return { overHttp: yield* catchUp(port, inProcess.events), atTheTip: yield* follow(chain, port) }
+    })))
+    return {
+      what:
+        "events of names.db: a whole replay in the process and by Server-Sent Events; blocks of 20 events at the tip",
+      inProcess,
+      ...served,
+      goal: "100,000/s in the process, 40,000/s over HTTP; p99 < 100 ms with 1,000 readers, which take <= 50 MB"
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -11,6 +11,7 @@ import { gunzipSync } from "node:zlib"
 import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchEmbedded } from "./embedded.ts"
+import { benchEvents } from "./events.ts"
 import { benchHeaderTree } from "./headerTree.ts"
 import { benchLight } from "./light.ts"
 import { benchMail } from "./mail.ts"
@@ -195,6 +196,7 @@ for (
     ["--peers", benchNetwork],
     ["--rpc", benchAnswers],
     ["--embedded", benchEmbedded],
+    ["--events", () => benchEvents({ operations: 400_000 })],
     ["--light", benchLight],
     ["--mail", benchRelay],
     ["--prune", benchPrune],
@@ -230,6 +232,7 @@ const results: Results = {
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
   search1M: await benchSearch({ names: 1_000_000 }),
+  events: await benchEvents({ operations: 400_000 }),
   headerTree,
   start: await benchStart()
 }

@@ -10,6 +10,7 @@ export interface Results {
   readonly names10k: object
   readonly names1M: object
   readonly search1M: object
+  readonly events: object
   readonly headerTree: object
   readonly start: object
 }
@@ -101,6 +102,14 @@ value, from pages all over the list. \`importSeconds\` is the time of the follow
 background while many names arrive; \`buildSeconds\` is what the background then takes. Goal: p99 < 50 ms, for expiry < 10 ms.
 
 ${table(results.search1M)}
+
+## Events
+
+A replay of all events of names.db in the process and by Server-Sent Events, the second with a reader in another process; CPU
+seconds are those of the node. Then 1,000 readers at the tip: the time from the commit of a block of 20 events until a reader has
+them, and the memory of the readers. Goals: 100,000/s in the process, 40,000/s over HTTP, p99 < 100 ms, 50 MB.
+
+${table(results.events)}
 
 ## Header tree
 

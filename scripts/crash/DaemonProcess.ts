@@ -8,6 +8,8 @@ export interface DaemonOptions {
   readonly directory: string
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
+  /** The port to listen at; a free one by default. */
+  readonly port?: number
   /** Another `bin/svcd.js` than that of the build. */
   readonly program?: string
 }
@@ -69,7 +71,7 @@ export class DaemonProcess {
   }
 
   static async spawn(options: DaemonOptions): Promise<DaemonProcess> {
-    return new DaemonProcess(await freePort(), options)
+    return new DaemonProcess(options.port ?? await freePort(), options)
   }
 
   /** The last part of its log and of its standard error. */

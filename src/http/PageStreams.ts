@@ -67,7 +67,7 @@ export class PageStreams {
   }
 
   /** Writes some text, and waits until the caller has read most of what it has not read. */
-  #write({ response, session }: Exchange, text: string): Effect.Effect<void> {
+  #write({ response, session }: Exchange, text: string | Uint8Array): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (response.destroyed) return resume(Effect.interrupt)
       if (response.write(text)) return resume(Effect.void)

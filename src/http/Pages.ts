@@ -19,7 +19,7 @@ export interface PageRequest {
 
 /** A body that is written for as long as the caller reads it. `write` waits for a caller that reads slowly. */
 export interface PageStream {
-  readonly write: (write: (text: string) => Effect.Effect<void>) => Effect.Effect<void>
+  readonly write: (write: (text: string | Uint8Array) => Effect.Effect<void>) => Effect.Effect<void>
 }
 
 export const isStream = (body: PageAnswer["body"]): body is PageStream =>

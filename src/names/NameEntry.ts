@@ -84,7 +84,7 @@ export interface RecordColumns {
 }
 
 /** Throws `WrongRow`. */
-export const entryOf = ({ address, amount, first, id, name, txid, value, vout }: RecordColumns): NameEntry => ({
+export const recordEntryOf = ({ address, amount, first, id, name, txid, value, vout }: RecordColumns): NameEntry => ({
   name,
   value,
   height: heightOfOperation(integer(id)),
@@ -97,4 +97,4 @@ export const entryOf = ({ address, amount, first, id, name, txid, value, vout }:
 
 /** Throws `WrongRow`. */
 export const nameEntryOf = (name: Bytes, row: OperationRow): NameEntry =>
-  entryOf({ ...row, name, value: plain(row.value), txid: plain(row.txid), address: plain(row.address) })
+  recordEntryOf({ ...row, name, value: plain(row.value), txid: plain(row.txid), address: plain(row.address) })

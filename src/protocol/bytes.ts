@@ -78,7 +78,7 @@ export const fromHex = (text: string): Uint8Array | undefined => {
   return bytes
 }
 
-export const reversed = (bytes: Bytes): Uint8Array => Uint8Array.from(bytes).reverse()
+export const reversed = (bytes: Bytes): Uint8Array => new Uint8Array(bytes).reverse()
 
 /** Returns a hash in its displayed form: the reversed bytes in hexadecimal. */
 export const displayHash = (hash: Bytes): string => toHex(reversed(hash))

@@ -1,4 +1,4 @@
-import { type Bytes, fromHex, toHex } from "./bytes.ts"
+import { binaryString, type Bytes, fromHex, toHex } from "./bytes.ts"
 
 /**
  * Names and values as text, and the meaning of a name's text to applications. Nothing here is consensus: for the chain
@@ -43,7 +43,7 @@ const decodeUtf8 = (bytes: Bytes): string | undefined => {
 export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undefined => {
   switch (encoding) {
     case "ascii":
-      return isAscii(bytes) ? strictUtf8.decode(bytes) : undefined
+      return isAscii(bytes) ? binaryString(bytes) : undefined
     case "utf8":
       return decodeUtf8(bytes)
     case "hex":

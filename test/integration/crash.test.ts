@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { runCut } from "../../scripts/crash/cut.ts"
+import { runEvents } from "../../scripts/crash/events.ts"
 import { runFlip } from "../../scripts/crash/flip.ts"
 import { runKill } from "../../scripts/crash/kill.ts"
 import type { Options } from "../../scripts/crash/report.ts"
@@ -20,6 +21,12 @@ describe("npm run crash", () => {
     const tally = await runSnapshot(few(1))
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("whole"), 1)
+  })
+
+  it("events keeps a copy of all names equal over kills of both sides", async () => {
+    const tally = await runEvents(few(3))
+    assert.deepStrictEqual(tally.failures, [])
+    assert.strictEqual(tally.of("equal"), 3)
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {

@@ -18,6 +18,10 @@ export const isEventKind = (word: string): word is EventKind => EVENT_KINDS.some
 /** Whether the reader wants names that are about to expire. */
 export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
 
+/** Whether the reader wants all events but those of names that are about to expire. */
+export const wantsAll = ({ kinds, names, owners, prefixes }: EventFilter): boolean =>
+  kinds === undefined && names === undefined && owners === undefined && prefixes === undefined
+
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)
 

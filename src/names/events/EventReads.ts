@@ -2,7 +2,7 @@ import type { Cursor } from "../../chain/write/Follower.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Height } from "../../protocol/keys.ts"
 import type { Database, Statement } from "../../storage/Database.ts"
-import { entryOf, nameEntryOf, type OperationRow, plain, RECORD_COLUMNS, WrongRow } from "../NameEntry.ts"
+import { nameEntryOf, type OperationRow, plain, RECORD_COLUMNS, recordEntryOf, WrongRow } from "../NameEntry.ts"
 import type { LoggedOperation, OperationLog } from "./OperationLog.ts"
 
 interface NamedOperation extends OperationRow {
@@ -84,10 +84,10 @@ const pairOf = (row: PackedPair): LoggedOperation => {
   const address = bytes.next(row[5])
   const name = bytes.next(row[6])
   const id = row[0]
-  const record = entryOf({ name, id, vout: row[1], amount: row[2], first: row[3], txid, value, address })
+  const record = recordEntryOf({ name, id, vout: row[1], amount: row[2], first: row[3], txid, value, address })
   const beforeId = row[7]
   if (beforeId === null) return { id, record, before: undefined }
-  const before = entryOf({
+  const before = recordEntryOf({
     name,
     id: beforeId,
     vout: row[8],

@@ -18,7 +18,7 @@ import { NameDb } from "../NameDb.ts"
 import { BEGINNING, cursorText, endOf, type EventCursor, readCursorText } from "./EventCursor.ts"
 import type { NameEvent } from "./NameEvent.ts"
 import type { OperationLog } from "./OperationLog.ts"
-import { readEvents } from "./readEvents.ts"
+import { type EventsFrom, readEvents } from "./readEvents.ts"
 import { type EventTree, HeadersByHeight, resumption } from "./resume.ts"
 import { type TouchedName, undoneEvent } from "./undone.ts"
 
@@ -35,6 +35,8 @@ export interface EventPage {
 export interface EventOptions {
   /** Whether names that are about to expire have events. */
   readonly notices: boolean
+  /** The largest number of events of a page, about; `PAGE_EVENTS` by default. Bytes are limited in the same measure. */
+  readonly most?: number | undefined
 }
 
 /** What a reader of events can fail with. */
@@ -54,6 +56,8 @@ export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
   readonly page: (from: EventCursor, options: EventOptions) => Effect.Effect<EventPage, EventFailure>
   /** Returns what ends when names change after the call. */
   readonly news: () => Effect.Effect<void>
+  /** Returns the same with a time limit: whether names changed. */
+  readonly newsWithin: (milliseconds: number) => Effect.Effect<boolean>
   /** The events behind a cursor, and then each new one. */
   readonly follow: (from: EventCursor, options: EventOptions) => Stream.Stream<EventPage, EventFailure>
 }>() {}
@@ -62,7 +66,7 @@ export interface NameEventsParts {
   readonly params: ConsensusParams
   readonly tree: EventTree
   readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
-  readonly commits: Pick<CommitSignal, "count" | "next">
+  readonly commits: Pick<CommitSignal, "behind" | "count" | "next">
   /** The names that a block of the tree sets. */
   readonly touchedBy: (
     hash: Bytes,
@@ -99,10 +103,10 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
   const pageOn = (
     log: OperationLog,
     tip: HeaderId,
-    { from, notices }: EventOptions & { readonly from: EventCursor }
+    asked: EventsFrom
   ): EventPage => {
     const hashAt = (height: Height): Bytes => tree.hash(tree.ancestor(tip, height)).slice()
-    return { ...readEvents(log, { params, hashAt }, { from, notices }), height: tree.height(tip) }
+    return { ...readEvents(log, { params, hashAt }, asked), height: tree.height(tip) }
   }
 
   const undoing = (
@@ -135,7 +139,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
         }))
     )
 
-  const read = (from: EventCursor, { notices }: EventOptions): Effect.Effect<EventPage, EventFailure> =>
+  const read = (from: EventCursor, options: EventOptions): Effect.Effect<EventPage, EventFailure> =>
     Effect.flatten(readLog((log): Effect.Effect<EventPage, EventFailure> => {
       const place = placeIn(log, from)
       const nothing = { ...NOTHING, next: from, height: log.last?.height ?? -1 }
@@ -143,11 +147,11 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
       const { resumes, tip } = place
       switch (resumes.type) {
         case "on":
-          return Effect.succeed(pageOn(log, tip, { from, notices }))
+          return Effect.succeed(pageOn(log, tip, { ...options, from }))
         case "ahead":
           return Effect.succeed(nothing)
         case "undo":
-          return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height }, { notices })
+          return undoing(from, { hash: tree.hash(resumes.block).slice(), height: from.height }, options)
         case "early":
         case "unknown":
           return unusable(from, resumes.type)
@@ -161,7 +165,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     Effect.suspend(() => {
       if (keptOf !== commits.count) kept.clear()
       keptOf = commits.count
-      const key = `${cursorText(from)} ${options.notices}`
+      const key = `${cursorText(from)} ${options.notices} ${options.most}`
       const known = kept.get(key)
       if (known !== undefined) return Effect.succeed(known)
       const asked = commits.count
@@ -198,6 +202,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     },
     page,
     news,
+    newsWithin: (milliseconds) => commits.behind(commits.count, { milliseconds }),
     follow
   }
 }

@@ -18,8 +18,8 @@ export const PAGE_EVENTS = 1_000
 /** Blocks of a page. Each takes some microseconds even without an event. */
 const PAGE_BLOCKS = 1_000
 
-/** Bytes of names and values of a page, about. */
-const PAGE_BYTES = 1_048_576
+/** Bytes of names and values of a page, about, for each event that it may have. */
+const BYTES_PER_EVENT = 1_024
 
 export interface EventChain {
   readonly params: ConsensusParams
@@ -31,6 +31,8 @@ export interface EventsFrom {
   readonly from: EventCursor
   /** Whether names that are about to expire have events. */
   readonly notices: boolean
+  /** The largest number of events, about; the bytes are limited in the same measure. */
+  readonly most?: number | undefined
 }
 
 export interface EventList {
@@ -50,13 +52,15 @@ export const expiredFrom = (height: Height, params: ConsensusParams): Height | u
 /** The operations from a number on, read from the log some at a time. */
 class OperationsAhead {
   private readonly log: OperationLog
+  private readonly atOnce: number
   private readonly to: number
   private from: number
   private read: ReadonlyArray<LoggedOperation> = []
   private at = 0
 
-  constructor(log: OperationLog, { from, to }: OperationRange) {
+  constructor(log: OperationLog, { from, to }: OperationRange, atOnce: number) {
     this.log = log
+    this.atOnce = atOnce
     this.from = from
     this.to = to
   }
@@ -64,9 +68,9 @@ class OperationsAhead {
   /** The next operation, which stays the next one until `take`. */
   peek(): LoggedOperation | undefined {
     if (this.at === this.read.length && this.from < this.to) {
-      this.read = this.log.operations({ from: this.from, to: this.to }, PAGE_EVENTS)
+      this.read = this.log.operations({ from: this.from, to: this.to }, this.atOnce)
       this.at = 0
-      this.from = this.read.length < PAGE_EVENTS ? this.to : (this.read.at(-1)?.id ?? this.to) + 1
+      this.from = this.read.length < this.atOnce ? this.to : (this.read.at(-1)?.id ?? this.to) + 1
     }
     return this.read[this.at]
   }
@@ -103,20 +107,23 @@ class EventCollector {
   private readonly chain: EventChain
   private readonly ahead: OperationsAhead
   private readonly notices: ReadonlyArray<number>
+  private readonly most: number
   private bytes = 0
 
-  constructor(log: OperationLog, chain: EventChain, { ahead, notices }: {
+  constructor(log: OperationLog, chain: EventChain, { ahead, most, notices }: {
     readonly ahead: OperationsAhead
+    readonly most: number
     readonly notices: boolean
   }) {
     this.log = log
     this.chain = chain
     this.ahead = ahead
+    this.most = most
     this.notices = notices ? noticesOf(chain.params) : []
   }
 
   private get isFull(): boolean {
-    return this.events.length >= PAGE_EVENTS || this.bytes >= PAGE_BYTES
+    return this.events.length >= this.most || this.bytes >= this.most * BYTES_PER_EVENT
   }
 
   private add(event: NameEvent, { name, value }: NameEntry): void {
@@ -185,12 +192,12 @@ class EventCollector {
 export const readEvents = (
   log: OperationLog,
   chain: EventChain,
-  { from, notices }: EventsFrom
+  { from, most = PAGE_EVENTS, notices }: EventsFrom
 ): EventList => {
   const last = log.last?.height ?? -1
   const first = Math.max(0, from.height)
-  const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) })
-  const collector = new EventCollector(log, chain, { ahead, notices })
+  const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) }, most)
+  const collector = new EventCollector(log, chain, { ahead, most, notices })
   // Up to the beginning, the order of the operations within a block is that of this log alone.
   const beginning = log.beginning < 0 ? "" : blockKey(chain.hashAt(log.beginning))
   let next = from

@@ -141,7 +141,7 @@ export interface ConfirmedName extends NameOutput {
  * The owner's address, or a placeholder for scripts without one (reference/protocol.md 5.3). A second name prefix after
  * the first is stripped too, as upstream's `ExtractDestination` does.
  */
-const ownerAddress = (network: Network, script: Bytes): string =>
+export const ownerAddress = (network: Network, script: Bytes): string =>
   addressOf(network, addressScript(script)) ?? "<nonstandard>"
 
 /** The part of a name's record that needs only the operation. Source: upstream `rpc/names.cpp`, `getNameInfo`. */

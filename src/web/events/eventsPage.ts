@@ -1,27 +1,26 @@
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
-import { filtered, wantsNotices } from "../../names/events/EventFilter.ts"
+import { filtered, wantsAll, wantsNotices } from "../../names/events/EventFilter.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
 import { NodeOptions } from "../../rpc/NodeOptions.ts"
-import { type EventContext, nameEventJson } from "../../rpc/shapes/nameEvent.ts"
+import type { ShapeContext } from "../../rpc/shapes/context.ts"
+import { nameEventText } from "../../rpc/shapes/nameEvent.ts"
 import { type EventForm, jsonLines, serverSentEvents } from "./eventForms.ts"
 import { type EventQuery, readEventQuery } from "./eventQuery.ts"
 
 /** `GET /events`: what happens to names, from a cursor on (docs/events.md). */
 
-/** Time without an event after which the reader gets its position. */
-const HEARTBEAT = Duration.seconds(15)
+/** Milliseconds without an event after which the reader gets its position. */
+const HEARTBEAT = 15_000
 
-/** Characters of events that are written at a time, about. */
-const PIECE = 65_536
+const NO_BYTES = new Uint8Array(0)
 
 const json = (status: number, value: JsonValue, headers: Readonly<Record<string, string>> = {}): PageAnswer => ({
   status,
@@ -41,8 +40,22 @@ const logged = (failure: EventFailure): Effect.Effect<void> =>
     ? Effect.void
     : Effect.annotateLogs(Effect.logError("events cannot be read", { reason: failure.message }), "subsystem", "names")
 
-/** The texts of events in the node's own encodings: readers at the tip get the same ones. */
-const texts = new WeakMap<NameEvent, string>()
+/** Events of a page of a stream: while a reader is waited for, only their text is in memory. */
+const STREAM_EVENTS = 100
+
+/** The texts of what many readers get: of a page, and of an event where they want only some. The keys are how it is written. */
+const pageTexts = new WeakMap<EventPage, Map<string, Uint8Array>>()
+const eventTexts = new WeakMap<NameEvent, Map<string, string>>()
+
+const remembered = <K extends object, A>(cache: WeakMap<K, Map<string, A>>, of: K): Map<string, A> => {
+  const known = cache.get(of)
+  if (known !== undefined) return known
+  const made = new Map<string, A>()
+  cache.set(of, made)
+  return made
+}
+
+const encodingsOf = ({ nameEncoding, valueEncoding }: ShapeContext): string => `${nameEncoding} ${valueEncoding}`
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
@@ -62,66 +75,59 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
   const log = yield* NameEvents
   const { nameEncoding, valueEncoding } = yield* NodeOptions
   const { params } = log
-  const settings: EventContext = { network: params.network, nameEncoding, valueEncoding, params }
+  const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
 
   const textOf = ({ context }: EventQuery, event: NameEvent): string => {
-    if (context.nameEncoding !== nameEncoding || context.valueEncoding !== valueEncoding) {
-      return encodeJson(nameEventJson({ ...context, params }, event))
-    }
-    const known = texts.get(event)
+    const key = encodingsOf(context)
+    const texts = remembered(eventTexts, event)
+    const known = texts.get(key)
     if (known !== undefined) return known
-    const text = encodeJson(nameEventJson(settings, event))
-    texts.set(event, text)
+    const text = nameEventText({ ...context, params }, event)
+    texts.set(key, text)
     return text
   }
 
   const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
-    events.flatMap((event) => filtered(filter, event) ?? [])
+    wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
 
-  /** Writes the events of a page, piece by piece. */
-  const writePage = (query: EventQuery, form: EventForm, page: EventPage) => (write: Write): Effect.Effect<void> => {
-    const wanted = wantedOf(query, page)
-    const from = (at: number): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        let text = ""
-        let next = at
-        for (; next < wanted.length && text.length < PIECE; next++) {
-          const event = wanted[next]
-          if (event !== undefined) text += form.event(textOf(query, event), event.cursor)
-        }
-        return next === at ? Effect.void : Effect.flatMap(write(text), () => from(next))
-      })
-    return from(0)
+  /** The events of a page that the reader wants, as they are sent. Readers that want all get the same bytes. */
+  const piecesOf = (query: EventQuery, form: EventForm, page: EventPage): Uint8Array => {
+    if (!wantsAll(query.filter)) {
+      return Buffer.from(wantedOf(query, page).map((event) => form.event(textOf(query, event), event.cursor)).join(""))
+    }
+    const key = `${form.type} ${encodingsOf(query.context)}`
+    const texts = remembered(pageTexts, page)
+    const known = texts.get(key)
+    if (known !== undefined) return known
+    const context = { ...query.context, params }
+    let text = ""
+    for (const event of page.events) text += form.event(nameEventText(context, event), event.cursor)
+    const bytes = Buffer.from(text)
+    texts.set(key, bytes)
+    return bytes
   }
-
-  /** The reader's next page, at once or when there is one. `undefined`: there was none for some time. */
-  const nextPage = (query: EventQuery, at: EventCursor, changed: Effect.Effect<void>) =>
-    Effect.timeoutTo(Effect.zipRight(changed, log.page(at, { notices: wantsNotices(query.filter) })), {
-      duration: HEARTBEAT,
-      onSuccess: (page): EventPage | undefined => page,
-      onTimeout: () => undefined
-    })
 
   const streamOf = (query: EventQuery, form: EventForm, begin: EventCursor): PageStream => ({
     write: (write) =>
       Effect.gen(function*() {
         yield* write(form.position(begin))
+        const options = { notices: wantsNotices(query.filter), most: STREAM_EVENTS }
         let written = yield* Clock.currentTimeMillis
-        let changed: Effect.Effect<void> = Effect.void
         for (let at = begin;;) {
-          const news = log.news()
-          const page = yield* nextPage(query, at, changed)
-          if (page !== undefined) {
-            yield* writePage(query, form, page)(write)
-            at = page.next
-            changed = page.isEnd ? news : turnOfEventLoop
+          const left = Math.max(1, written + HEARTBEAT - (yield* Clock.currentTimeMillis))
+          const changed = log.newsWithin(left)
+          const page = yield* log.page(at, options)
+          const piece = page.events.length === 0 ? NO_BYTES : piecesOf(query, form, page)
+          at = page.next
+          if (piece.length > 0) {
+            yield* write(piece)
+            written = yield* Clock.currentTimeMillis
+          } else if ((yield* Clock.currentTimeMillis) >= written + HEARTBEAT) {
+            // Also while the reader catches up past events that it does not want.
+            yield* write(form.position(at))
+            written = yield* Clock.currentTimeMillis
           }
-          const now = yield* Clock.currentTimeMillis
-          if (page !== undefined && wantedOf(query, page).length > 0) written = now
-          if (page !== undefined && now - written < Duration.toMillis(HEARTBEAT)) continue
-          // Also while the reader catches up past events that it does not want.
-          yield* write(form.position(at))
-          written = now
+          yield* page.isEnd ? changed : turnOfEventLoop
         }
       }).pipe(
         Effect.catchAll((failure) =>
@@ -196,4 +202,4 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
   return { serves: isServed, authenticated: true, answer }
 })
 
-type Write = (text: string) => Effect.Effect<void>
+type Write = (text: string | Uint8Array) => Effect.Effect<void>

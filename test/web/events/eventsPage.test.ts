@@ -1,13 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { type ClientRequest, get, type IncomingMessage } from "node:http"
 import { connect } from "node:net"
 import { type Replica, take } from "../../../examples/replica.ts"
+import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
+import { isStream, pageRequest } from "../../../src/http/Pages.ts"
+import { NameEvents } from "../../../src/names/events/NameEvents.ts"
 import { EMPTY, toHex } from "../../../src/protocol/bytes.ts"
 import { jsonLines, serverSentEvents } from "../../../src/web/events/eventForms.ts"
-import { applyAll, text } from "../../names/blocks.ts"
+import { eventsPage } from "../../../src/web/events/eventsPage.ts"
+import { applyAll, text, withNewDb } from "../../names/blocks.ts"
+import { Branches } from "../../names/events/world.ts"
 import { eventually } from "../../support/eventually.ts"
-import { ALICE, ALICE_SCRIPT, branch, LISTS, rand, world } from "./served.ts"
+import { ALICE, ALICE_SCRIPT, branch, LISTS, OPTIONS, rand, world } from "./served.ts"
 
 interface Reader {
   readonly request: ClientRequest
@@ -176,6 +181,94 @@ describe("GET /events", () => {
         assert.isAbove(replica.names.size, 2)
         assert.isTrue(eventsOf(connection).some(({ type }) => type === "undone"))
       }))))
+
+  it.live("gives the event loop a turn between two pages of a reader that catches up", () =>
+    Effect.scoped(withNewDb((db) =>
+      Effect.gen(function*() {
+        const blocks = branch("a", 0, [
+          [],
+          ...Array.from({ length: 8 }, (_, i) =>
+            Array.from({ length: 150 }, (_, j) => ({ name: text(`d/${i}.${j}`), rand })))
+        ])
+        const branches = new Branches()
+        branches.add(blocks)
+        branches.tip = blocks.at(-1)
+        yield* applyAll(db, [blocks])
+        let turns = 0
+        const count = setInterval(() => {}, 1_000)
+        const turn = (): void => {
+          turns++
+          if (count.hasRef()) {
+            setImmediate(turn)
+          }
+        }
+        turn()
+        const asked: Array<number> = []
+        const log = branches.events(db)
+        const page = yield* eventsPage.pipe(
+          Effect.provideService(NameEvents, {
+            ...log,
+            page: (from, options) => {
+              asked.push(turns)
+              return log.page(from, options)
+            }
+          }),
+          Effect.provide(OPTIONS)
+        )
+        const { body } = yield* page.answer(pageRequest("/events?from=0&name=d/none"))
+        if (!isStream(body)) {
+          return assert.fail("it is a stream")
+        }
+        const reading = yield* Effect.forkScoped(body.write(() =>
+          Effect.void
+        ))
+        yield* eventually("the last page", () => asked.length >= 13)
+        yield* Fiber.interrupt(reading)
+        count.unref()
+        clearInterval(count)
+        // The first page is read twice: before the answer begins, and for it.
+        assert.deepStrictEqual(asked.slice(1), [...new Set(asked.slice(1))])
+      })
+    )))
+
+  it.live("holds no more for readers that do not read than the budget has, and drops those with the most", () => {
+    const budget = new MemoryBudget(4_000_000)
+    const limit = budget.limit("rpc_answers")
+    const dropped: Array<string> = []
+    budget.listen(({ action, kind }) => void dropped.push(`${kind} ${action}`))
+    return world(
+      [
+        [],
+        ...Array.from({ length: 4 }, (_, i) =>
+          Array.from(
+            { length: 2_000 },
+            (_, j) => ({ name: text(`d/${i}.${j}`), value: new Uint8Array(1_000).fill(97) })
+          ))
+      ],
+      ({ port }) =>
+        Effect.scoped(Effect.gen(function*() {
+          let most = 0
+          yield* Effect.forEach(Array.from({ length: 8 }), () =>
+            Effect.acquireRelease(
+              Effect.sync(() => {
+                const socket = connect(port, "127.0.0.1")
+                socket.on("error", () => {})
+                socket.write("GET /events?from=0&valueEncoding=hex HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                return socket.pause()
+              }),
+              (socket) => Effect.sync(() => socket.destroy())
+            ))
+          yield* eventually("a reader is dropped", () => {
+            most = Math.max(most, budget.held("rpc_answers"))
+            return dropped.length > 0
+          })
+          assert.isAbove(most, 0)
+          assert.isAtMost(most, limit)
+          assert.isTrue(dropped.every((what) => what.startsWith("rpc_answers ")))
+        })),
+      { budget }
+    )
+  })
 
   it.live("disconnects a reader that never reads, and goes on with the others", () =>
     world(

@@ -13,7 +13,7 @@ import { testServer, type TestServerOptions } from "../../support/rpcServer.ts"
 
 /** A server with `/events` over names.db and branches of blocks. */
 
-const OPTIONS = Layer.succeed(NodeOptions, {
+export const OPTIONS = Layer.succeed(NodeOptions, {
   nameEncoding: "ascii",
   valueEncoding: "ascii",
   allowExpired: false,

@@ -1,0 +1,49 @@
+// Readers of /events in a process of their own: eventReaders.js PORT READERS FROM EVENTS. Tells its parent when all are
+// connected, when each height has arrived at all of them, and when one of them has received so many events.
+
+import { connect } from "node:net"
+
+const [port = 0, readers = 1, , wanted = Infinity] = process.argv.slice(2).map(Number)
+const from = process.argv[4] ?? "now"
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+/** When each height came, for each reader. */
+const arrivals = new Map<number, Array<number>>()
+let connected = 0
+
+const arrived = (height: number): void => {
+  const times = arrivals.get(height) ?? []
+  arrivals.set(height, times)
+  times.push(now())
+  if (times.length === readers) process.send?.({ height, times })
+}
+
+for (let i = 0; i < readers; i++) {
+  let events = 0
+  let last = -1
+  let isOpen = false
+  const socket = connect(port, "127.0.0.1")
+  socket.on("error", (error) => {
+    throw error
+  })
+  socket.write(`GET /events?from=${from} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: text/event-stream\r\n\r\n`)
+  socket.on("data", (bytes) => {
+    const text = bytes.toString("latin1")
+    if (!isOpen && text.includes("position")) {
+      isOpen = true
+      if (++connected === readers) process.send?.({ connected })
+    }
+    if (wanted < Infinity) {
+      events += text.split("\nid: ").length - 1
+      if (events >= wanted) process.send?.({ events, at: now() })
+    }
+    const at = text.lastIndexOf("\"hash\":\"")
+    if (wanted < Infinity || at < 0) return
+    const height = Number(/"height":(\d+),$/.exec(text.slice(Math.max(0, at - 40), at))?.[1] ?? -1)
+    if (height > last) {
+      last = height
+      arrived(height)
+    }
+  })
+}

@@ -1,0 +1,218 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DaemonProcess } from "./DaemonProcess.ts"
+import { Ledger } from "./Ledger.ts"
+import { undoAtEnd } from "./leftovers.ts"
+import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { Random } from "./random.ts"
+import { readReplica } from "./replicaProcess.ts"
+import { type Options, Tally } from "./report.ts"
+import { listOf, NodeGone, pause, recordOf, type RpcClient } from "./rpc.ts"
+import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
+
+/** Rounds on one data directory: the copy is the same one in all of them. */
+const ROUNDS_PER_DIRECTORY = 100
+
+/** The most answers of a round before the kill, and the milliseconds after them. */
+const MOST_ANSWERS = 25
+const MOST_DELAY = 20
+
+/** How often a round begins with a long reorganization, and its longest. */
+const LONG_REORG = 0.15
+const LONGEST_REORG = 288
+
+/** How often both sides are killed. */
+const BOTH = 0.1
+
+/** Milliseconds that the copy may need to be equal. */
+const PATIENCE = 60_000
+
+/** Rounds between two lines of progress. */
+const ROUNDS_TOLD = 5
+
+const PAGE = 1_000
+
+const COPY = join(ROOT, "build/scripts/crash/replicaProcess.js")
+
+/** The copy in a process of its own, which can be killed. */
+class ReplicaProcess {
+  private readonly child: ChildProcess
+  private readonly exit: Promise<number | null>
+  private said = ""
+
+  constructor(port: number, file: string) {
+    this.child = spawn(process.execPath, [COPY, `http://127.0.0.1:${port}`, file], {
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.said = (this.said + text).slice(-2_000)
+    })
+    const done = undoAtEnd(() => void this.child.kill("SIGKILL"))
+    this.exit = new Promise((resolve) =>
+      this.child.once("close", (code) => {
+        done()
+        resolve(code)
+      })
+    )
+  }
+
+  /** Why it ended by itself; `undefined` while it runs. */
+  get trouble(): string | undefined {
+    return this.child.exitCode === null ? undefined : `the copy ended: ${this.said.trim()}`
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL")
+    await this.exit
+  }
+}
+
+/** All records of the daemon, expired ones included, as texts. */
+const recordsOf = async (rpc: RpcClient): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>()
+  for (let start = "";;) {
+    const page = listOf(
+      await rpc.call("name_scan", start, PAGE, { nameEncoding: "hex" })
+    ).map(recordOf)
+    for (const record of page) found.set(String(record["name"]), textOf(record))
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return found
+    start = String(last["name"])
+  }
+}
+
+const textOf = (record: Readonly<Record<string, unknown>>): string =>
+  [record["value"], record["txid"], record["vout"], record["height"]].join(" ")
+
+/** The first difference between the copy and the daemon; `undefined` if there is none. */
+const difference = async (rpc: RpcClient, file: string): Promise<string | undefined> => {
+  const records = await recordsOf(rpc)
+  const { cursor, names } = readReplica(file)
+  for (const [name, text] of records) {
+    const copied = names.get(name)
+    const said = copied === undefined ? "nothing" : textOf({ ...copied })
+    if (said !== text) return `${name} is ${text}, and the copy at ${cursor} has ${said}`
+  }
+  for (const name of names.keys()) if (!records.has(name)) return `the copy at ${cursor} has ${name}, which is none`
+  return undefined
+}
+
+/** Waits until the copy has caught up; returns what is different then. */
+const lasting = async (rpc: RpcClient, file: string): Promise<string | undefined> => {
+  for (const until = performance.now() + PATIENCE;;) {
+    const found = await difference(rpc, file)
+    if (found === undefined || performance.now() > until) return found
+    await pause(50)
+  }
+}
+
+/** Replaces so many blocks at the end of the chain by more. */
+const reorganize = async (rpc: RpcClient, depth: number): Promise<void> => {
+  // Another address than before: the same block is not mined again.
+  const address = await rpc.call("getnewaddress")
+  const tip = Number(await rpc.call("getblockcount"))
+  await rpc.call("invalidateblock", await rpc.call("getblockhash", tip - depth + 1))
+  await rpc.call("generatetoaddress", depth + 1, address)
+}
+
+interface Side {
+  readonly directory: string
+  readonly file: string
+  readonly port: number
+}
+
+const spawnDaemon = async ({ directory, port }: Side): Promise<DaemonProcess> => {
+  const daemon = await DaemonProcess.spawn({ directory, port })
+  const up = await daemon.start()
+  if (!up.ready) throw new Error(`the node does not start: ${up.reason}`)
+  return daemon
+}
+
+const runDirectory = async (
+  side: Side,
+  seed: number,
+  rounds: ReadonlyArray<number>,
+  { tally, tell }: { readonly tally: Tally; readonly tell: Options["tell"] }
+): Promise<void> => {
+  let daemon = await spawnDaemon(side)
+  let copy = new ReplicaProcess(side.port, side.file)
+  const address = String(await daemon.rpc.call("getnewaddress"))
+  await daemon.rpc.call("generatetoaddress", FIRST_BLOCKS, address)
+  for (const round of rounds) {
+    const random = Random.of(seed, round)
+    const { rpc } = daemon
+    if (random.chance(LONG_REORG)) {
+      const most = Math.min(LONGEST_REORG, Number(await rpc.call("getblockcount")) - 1)
+      const depth = 1 + random.below(most)
+      // Only a copy that is at the tip can be told of all of them.
+      await lasting(rpc, side.file)
+      await reorganize(rpc, depth)
+      tally.count("long reorganizations")
+    }
+    const target = 1 + random.below(MOST_ANSWERS)
+    let answers = 0
+    let reached: (() => void) | undefined
+    const enough = new Promise<void>((resolve) => (reached = resolve))
+    const load = new Load({
+      rpc,
+      ledger: new Ledger(() => answers),
+      random,
+      directory: side.directory,
+      tag: `e${round}`,
+      pace: (count) => {
+        answers = count
+        if (count >= target) reached?.()
+        return count < target
+      }
+    })
+    const running = load.run().catch(() => {})
+    await Promise.race([enough, running, pause(20_000)])
+    await pause(random.below(MOST_DELAY))
+    const [killsBoth, killsDaemon] = [random.chance(BOTH), random.chance(0.5)]
+    if (killsBoth || killsDaemon) {
+      await daemon.kill()
+      tally.count("kills of the daemon")
+    }
+    if (killsBoth || !killsDaemon) {
+      await copy.kill()
+      tally.count("kills of the copy")
+    }
+    await running
+    const { trouble } = copy
+    if (killsBoth || !killsDaemon || trouble !== undefined) copy = new ReplicaProcess(side.port, side.file)
+    if (trouble !== undefined && killsDaemon && !killsBoth) tally.fail({ round, what: "refused", detail: trouble })
+    if (killsBoth || killsDaemon) daemon = await spawnDaemon(side)
+    const different = await lasting(daemon.rpc, side.file).catch((cause: unknown) => {
+      if (cause instanceof NodeGone) return String(cause)
+      throw cause
+    })
+    if (different !== undefined) tally.fail({ round, what: "different", detail: different })
+    tally.count(different === undefined ? "equal" : "different")
+    if (round % ROUNDS_TOLD === ROUNDS_TOLD - 1) tell(tally.line())
+  }
+  await copy.kill()
+  if (!await daemon.stop()) tally.fail({ round: rounds.at(-1) ?? 0, what: "hung", detail: daemon.words.slice(-1500) })
+}
+
+/** Kills a daemon and a copy of its names that follows the events; the copy has to be equal each time. */
+export const runEvents = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
+  const tally = new Tally("a copy by events", seed)
+  const place = makeWorkplace()
+  try {
+    const starts = only === undefined
+      ? Array.from({ length: Math.ceil(count / ROUNDS_PER_DIRECTORY) }, (_, i) => i * ROUNDS_PER_DIRECTORY)
+      : [only]
+    for (const first of starts) {
+      const directory = join(place.path, `node-${first}`)
+      mkdirSync(directory)
+      const length = only === undefined ? Math.min(ROUNDS_PER_DIRECTORY, count - first) : 1
+      const side = { directory, file: join(place.path, `copy-${first}.json`), port: await freePort() }
+      await runDirectory(side, seed, Array.from({ length }, (_, i) => first + i), { tally, tell })
+      rmSync(directory, { recursive: true, force: true })
+    }
+  } finally {
+    place.remove()
+  }
+  return tally
+}

@@ -92,7 +92,7 @@ export class Writer {
     return this.buffer.subarray(0, this.length)
   }
 
-  toBytes(): Uint8Array {
+  toBytes(): Uint8Array<ArrayBuffer> {
     return this.buffer.slice(0, this.length)
   }
 

@@ -24,7 +24,7 @@ export const compare = (a: Bytes, b: Bytes): number => {
   return a.length - b.length
 }
 
-export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array => {
+export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array<ArrayBuffer> => {
   let length = 0
   for (const part of parts) length += part.length
   const whole = new Uint8Array(length)

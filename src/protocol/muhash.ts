@@ -17,14 +17,18 @@ const MODULUS = (1n << BigInt(BITS)) - PRIME_DISTANCE
 
 const SHIFT = BigInt(BITS)
 
-/** Reduces a product of two numbers below 2^3072 to a number below 2^3072. Results from the modulus to 2^3072 stay. */
+/** An equal number, modulo the prime, without the bits above 3072: it is longer by the 21 bits of the distance at most. */
+const fold = (number: bigint): bigint => BigInt.asUintN(BITS, number) + (number >> SHIFT) * PRIME_DISTANCE
+
+/** Reduces a product of numbers to a number below 2^3072. Results from the modulus to 2^3072 stay. */
 const reduce = (product: bigint): bigint => {
   let number = product
-  for (let high = number >> SHIFT; high !== 0n; high = number >> SHIFT) {
-    number = BigInt.asUintN(BITS, number) + high * PRIME_DISTANCE
-  }
+  while (number >> SHIFT !== 0n) number = fold(number)
   return number
 }
+
+/** Products between two whole reductions. One fold of a product costs half as much, and leaves a number that grows. */
+const FOLDED = 8
 
 /** The modular inverse, by Euclid's algorithm. */
 const inverse = (number: bigint): bigint => {
@@ -54,7 +58,9 @@ const digitAt = (digits: string, at: number): number => {
 }
 
 /** A number below 2^3072 as little-endian bytes. */
-const toBytes = (number: bigint): Uint8Array => {
+type ToBytes = (number: bigint) => Uint8Array
+
+const digitsToBytes: ToBytes = (number) => {
   const bytes = new Uint8Array(NUMBER_BYTES)
   const digits = number.toString(16).padStart(2 * NUMBER_BYTES, "0")
   for (let i = 0; i < NUMBER_BYTES; i++) {
@@ -81,7 +87,7 @@ const byDigits: ToNumbers = (keys) =>
   })
 
 interface NativeSerializer {
-  readonly serialize: (value: ReadonlyArray<bigint>) => Uint8Array
+  readonly serialize: (value: bigint | ReadonlyArray<bigint>) => Uint8Array
   readonly deserialize: (bytes: Uint8Array) => unknown
 }
 
@@ -95,44 +101,83 @@ const nativeSerializer = (): NativeSerializer | undefined => {
 const isNumbers = (value: unknown): value is ReadonlyArray<bigint> =>
   Array.isArray(value) && value.every((each) => typeof each === "bigint")
 
+/** The bytes of numbers in a serialized array: where the first one begins, and the distance between two. */
+interface Template {
+  readonly bytes: Uint8Array
+  readonly first: number
+  readonly distance: number
+}
+
+const ONES = (1n << SHIFT) - 1n
+
 /**
  * Writes the key streams over the numbers of a serialized array and reads the array back: a fifth of the time of hex digits.
  * An engine that serializes in another way, as a sample shows, uses digits.
  */
 const byMemory = (native: NativeSerializer): ToNumbers => {
-  const ones = (1n << BigInt(BITS)) - 1n
-  const array = Uint8Array.from(native.serialize(Array.from({ length: CHUNK }, () => ones)))
-  const first = array.indexOf(0xff, 1)
-  const distance = native.serialize([ones, ones]).length - native.serialize([ones]).length
-  const bytes = new Uint8Array(words.buffer)
+  const lengthOf = (count: number): number => native.serialize(new Array(count).fill(ONES)).length
+  const distance = lengthOf(2) - lengthOf(1)
+  const templates = new Map<number, Template>()
+  const templateOf = (count: number): Template => {
+    const known = templates.get(count)
+    if (known !== undefined) return known
+    const bytes = Uint8Array.from(native.serialize(new Array(count).fill(ONES)))
+    const template = { bytes, first: bytes.indexOf(0xff, 1), distance }
+    templates.set(count, template)
+    return template
+  }
+  const stream = new Uint8Array(words.buffer)
   return (keys) => {
+    const { bytes, first } = templateOf(keys.length)
     for (const [i, key] of keys.entries()) {
       chacha20Stream(key, words)
-      array.set(bytes, first + i * distance)
+      bytes.set(stream, first + i * distance)
     }
-    const numbers = native.deserialize(array)
-    return isNumbers(numbers) ? numbers.slice(0, keys.length) : []
+    const numbers = native.deserialize(bytes)
+    return isNumbers(numbers) ? numbers : []
   }
 }
 
-const fastest = (): ToNumbers => {
+/** The end of a serialized number: with one bit above 3072, all have the same length. */
+const bytesByMemory = (native: NativeSerializer): ToBytes => {
+  const above = 1n << SHIFT
+  const { length } = native.serialize(above)
+  const begin = length - NUMBER_BYTES - 8
+  return (number) => Uint8Array.from(native.serialize(number + above).subarray(begin, begin + NUMBER_BYTES))
+}
+
+/** The fast way, if it gives what the slow one gives for some samples. */
+const fastest = <A, B>(
+  { samples, slow }: { readonly slow: (input: A) => B; readonly samples: ReadonlyArray<A> },
+  make: (native: NativeSerializer) => (input: A) => B
+): (input: A) => B => {
   const native = nativeSerializer()
-  if (native === undefined) return byDigits
-  const sample = [0, 1, 2].map((byte) => new Uint8Array(32).fill(byte))
+  if (native === undefined) return slow
+  const shown = (result: B): string => String(result)
   try {
-    const fast = byMemory(native)
-    const [a, b] = [fast(sample), byDigits(sample)]
-    return a.length === b.length && a.every((number, i) => number === b[i]) ? fast : byDigits
+    const fast = make(native)
+    return samples.every((sample) => shown(fast(sample)) === shown(slow(sample))) ? fast : slow
   } catch {
-    return byDigits
+    return slow
   }
 }
 
-const toNumbers = fastest()
+const SAMPLE_KEYS = [0, 1, 2].map((byte) => new Uint8Array(32).fill(byte))
+
+const toNumbers: ToNumbers = fastest<ReadonlyArray<Bytes>, ReadonlyArray<bigint>>(
+  { slow: byDigits, samples: [[], SAMPLE_KEYS.slice(1), SAMPLE_KEYS] },
+  byMemory
+)
+
+const toBytes: ToBytes = fastest<bigint, Uint8Array>(
+  { slow: digitsToBytes, samples: [0n, 1n, ONES, ONES / 3n] },
+  bytesByMemory
+)
 
 /** A set as one number, and its hash. */
 export interface SettledSet {
-  readonly number: bigint
+  /** As 384 bytes: see `decodeSetNumber`. */
+  readonly number: Uint8Array
   /** 32 bytes in wire order. */
   readonly digest: Uint8Array
 }
@@ -147,8 +192,9 @@ export const settledSets = (sets: ReadonlyArray<MuHash>): ReadonlyArray<SettledS
     const { denominator, numerator } = sets[i] ?? new MuHash()
     const own = reduce(inverted * (products[i] ?? 1n))
     inverted = reduce(inverted * denominator)
-    const number = reduce(numerator * own) % MODULUS
-    settled[i] = { number, digest: sha256(toBytes(number)) }
+    const reduced = reduce(numerator * own)
+    const number = toBytes(reduced < MODULUS ? reduced : reduced - MODULUS)
+    settled[i] = { number, digest: sha256(number) }
   }
   return settled
 }
@@ -175,8 +221,11 @@ class Product {
 
   #settle(): void {
     let number = this.#number
-    for (const each of toNumbers(this.#waiting)) number = reduce(number * each)
-    this.#number = number
+    for (const [i, each] of toNumbers(this.#waiting).entries()) {
+      const product = number * each
+      number = (i + 1) % FOLDED === 0 ? reduce(product) : fold(product)
+    }
+    this.#number = reduce(number)
     this.#waiting = []
   }
 

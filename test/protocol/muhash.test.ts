@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import { chacha20Stream } from "../../src/protocol/chacha20.ts"
-import { MuHash } from "../../src/protocol/muhash.ts"
+import { decodeSetNumber, encodeSetNumber, MuHash, settledSets } from "../../src/protocol/muhash.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
 
 /** The stream as bytes. */
@@ -125,6 +125,21 @@ describe("a set's hash", () => {
     copy.add(member(2))
     assert.strictEqual(digestOf(copy), digestOf(set))
     assert.notStrictEqual(digestOf(copy), once)
+  })
+
+  it("many members multiply as one by one do, and both forms of the number agree", () => {
+    const modulus = (1n << 3072n) - 1_103_717n
+    for (const count of [1, 7, 8, 9, 63, 64, 65, 130]) {
+      const list = Array.from({ length: count }, (_, n) => Uint8Array.of(n, count))
+      const expected = list.reduce((product, each) => product * setOf(each).numerator % modulus, 1n)
+      const set = setOf(...list)
+      assert.isTrue(set.numerator < 1n << 3072n)
+      assert.strictEqual(set.numerator % modulus, expected)
+      const [settled] = settledSets([set])
+      assert.strictEqual(decodeSetNumber(settled?.number ?? assert.fail()), expected)
+      assert.deepStrictEqual(settled?.digest, set.digest())
+      assert.deepStrictEqual(settled?.number, encodeSetNumber(expected))
+    }
   })
 
   it("the set counts its members", () => {

@@ -34,7 +34,7 @@ export class SetThread {
       this.#waiting.push({ resolve, reject })
       // Keeps the process alive until the answer.
       worker.ref()
-      worker.postMessage(batch)
+      worker.postMessage(batch, [batch.packed.buffer])
     })
   }
 

@@ -1,7 +1,7 @@
 import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Block } from "../../protocol/block.ts"
-import { binaryString, type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
+import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
 import { hash256 } from "../../protocol/hash.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { Op } from "../../protocol/script.ts"
@@ -44,10 +44,12 @@ export const intoRange = ([low, high]: readonly [number, number], range: number)
 const keyOf = (blockHash: Bytes): SipKey => sipKey(blockHash)
 
 /** The numbers of scripts, in order. */
-const numbersOf = (scripts: Iterable<Bytes>, blockHash: Bytes, count: number): Float64Array => {
+const numbersOf = (scripts: ReadonlyArray<Bytes>, blockHash: Bytes, count: number): Float64Array => {
   const key = keyOf(blockHash)
   const range = count * M
-  return Float64Array.from(scripts, (script) => intoRange(sipHashHalves(key, script), range)).sort()
+  const numbers = new Float64Array(scripts.length)
+  for (const [i, script] of scripts.entries()) numbers[i] = intoRange(sipHashHalves(key, script), range)
+  return numbers.sort()
 }
 
 class BitWriter {
@@ -111,7 +113,7 @@ export const matchesFilter = (filter: Bytes, blockHash: Bytes, scripts: Iterable
   const reader = new Reader(filter)
   const count = reader.compactSize("filter")
   if (count === 0) return false
-  const wanted = numbersOf(scripts, blockHash, count)
+  const wanted = numbersOf([...scripts], blockHash, count)
   const bits = new BitReader(reader.bytes(reader.remaining, "filter"))
   let number = 0
   let at = 0
@@ -133,16 +135,16 @@ export const filterScripts = (
   { transactions }: Pick<Block, "transactions">,
   spent: ReadonlyArray<ReadonlyArray<Coin>>
 ): ReadonlyArray<Bytes> => {
-  const scripts = new Set<string>()
+  const scripts = new Map<string, Bytes>()
   for (const { outputs } of transactions) {
     for (const { script } of outputs) {
-      if (script.length > 0 && script[0] !== Op.OP_RETURN) scripts.add(binaryString(script))
+      if (script.length > 0 && script[0] !== Op.OP_RETURN) scripts.set(binaryString(script), script)
     }
   }
   for (const coins of spent) {
-    for (const { script } of coins) if (script.length > 0) scripts.add(binaryString(script))
+    for (const { script } of coins) if (script.length > 0) scripts.set(binaryString(script), script)
   }
-  return Array.from(scripts, fromBinaryString)
+  return [...scripts.values()]
 }
 
 export const blockFilter = (block: Block, spent: ReadonlyArray<ReadonlyArray<Coin>>): Uint8Array =>

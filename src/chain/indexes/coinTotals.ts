@@ -7,7 +7,7 @@ import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { isUnspendable } from "../../protocol/script.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
-import { BOGO_BYTES, hashedCoin } from "../state/coinStats.ts"
+import { BOGO_BYTES, writeMember } from "../state/coinStats.ts"
 import type { ConnectedBlock } from "../write/Follower.ts"
 
 /** Sums over the chain up to a block. Amounts in smallest units: those that grow without end exceed 2^53. */
@@ -101,7 +101,7 @@ const changesOf = ({ block, coins, height }: ConnectedBlock, params: ConsensusPa
 /** A batch of blocks: the totals after each, and the changes of the set for `settleBlocks`. */
 export interface CountedBlocks {
   readonly totals: ReadonlyArray<CoinTotals>
-  readonly packed: Uint8Array
+  readonly packed: Uint8Array<ArrayBuffer>
 }
 
 /** Counts blocks that follow the block with the totals `before`. */
@@ -117,11 +117,11 @@ export const countBlocks = (
     const counts: Counts = { ...last }
     writer.u32(added.length).u32(removed.length)
     for (const [key, coin] of added) {
-      writer.varBytes(hashedCoin(fromBinaryString(key), coin))
+      writeMember(writer, fromBinaryString(key), coin)
       count(counts, coin, 1)
     }
     for (const [key, coin] of removed) {
-      writer.varBytes(hashedCoin(fromBinaryString(key), coin))
+      writeMember(writer, fromBinaryString(key), coin)
       count(counts, coin, -1)
     }
     return last = amountsAfter({ ...last, ...counts }, block, params)

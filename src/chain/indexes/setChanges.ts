@@ -17,8 +17,8 @@ export const EMPTY_SET: Bytes = encodeSetNumber(1n)
 
 /** Per block of a batch its hash (wire order) and the number of the set, each list in one piece. */
 export interface SettledBlocks {
-  readonly digests: Uint8Array
-  readonly numbers: Uint8Array
+  readonly digests: Uint8Array<ArrayBuffer>
+  readonly numbers: Uint8Array<ArrayBuffer>
 }
 
 /** Applies a packed batch to the set with a number. */
@@ -36,14 +36,14 @@ export const settleBlocks = (start: Bytes, packed: Bytes): SettledBlocks => {
   const settled = settledSets(after)
   return {
     digests: concat(...settled.map(({ digest }) => digest)),
-    numbers: concat(...settled.map(({ number }) => encodeSetNumber(number)))
+    numbers: concat(...settled.map(({ number }) => number))
   }
 }
 
-/** A batch for the thread; without `start` it follows the one before. */
+/** A batch for the thread, which takes `packed` over; without `start` it follows the one before. */
 export interface ToSetThread {
   readonly start: Bytes | undefined
-  readonly packed: Uint8Array
+  readonly packed: Uint8Array<ArrayBuffer>
 }
 
 /** Applies batches one after the other. */

@@ -5,4 +5,7 @@ import { settler, type ToSetThread } from "./setChanges.ts"
 
 const settle = settler()
 
-parentPort?.on("message", (batch: ToSetThread) => parentPort?.postMessage(settle(batch)))
+parentPort?.on("message", (batch: ToSetThread) => {
+  const settled = settle(batch)
+  parentPort?.postMessage(settled, [settled.digests.buffer, settled.numbers.buffer])
+})

@@ -14,7 +14,7 @@ interface Changes {
   readonly removed: ReadonlyArray<Uint8Array>
 }
 
-const pack = (blocks: ReadonlyArray<Changes>): Uint8Array => {
+const pack = (blocks: ReadonlyArray<Changes>): Uint8Array<ArrayBuffer> => {
   const writer = new Writer()
   for (const { added, removed } of blocks) {
     writer.u32(added.length).u32(removed.length)
@@ -96,15 +96,20 @@ describe.skipIf(!existsSync(fileURLToPath(BUILT)))("the thread", () => {
       const { SetThread }: Thread = await import(/* @vite-ignore */ BUILT.href)
       const thread = new SetThread()
       const settle = settler()
-      const batches = [{ start: EMPTY_SET, packed: some }, { start: undefined, packed: more }]
+      // The thread takes the bytes of a batch over.
+      const handed = () => [
+        { start: EMPTY_SET, packed: some.slice() },
+        { start: undefined, packed: more.slice() }
+      ]
+      const batches = handed()
       const answers = await Promise.all(batches.map((batch) => thread.settle(batch)))
-      assert.deepStrictEqual(answers, batches.map(settle))
+      assert.deepStrictEqual(answers, handed().map(settle))
       assert.isTrue(thread.isRunning)
-      const lost = thread.settle({ start: undefined, packed: more })
+      const lost = thread.settle({ start: undefined, packed: more.slice() })
       const [outcome] = await Promise.allSettled([lost, thread.end()])
       assert.strictEqual(outcome.status, "rejected")
       assert.isFalse(thread.isRunning)
-      assert.deepStrictEqual(await thread.settle({ start: EMPTY_SET, packed: some }), answers[0])
+      assert.deepStrictEqual(await thread.settle({ start: EMPTY_SET, packed: some.slice() }), answers[0])
       await thread.end()
     }))
 })

@@ -21,7 +21,7 @@ const MOST_KILLS = 3
 
 const NAME = "d/snapshot"
 
-const PATIENCE = 120_000
+const PATIENCE = 600_000
 
 /** A snapshot, and what a node needs to load it and to continue. */
 interface Source {

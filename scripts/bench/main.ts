@@ -233,6 +233,9 @@ const results: Results = {
   names1M: await benchNameDb({ names: 1_000_000 }),
   search1M: await benchSearch({ names: 1_000_000 }),
   events: await benchEvents({ operations: 400_000 }),
+  scan: await benchScan(),
+  snapshot: await benchSnapshot(),
+  prune: await benchPrune(),
   headerTree,
   start: await benchStart()
 }

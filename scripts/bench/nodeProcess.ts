@@ -106,8 +106,12 @@ export class NodeProcess {
   }
 
   /** Waits until a method answers as wanted; returns the seconds since the start. */
-  async until(method: string, wanted: (result: unknown) => boolean): Promise<number> {
-    while (!wanted(await this.call(method))) {
+  async until(
+    method: string,
+    wanted: (result: unknown) => boolean,
+    ...params: ReadonlyArray<unknown>
+  ): Promise<number> {
+    while (!wanted(await this.call(method, ...params))) {
       if (this.child.exitCode !== null) throw new Error(`svcd ended with code ${this.child.exitCode}`)
       await pause(50)
     }

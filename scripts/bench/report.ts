@@ -11,6 +11,9 @@ export interface Results {
   readonly names1M: object
   readonly search1M: object
   readonly events: object
+  readonly scan: object
+  readonly snapshot: object
+  readonly prune: object
   readonly headerTree: object
   readonly start: object
 }
@@ -53,7 +56,8 @@ ${table(results.import)}
 
 ## Optional indexes
 
-Imports of the same chain without an index and with each one, in turns. \`cpuSeconds\` counts all threads.
+Imports of the same chain without an index, not even those of [search](search.md), and with each one, in turns. \`cpuSeconds\` counts all
+threads; \`timesCpu\` is the middle of the ratios to the run without an index in the same round.
 
 ${table(results.indexes)}
 
@@ -110,6 +114,17 @@ seconds are those of the node. Then 1,000 readers at the tip: the time from the 
 them, and the memory of the readers. Goals: 100,000/s in the process, 40,000/s over HTTP, p99 < 100 ms, 50 MB.
 
 ${table(results.events)}
+
+## Unspent outputs
+
+A search over a million unspent outputs, alone and while callers ask for names as fast as they are answered; a snapshot of as many,
+loaded and written again; the files of a node that prunes.
+
+${table(results.scan)}
+
+${table(results.snapshot)}
+
+${table(results.prune)}
 
 ## Header tree
 

@@ -40,6 +40,8 @@ const descriptors = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, i) => 1 + 20 * Math.floor((i * COINS) / (20 * count)))
     .map((index) => `raw(76a914${toHex(keyHashOf(index))}88ac)`)
 
+const isRecord = (answer: unknown): boolean => typeof answer === "object" && answer !== null
+
 /** Seconds of one search, which has to find the coins of all descriptors. */
 const scan = async (node: NodeProcess, count: number): Promise<number> => {
   const started = performance.now()
@@ -65,7 +67,7 @@ export const benchScan = async (): Promise<object> => {
     const node = await NodeProcess.start({ directory, args: ["-maxpeers", "0", "-allowexpired", "-disablewallet"] })
     try {
       const name = nameOfCoin(20)
-      await node.until("getindexinfo", (info) => info !== undefined)
+      await node.until("name_show", isRecord, name)
       const call = JSON.stringify({ id: 1, method: "name_show", params: [name] })
       const quiet = await load(node.rpcPort, call)
       const alone = { few: await scans(node, FEW), many: await scans(node, MANY) }

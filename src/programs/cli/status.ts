@@ -10,7 +10,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
-import { hasChain, isReady, syncRows } from "./syncRows.ts"
+import { hasChain, isLight, isReady, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -75,12 +75,15 @@ const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100)
 type Row = readonly [label: string, value: string, colour?: Colour | undefined]
 
 const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<Row> => {
-  const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
+  const [blocks = 0, known = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
+  const headers = Math.max(known, numberAt(answer, "headers") ?? 0)
   // svcd has a row of its own for that.
   const progress = answer === undefined ? numberAt(chain, "verificationprogress") : undefined
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
-  const sync: Row = hasChain(chain, answer)
+  const sync: Row = isLight(answer)
+    ? ["Chain", `height ${grouped(headers)}, the last blocks alone`, "green"]
+    : hasChain(chain, answer)
     ? ["Chain", `height ${grouped(blocks)}, synced`, "green"]
     : [
       "Chain",

@@ -87,15 +87,22 @@ const look = (daemon: Daemon): Effect.Effect<{ readonly done: boolean; readonly 
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
-/** Whether the whole chain is there. svcd says so itself, unless a window answers while the chain follows. */
-export const hasChain = (chain: Json, sync: Answer): boolean =>
-  at(sync, "window") === null ? textAt(sync, "phase") === "ready" : isSynced(chain)
+/** Whether names are answered from the last blocks. */
+const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== null
+
+/** Whether the node has the last blocks alone, and wants no others. */
+export const isLight = (sync: Answer): boolean => hasWindow(sync) && textAt(sync, "phase") === "ready"
+
+/** Whether the whole chain is there: svcd says so itself. */
+export const hasChain = (chain: Json, sync: Answer): boolean => {
+  const phase = textAt(sync, "phase")
+  return phase === undefined ? isSynced(chain) : phase === "ready" && !hasWindow(sync)
+}
 
 /** Whether all names are known up to the tip, as `/ready` of svcd says it. */
 export const isReady = (chain: Json, sync: Answer): boolean => {
   const phase = textAt(sync, "phase")
-  const hasWindow = (at(sync, "window") ?? null) !== null
-  return hasWindow ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)
+  return hasWindow(sync) ? phase !== "headers" && phase !== "window" : hasChain(chain, sync)
 }
 
 /** Waits until the daemon knows all names, with a bar on the terminal if there is one. */

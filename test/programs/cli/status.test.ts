@@ -109,6 +109,13 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       const window = { blocks: 5, of: 36_100, names: 3, unchecked: 0 }
       assert.isFalse(yield* inJson({ ...sync, phase: "window", window }))
       assert.isTrue(yield* inJson({ ...sync, phase: "signatures", window }))
+      const chainRow = (answer: object) =>
+        Effect.map(
+          shown({ ...WHOLE, getblockchaininfo: chain, getsyncstatus: { ...sync, ...answer } }),
+          (shown) => lineOf(shown, "Chain")
+        )
+      assert.strictEqual(yield* chainRow({ headers: 500, phase: "window", window }), "height 0 of 500, syncing")
+      assert.strictEqual(yield* chainRow({ headers: 500, phase: "ready", window }), "height 500, the last blocks alone")
     }))
 
   it.effect("reminds of words that were never shown", () =>

@@ -10,7 +10,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
-import { hasChain, isLight, isReady, syncRows } from "./syncRows.ts"
+import { hasChain, hasLastBlocksAlone, isReady, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -81,7 +81,7 @@ const chainRows = ({ chain, now, sync: answer }: StatusAnswers): ReadonlyArray<R
   const progress = answer === undefined ? numberAt(chain, "verificationprogress") : undefined
   const time = numberAt(chain, "time")
   const difficulty = numberAt(chain, "difficulty")
-  const sync: Row = isLight(answer)
+  const sync: Row = hasLastBlocksAlone(answer)
     ? ["Chain", `height ${grouped(headers)}, the last blocks alone`, "green"]
     : hasChain(chain, answer)
     ? ["Chain", `height ${grouped(blocks)}, synced`, "green"]

@@ -91,7 +91,7 @@ const isSynced = (chain: Json): boolean =>
 const hasWindow = (sync: Answer): boolean => (at(sync, "window") ?? null) !== null
 
 /** Whether the node has the last blocks alone, and wants no others. */
-export const isLight = (sync: Answer): boolean => hasWindow(sync) && textAt(sync, "phase") === "ready"
+export const hasLastBlocksAlone = (sync: Answer): boolean => hasWindow(sync) && textAt(sync, "phase") === "ready"
 
 /** Whether the whole chain is there: svcd says so itself. */
 export const hasChain = (chain: Json, sync: Answer): boolean => {

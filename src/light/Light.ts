@@ -75,7 +75,6 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
     readonly filled: () => { readonly low: Height; readonly high: HeaderId }
     /** The same with the blocks that are not stored yet. */
     readonly taken: () => { readonly low: Height; readonly high: HeaderId }
-    readonly before: (header: HeaderId) => HeaderId
   }
   readonly progress: Effect.Effect<LightProgress>
   /** The height of the last block whose names are known. */
@@ -130,7 +129,7 @@ const COUNT_SHARE = 50
  * While the window is filled, blocks of so many bytes are stored in one transaction, or those of this time: each transaction
  * writes much of the index of names again. The first ones are stored at once, so that what changed lately has an answer.
  */
-const FILL = { bytes: 8 * 1024 * 1024, pause: "1 second" } as const
+const FILL = { bytes: 4 * 1024 * 1024, pause: "500 millis" } as const
 
 const open = ({ filename, pageSize, params }: LightOptions, now: () => number) => {
   const file = new WindowFile(filename, pageSize)
@@ -347,8 +346,7 @@ const make = (
       span: {
         first: () => chain.first,
         filled: () => chain.range,
-        taken: () => chain.taken,
-        before: (id) => chain.before(id)
+        taken: () => chain.taken
       },
       progress: Effect.sync(() => ({
         phase: chain.isComplete ? "ready" : chain.first === Infinity ? "headers" : "window",

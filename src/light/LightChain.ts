@@ -165,14 +165,6 @@ export class LightChain {
     return this.high === NONE ? Infinity : this.floor
   }
 
-  /** The block that has to be in the window before this one. */
-  before(id: HeaderId): HeaderId {
-    const { high, index } = this
-    const height = index.height(id)
-    if (high === NONE || index.ancestor(high, height) !== id) return index.parent(id)
-    return height >= this.low ? NONE : index.ancestor(high, height + 1)
-  }
-
   /** Whether the window has a block, or waits for its neighbour, or does not want it. */
   hasBlock(id: HeaderId): boolean {
     const { high, index } = this

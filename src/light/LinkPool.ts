@@ -23,6 +23,9 @@ const CHECKS_A_TURN = 64
 /** Checks below which the message to a thread costs more than it saves. */
 const WORTH_SHARING = 24
 
+/** Each check is short-lived: with the usual size of the young generation, a thread would take 30 MB more. */
+const LIMITS = { maxYoungGenerationSizeMb: 6 }
+
 /** The worker's program, compiled beside this file. If the sources run directly, there is none, and no worker. */
 const program = new URL("./linkWorker.js", import.meta.url)
 
@@ -61,7 +64,7 @@ export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scop
     let workers: ReadonlyArray<Worker> = []
     const start = (): ReadonlyArray<Worker> =>
       Array.from({ length: count }, () => {
-        const worker = new Worker(program)
+        const worker = new Worker(program, { resourceLimits: LIMITS })
         // A thread that ends between two calls is noticed by the next one, not as an error of the process.
         worker.on("error", () => {})
         // The pool alone does not keep the process alive.

@@ -261,10 +261,10 @@ describe("attacks on a light node", () => {
       yield* connect(ahead, { serve: (block, height) => height > TIP ? undefined : block })
       yield* connect(MAIN)
       const waited = yield* passUntil("the window below it", () => isFilled(light), 1_000)
-      assert.isAtMost(waited, 90_000)
+      assert.isAtMost(waited, 60_000)
       yield* isTrue(stage)
       // A block that does not come for long may have any name.
-      yield* pass(65_000, 5_000)
+      yield* pass(115_000, 5_000)
       assert.strictEqual((yield* client.resolveName("d/open")).value, "second")
       yield* saysNothing(stage, "d/never")
     }), { now: timeOf(MAIN) + 490 })

@@ -9,8 +9,6 @@ export interface BlockSpan {
   readonly first: () => Height
   /** The blocks that have arrived without a gap: the lowest, and the last. None while the last is `NO_HEADER`. */
   readonly taken: () => { readonly low: Height; readonly high: HeaderId }
-  /** The block that has to come before this one; `NO_HEADER` for none. */
-  readonly before: (header: HeaderId) => HeaderId
 }
 
 /**

@@ -29,7 +29,6 @@ import { admitBlock, MOST_UNREQUESTED } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
 import { screen } from "./screen.ts"
 import { Slots } from "./Slots.ts"
-import type { BlockSpan } from "./SpanWindow.ts"
 import type { SyncContext, SyncParts, SyncView } from "./SyncContext.ts"
 import { type SyncEvent, SyncLoop, type SyncMessage, TICK } from "./SyncLoop.ts"
 
@@ -91,15 +90,14 @@ const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** Orders blocks from the newest to the oldest, as their span takes them. */
-const ordered = (tree: HeaderTree, span: BlockSpan | undefined) =>
-  span === undefined ? tree : {
-    parent: span.before,
-    hasBlock: tree.hasBlock,
-    isActive: tree.isActive,
-    isFailed: tree.isFailed,
-    height: tree.height
-  }
+/** A light chain takes the blocks of its span in any order, and keeps only their names: none of them waits for another. */
+const unordered = (tree: HeaderTree) => ({
+  parent: () => NO_HEADER,
+  hasBlock: tree.hasBlock,
+  isActive: tree.isActive,
+  isFailed: tree.isFailed,
+  height: tree.height
+})
 
 /** Follows the whole chain of the node. */
 export const make = (
@@ -121,7 +119,7 @@ export const makeOver = (
     const { params, tree } = chain
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
-    const blockOrder = new BlockOrder(ordered(tree, span))
+    const blockOrder = new BlockOrder(span === undefined ? tree : unordered(tree))
     const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork, span })
     const context: SyncContext = {
       chain,

@@ -157,6 +157,15 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
     (tree.height(id) <= tree.height(best) && tree.ancestor(best, tree.height(id)) === id)
 }
 
+/** Requests the headers after new ones: they travel while these are checked. Returns whether it did. */
+const askAhead = (context: SyncContext, state: SyncPeer, headers: ReadonlyArray<BlockHeader>): boolean => {
+  const { tree } = context
+  const [first, last] = [headers[0]?.header, headers.at(-1)?.header]
+  if (first === undefined || last === undefined || tree.find(last.hash) !== NO_HEADER) return false
+  question(context, state, [last.hash, ...locatorOf(tree, tree.find(first.prevHash))])
+  return true
+}
+
 /** Stores headers and requests the next ones. */
 const accept = (
   context: SyncContext,
@@ -166,6 +175,7 @@ const accept = (
   Effect.gen(function*() {
     const { sink, tree } = context
     const { peer } = state
+    const isAhead = full && state.presync === undefined && askAhead(context, state, headers)
     const { added, last, reject } = yield* sink.acceptHeaders(headers)
     if (last !== NO_HEADER) {
       learn(context, state, last)
@@ -177,7 +187,7 @@ const accept = (
     }
     if (full && reject === undefined) {
       const isOvertaken = added === 0 && context.headers.overtaken(peer.id, context.now())
-      if (state.presync === undefined && !isOvertaken) askBeyond(context, state, last)
+      if (state.presync === undefined && !isOvertaken && !isAhead) askBeyond(context, state, last)
       // After the request: the answer to another full message of known headers is then not read without delay.
       peer.judged(added > 0)
       return

@@ -13,12 +13,13 @@ const PEERS = 3
 /** A line of 100 Mbit/s. */
 const BYTES_PER_SECOND = 100_000_000 / 8
 
-/** Runs, unless `--runs N` says another number. */
+/** Runs of the light client, and pairs of full syncs, unless the command line says another number. */
 const RUNS = 5
+const PAIRS = 1
 
-const runsWanted = (): number => {
-  const at = process.argv.indexOf("--runs")
-  return at < 0 ? RUNS : Number(process.argv[at + 1])
+const wanted = (flag: "--runs" | "--pairs", usual: number): number => {
+  const at = process.argv.indexOf(flag)
+  return at < 0 ? usual : Number(process.argv[at + 1])
 }
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -100,17 +101,63 @@ interface Served {
   readonly pids: ReadonlyArray<number>
 }
 
-const runOnce = async (served: Served, { directory }: ShapedFile): Promise<LightRun> => {
+/** Runs a program in an empty data directory. Returns what it prints. */
+const inDirectory = async <A>(name: string, ...args: ReadonlyArray<string>): Promise<A> => {
   const own = mkdtempSync(join(tmpdir(), "svcd-bench-"))
   try {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--expose-gc", program("./lightClient.js"), own, JSON.stringify(served), directory],
+      ["--expose-gc", program(name), own, ...args],
       { encoding: "utf8" }
     )
     return JSON.parse(stdout)
   } finally {
     rmSync(own, { recursive: true, force: true })
+  }
+}
+
+interface Mark {
+  readonly seconds: number
+  readonly cpuSeconds: number
+}
+
+/** A full sync: when the chain had so many blocks, and how many it had when the light part was done. */
+interface FullRun extends Mark {
+  readonly marks: ReadonlyArray<Mark>
+  readonly step: number
+  readonly lightDone?: number
+}
+
+/** Full syncs with the light part and without it, in turns. */
+const pairs = async ({ ports }: Served, { directory }: ShapedFile): Promise<object> => {
+  const ratios: Array<{ readonly behind: number; readonly behindCpu: number; readonly whole: number }> = []
+  let last: { readonly light: FullRun; readonly alone: FullRun } | undefined
+  for (let pair = 0; pair < wanted("--pairs", PAIRS); pair++) {
+    const run = (how: string): Promise<FullRun> => inDirectory("./lightFull.js", JSON.stringify(ports), directory, how)
+    const light = await run("light")
+    const alone = await run("alone")
+    // The same blocks in both: those after the light part was done.
+    const from = Math.ceil((light.lightDone ?? 0) / light.step) - 1
+    const rest = (one: FullRun, by: keyof Mark): number => one[by] - (one.marks[from]?.[by] ?? 0)
+    ratios.push({
+      behind: rest(alone, "seconds") / rest(light, "seconds"),
+      behindCpu: rest(alone, "cpuSeconds") / rest(light, "cpuSeconds"),
+      whole: alone.seconds / light.seconds
+    })
+    last = { light, alone }
+  }
+  if (last === undefined) return { pairs: 0 }
+  const median = (by: (ratio: typeof ratios[number]) => number): number =>
+    ratios.map(by).toSorted((a, b) => a - b)[ratios.length >> 1] ?? Number.NaN
+  const { alone, light } = last
+  return {
+    pairs: ratios.length,
+    blocksWhenLightPartDone: light.lightDone,
+    withLightPart: { seconds: light.seconds, cpuSeconds: light.cpuSeconds },
+    alone: { seconds: alone.seconds, cpuSeconds: alone.cpuSeconds },
+    speedBehindLightPart: median(({ behind }) => behind),
+    speedBehindLightPartByCpu: median(({ behindCpu }) => behindCpu),
+    speedOfWholeSync: median(({ whole }) => whole)
   }
 }
 
@@ -125,10 +172,12 @@ export const benchLight = async (): Promise<object> => {
   const line = new SharedLine(peers.map(({ port }) => port), new Bandwidth(BYTES_PER_SECOND))
   try {
     const served = { ports: await line.open(), pids: peers.map(({ pid }) => pid) }
-    const count = runsWanted()
+    const count = wanted("--runs", RUNS)
     const loadBefore = loadavg()[0]
     const runs: Array<LightRun> = []
-    for (let run = 0; run < count; run++) runs.push(await runOnce(served, chain))
+    for (let run = 0; run < count; run++) {
+      runs.push(await inDirectory("./lightClient.js", JSON.stringify(served), chain.directory))
+    }
     const median = (by: (run: LightRun) => number): number => sorted(runs, by)[runs.length >> 1] ?? Number.NaN
     const worst = (by: (run: LightRun) => number): number => sorted(runs, by).at(-1) ?? Number.NaN
     const { facts: { bytes, headerBytes, height, living, operationsInWindow, transactions } } = chain
@@ -164,8 +213,9 @@ export const benchLight = async (): Promise<object> => {
       peakMemoryMB: worst(({ peakMemoryMB }) => peakMemoryMB),
       tipMemoryMB: worst(({ tipMemoryMB }) => tipMemoryMB),
       resolvesPerSecond: median(({ resolvesPerSecond }) => resolvesPerSecond),
+      fullSync: await pairs(served, chain),
       goal: "answers p50 <= 25 s, worst <= 60 s; first <= 12 s; disk <= 150 MB; memory <= 300 MB, at the tip " +
-        "<= 150 MB; >= 100,000 resolves/s"
+        "<= 150 MB; >= 100,000 resolves/s; speed behind the light part >= 0.95"
     }
   } finally {
     line.close()

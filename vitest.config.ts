@@ -56,6 +56,7 @@ const SLOW = [
   "names/NamesFile.test.ts",
   "names/chainFixtures.test.ts",
   "names/events/NameEvents.test.ts",
+  "names/events/replica.test.ts",
   "names/liveRepair.test.ts",
   "names/nameQueries.test.ts",
   "names/search/findNames.test.ts",

@@ -31,6 +31,9 @@ const PATIENCE = 60_000
 /** Rounds between two lines of progress. */
 const ROUNDS_TOLD = 5
 
+/** Blocks that are mined in one call. */
+const AT_A_TIME = 25
+
 const PAGE = 1_000
 
 const COPY = join(ROOT, "build/scripts/crash/replicaProcess.js")
@@ -113,7 +116,10 @@ const reorganize = async (rpc: RpcClient, depth: number): Promise<void> => {
   const address = await rpc.call("getnewaddress")
   const tip = Number(await rpc.call("getblockcount"))
   await rpc.call("invalidateblock", await rpc.call("getblockhash", tip - depth + 1))
-  await rpc.call("generatetoaddress", depth + 1, address)
+  // Not all in one call: it could take longer than a client waits.
+  for (let left = depth + 1; left > 0; left -= AT_A_TIME) {
+    await rpc.call("generatetoaddress", Math.min(AT_A_TIME, left), address)
+  }
 }
 
 interface Side {

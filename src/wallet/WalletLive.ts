@@ -49,7 +49,7 @@ const makeKeys = (parts: WalletParts): WalletKeys => {
     birthday: file.document.birthday,
     birthtime: () => birthtimeOf(file.document),
     importDescriptor: makeImport(parts),
-    refill: Effect.suspend(() => ring.refill() ? update(parts, ring.save) : Effect.void),
+    refill: (size) => Effect.flatMap(ring.refill(size), (grew) => grew ? update(parts, ring.save) : Effect.void),
     descriptors: (secret) =>
       secret
         ? Effect.map(vault.secrets, (secrets) => ring.descriptors(secrets))

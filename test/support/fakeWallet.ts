@@ -204,7 +204,7 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       birthtime: () => 1_500_000_000,
       importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
       descriptors: () => Effect.succeed([]),
-      refill: Effect.void,
+      refill: () => Effect.void,
       knowledge: knowledgeOf(scripts),
       signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
       labels: () => labels,

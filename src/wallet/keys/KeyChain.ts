@@ -51,7 +51,7 @@ export class KeyChain {
   readonly start: number
   /** The indexes from `start` up to this one are derived. */
   derived: number
-  private readonly end: number
+  private end: number
   private readonly lookahead: number
   /** The first script of each index. */
   private readonly kept = new Map<number, OwnScript>()
@@ -86,6 +86,11 @@ export class KeyChain {
   /** The number of keys of each index. */
   get keyCount(): number {
     return this.derivers.size
+  }
+
+  /** Asks for this number of unused indexes, until the wallet is opened again. */
+  wants(unused: number): void {
+    if (this.ranged) this.end = Math.max(this.end, Math.min(this.next + unused, INDEX_LIMIT))
   }
 
   /** The index after the last one that must be watched now, if its keys are known. */

@@ -186,9 +186,19 @@ export class KeyRing {
     return own
   }
 
-  /** Derives what the chains lack of hardened ranges. Returns whether the caller has to write `save`. */
-  refill(): boolean {
-    return this.chains.filter((chain) => chain.lacking !== undefined && this.extend(chain)).length > 0
+  /**
+   * Derives what the chains lack of hardened ranges, and up to `size` unused addresses of each chain that gives them out,
+   * in slices that do not block the event loop. Returns whether it derived any, and the caller has to write `save`.
+   */
+  refill(size = 0): Effect.Effect<boolean> {
+    return Effect.gen(this, function*() {
+      let grew = false
+      for (const chain of this.chains) {
+        if (this.givesOut(chain)) chain.wants(size)
+        for (; this.extend(chain, sliceOf(chain)); grew = true) yield* turnOfEventLoop
+      }
+      return grew
+    })
   }
 
   /**

@@ -63,8 +63,11 @@ export interface WalletKeys {
     readonly range: readonly [number, number] | undefined
     readonly nextIndex: number | undefined
   }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | KeysLocked | StorageFailure>
-  /** Derives the keys of hardened ranges that the wallet lacked while it was locked. */
-  readonly refill: Effect.Effect<void, StorageFailure>
+  /**
+   * Derives the keys of hardened ranges that the wallet lacked while it was locked, and more unused addresses of each
+   * type if it has fewer than `size`.
+   */
+  readonly refill: (size?: number) => Effect.Effect<void, StorageFailure>
   /** The descriptors of the watched scripts, with private keys on request. */
   readonly descriptors: (secret: boolean) => Effect.Effect<
     ReadonlyArray<{

@@ -107,6 +107,19 @@ describe("a range of hardened keys", () => {
       assert.strictEqual(Either.getOrUndefined(givenOut(again)), scriptsOf(RANGE, 4, 5)[0])
     }))
 
+  it.effect("is refilled up to a number of unused addresses, and stays so while the wallet is locked", () =>
+    Effect.gen(function*() {
+      const document = withImport(yield* seeded, request(RANGE, { range: [0, 0], lookahead: 1 }))
+      const ring = yield* KeyRing.make(document, 1)
+      ring.deriveWith(() => new Secrets(() => document, undefined))
+      yield* ring.refill(6)
+      ring.deriveWith(() => undefined)
+      // Legacy, p2sh-segwit, bech32 and bech32m, of which the import is one for receiving.
+      assert.deepStrictEqual(ring.keypool(), { receive: 4 * 6, change: 4 * 6 })
+      const out = Array.from({ length: 7 }, () => Either.getOrUndefined(givenOut(ring)))
+      assert.deepStrictEqual(out, [...scriptsOf(RANGE, 0, 6), undefined])
+    }))
+
   it.effect("with public keys of other private keys counts as damaged", () =>
     Effect.gen(function*() {
       const document = withImport(yield* seeded, request(RANGE, { lookahead: 2 }))
@@ -168,7 +181,7 @@ describe("a range of hardened keys", () => {
             assert.lengthOf(node.wallet.ledger.transactions(), 1)
             assert.deepInclude(yield* Effect.flip(next(node)), { code: "used-up" })
             yield* vault.unlock(passphrase, 60)
-            yield* keys.refill
+            yield* keys.refill()
             yield* vault.lock
             assert.strictEqual(yield* next(node), scripts[100])
           }))

@@ -80,6 +80,9 @@ const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError
 const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =>
   address === undefined ? RpcError.internal() : Effect.succeed(address)
 
+/** As of `-keypool`. */
+const MAX_KEYPOOL = 100_000
+
 const FORM = {
   isscript: Schema.optional(Result.boolean("Whether it pays to the hash of a script, or to a taproot key")),
   iswitness: Result.boolean("Whether it is spent by a witness"),
@@ -349,16 +352,24 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
 
   const keypoolrefill = make({
     name: "keypoolrefill",
-    summary: "Derives the keys of hardened ranges (`/*h`) that the wallet lacked while it was locked. " +
-      "All others are derived on demand, and enough of them are watched ahead.",
-    params: { newsize: optional(int32("Ignored.")) },
+    summary: "Derives addresses until the wallet has enough unused ones of each type. Only ranges of hardened keys " +
+      "(`/*h`) need that: all others are derived on demand.",
+    params: {
+      newsize: optional(
+        int32(`Unused addresses of each type, for receiving and for change; at most ${MAX_KEYPOOL}.`),
+        "-keypool"
+      )
+    },
     results: [{ schema: Result.nothing("") }],
     examples: [[]],
     errors: ["-8 Invalid parameter, expected valid size.", `-13 ${LOCKED}`],
     handler: ({ newsize = 0 }, wallet) =>
       newsize < 0
         ? RpcError.invalidParameter("Invalid parameter, expected valid size.")
-        : Effect.as(Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill), null)
+        : Effect.as(
+          Effect.zipRight(ensureUnlocked(wallet), wallet.keys.refill(Math.min(newsize, MAX_KEYPOOL))),
+          null
+        )
   })
 
   return [

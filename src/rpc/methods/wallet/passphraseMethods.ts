@@ -90,7 +90,7 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         yield* wallet.vault.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK)).pipe(
           Effect.catchTag("WrongPassphrase", (wrong) => wrongPassphrase(wrong, { passphrase, message: NUL }))
         )
-        yield* wallet.keys.refill
+        yield* wallet.keys.refill()
         return null
       })
   })

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { type ShapedFile, shapedFile } from "../../test/support/shapedFile.ts"
+import { countOf } from "./counts.ts"
 import { freePort } from "./nodeProcess.ts"
 import { Bandwidth, SharedLine } from "./traffic.ts"
 
@@ -16,11 +17,6 @@ const BYTES_PER_SECOND = 100_000_000 / 8
 /** Runs of the light client, and pairs of full syncs, unless the command line says another number. */
 const RUNS = 5
 const PAIRS = 1
-
-const wanted = (flag: "--runs" | "--pairs", usual: number): number => {
-  const at = process.argv.indexOf(flag)
-  return at < 0 ? usual : Number(process.argv[at + 1])
-}
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
@@ -132,7 +128,7 @@ interface FullRun extends Mark {
 const pairs = async ({ ports }: Served, { directory }: ShapedFile): Promise<object> => {
   const ratios: Array<{ readonly behind: number; readonly behindCpu: number; readonly whole: number }> = []
   let last: { readonly light: FullRun; readonly alone: FullRun } | undefined
-  for (let pair = 0; pair < wanted("--pairs", PAIRS); pair++) {
+  for (let pair = 0; pair < countOf("--pairs", PAIRS); pair++) {
     const run = (how: string): Promise<FullRun> => inDirectory("./lightFull.js", JSON.stringify(ports), directory, how)
     const light = await run("light")
     const alone = await run("alone")
@@ -172,7 +168,7 @@ export const benchLight = async (): Promise<object> => {
   const line = new SharedLine(peers.map(({ port }) => port), new Bandwidth(BYTES_PER_SECOND))
   try {
     const served = { ports: await line.open(), pids: peers.map(({ pid }) => pid) }
-    const count = wanted("--runs", RUNS)
+    const count = countOf("--runs", RUNS)
     const loadBefore = loadavg()[0]
     const runs: Array<LightRun> = []
     for (let run = 0; run < count; run++) {

@@ -4,10 +4,11 @@ import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { cpuSeconds } from "../attack/processes.ts"
+import { countOf } from "./counts.ts"
 import { YEARS } from "./lightSettings.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 
-/** Turns; in each, both contenders do the same work, so that a slow phase of the machine affects both. */
+/** Turns, unless `--pairs` says another number: in each, both do the same work, so that a slow phase of the machine affects both. */
 const TURNS = 5
 
 /** Seconds of the load of `name_show`, and its connections. */
@@ -170,8 +171,9 @@ export const benchPairs = async (
       source = await NodeProcess.start({ args: [...args, `-loadblock=${file}`], reference: other })
       await source.untilTip(tip)
     }
+    const turns = countOf("--pairs", TURNS)
     const pairs: Array<readonly [Turn, Turn]> = []
-    for (let n = 0; n < TURNS; n++) {
+    for (let n = 0; n < turns; n++) {
       const [one, two] = n % 2 === 0 ? [first, second] : [second, first]
       const results = [await turn(one, { file, peer, tip }), await turn(two, { file, peer, tip })] as const
       pairs.push(n % 2 === 0 ? results : [results[1], results[0]])
@@ -180,7 +182,7 @@ export const benchPairs = async (
       what: "this build and another program in turns: medians, and the median of the ratios",
       first: first.program,
       second: second.program,
-      turns: TURNS,
+      turns,
       loadAverage: { before, after: loadavg()[0] },
       import: compareWork(pairs, (turn) => turn.import),
       nameShowCpuMicroseconds: compare(pairs, ({ nameShowMicroseconds }) => nameShowMicroseconds),

@@ -23,11 +23,11 @@ import { type HeaderId, type Height, nameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
 /**
- * Changes of names from the window of a light node. It has all operations of the last blocks, and of those below only the
- * newest on each name: so it goes back some blocks and no further, and knows no record before an operation.
+ * Changes of names from the window of a light node: of the last blocks alone, as far as a reorganization may go. It knows no
+ * record before an operation, which may be older than the window.
  */
 
-/** Blocks whose operations are all in the window: also the longest reorganization that it follows. */
+/** Blocks that changes go back: the longest reorganization that a window follows. */
 const KEPT_BLOCKS = 288
 
 type Failure = StorageFailure | CursorUnusable

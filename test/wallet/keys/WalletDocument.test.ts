@@ -124,7 +124,7 @@ describe("a wallet's document", () => {
     const secret = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
     const [entry] = full.imports
     if (entry === undefined) return assert.fail("no import")
-    const imports = [{ ...entry, secret: { plain: secret.repeat(200) } }]
+    const imports = [{ ...entry, secret: { plain: secret.repeat(4_000) } }]
     try {
       encodeDocument({ ...full, imports })
     } catch (error) {

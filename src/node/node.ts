@@ -239,9 +239,13 @@ const importBlocks = (files: ReadonlyArray<string>) =>
     const report = yield* sink.importFrom(files).pipe(Effect.ensuring(shown.interruptAsFork(shown.id())))
     const { elapsedMs, ...facts } = report
     if (facts.stored + facts.known + facts.refused + facts.orphans === 0) {
-      const { chainName } = chain.params.network
-      const reason = `no block of this network (${chainName}) is there. Check the file, and -network`
-      return yield* new ImportFailed({ file: files.join(", "), reason })
+      return yield* Effect.logError(
+        "nothing to import: the files hold no block of this network. Check them, and -network",
+        {
+          files: files.join(", "),
+          network: chain.params.network.chainName
+        }
+      )
     }
     const timings = Object.entries(yield* control.timings).map(([what, ms]) => [what, Math.round(ms)] as const)
     yield* Effect.logInfo("import finished", {

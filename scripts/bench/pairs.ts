@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { cpuSeconds } from "../attack/processes.ts"
 import { countOf } from "./counts.ts"
-import { YEARS } from "./lightSettings.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 
 /** Turns, unless `--pairs` says another number: in each, both do the same work, so that a slow phase of the machine affects both. */
@@ -159,15 +158,9 @@ export const benchPairs = async (
     let peer: number | undefined
     if (second.reference) {
       peer = await freePort()
-      // Without the age it would take itself for a node in initial download, which serves no headers.
-      const args = [
-        "-listen",
-        `-bind=127.0.0.1:${peer}`,
-        "-connect=0",
-        "-dnsseed=0",
-        "-disablewallet",
-        `-maxtipage=${YEARS}`
-      ]
+      // A node in initial download, as this old chain leaves it, serves only peers with this permission.
+      const access = ["-listen", `-bind=127.0.0.1:${peer}`, "-whitelist=download@127.0.0.1"]
+      const args = [...access, "-connect=0", "-dnsseed=0", "-disablewallet"]
       source = await NodeProcess.start({ args: [...args, `-loadblock=${file}`], reference: other })
       await source.untilTip(tip)
     }

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { cpuSeconds } from "../attack/processes.ts"
 import { countOf } from "./counts.ts"
+import { YEARS } from "./lightSettings.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 
 /** Turns, unless `--pairs` says another number: in each, both do the same work, so that a slow phase of the machine affects both. */
@@ -19,6 +20,12 @@ const REST = 3_000
 
 /** Milliseconds between two questions whether a node has the tip. */
 const LOOK = 100
+
+/**
+ * The reference checks itself after each block of a regtest chain, which costs more than the block; and with an old tip it is in
+ * initial download, in which it answers no question about names and serves no headers.
+ */
+const REFERENCE = ["-checknamedb=-1", "-checkblockindex=0", "-checkmempool=0", `-maxtipage=${YEARS}`]
 
 /** A program that is compared: svcd's `svcd.js`, or the reference's `namecoind`. */
 interface Contender {
@@ -39,7 +46,7 @@ const start = (
       ...file === undefined ? [] : [`-loadblock=${file}`],
       peer === undefined ? "-connect=0" : `-connect=127.0.0.1:${peer}`
     ]
-    const args = ["-listen=0", "-dnsseed=0", "-disablewallet", "-namehistory", "-allowexpired", ...from]
+    const args = ["-listen=0", "-dnsseed=0", "-disablewallet", "-namehistory", "-allowexpired", ...REFERENCE, ...from]
     return NodeProcess.start({ ...place, args, reference: program })
   }
   const from = [
@@ -158,9 +165,7 @@ export const benchPairs = async (
     let peer: number | undefined
     if (second.reference) {
       peer = await freePort()
-      // A node in initial download, as this old chain leaves it, serves only peers with this permission.
-      const access = ["-listen", `-bind=127.0.0.1:${peer}`, "-whitelist=download@127.0.0.1"]
-      const args = [...access, "-connect=0", "-dnsseed=0", "-disablewallet"]
+      const args = ["-listen", `-bind=127.0.0.1:${peer}`, ...REFERENCE, "-connect=0", "-dnsseed=0", "-disablewallet"]
       source = await NodeProcess.start({ args: [...args, `-loadblock=${file}`], reference: other })
       await source.untilTip(tip)
     }

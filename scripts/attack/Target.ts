@@ -4,9 +4,10 @@ import { join } from "node:path"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
+import { cpuSecondsOf } from "../bench/cpuTime.ts"
 import { freePort, NodeProcess, ROOT } from "../bench/nodeProcess.ts"
 import { ANCHOR, fanOut } from "./coins.ts"
-import { cpuSeconds, endWithUs } from "./processes.ts"
+import { endWithUs } from "./processes.ts"
 
 /** What attackers know about the node. */
 export interface Target {
@@ -159,7 +160,7 @@ export class TargetNode {
 
   /** Seconds of processor time so far. */
   get cpuSeconds(): number {
-    return cpuSeconds(this.node.child)
+    return cpuSecondsOf(this.node.child.pid)
   }
 
   /** What the node logged. */

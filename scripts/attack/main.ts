@@ -6,12 +6,13 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { cpuSecondsOf } from "../bench/cpuTime.ts"
 import { pause } from "../bench/nodeProcess.ts"
 import { type Attack, ATTACKS } from "./catalogue.ts"
 import { BASELINE, type Figures, judge, latency } from "./figures.ts"
 import type { AttackerNews, AttackerOrder, ProberNews, ProberOrder } from "./observed.ts"
 import { type Options, readOptions } from "./options.ts"
-import { busySeconds, cpuSeconds } from "./processes.ts"
+import { busySeconds } from "./processes.ts"
 import { head, line } from "./report.ts"
 import { TargetNode, Template } from "./Target.ts"
 
@@ -101,7 +102,7 @@ const measure = async (attack: Attack | undefined, template: Template, options: 
     if (attacker !== undefined) order(attacker, { type: "begin" })
     order(prober, { type: "measure" })
     const own = [node.node.child, prober, ...(attacker === undefined ? [] : [attacker]), process]
-    const ownSeconds = () => own.reduce((sum, each) => sum + cpuSeconds(each), 0)
+    const ownSeconds = () => own.reduce((sum, each) => sum + cpuSecondsOf(each.pid), 0)
     const [cpu, busy, ours] = [node.cpuSeconds, busySeconds(), ownSeconds()]
     let [used, foreign, peakMB] = [0, 0, 0]
     for (const until = performance.now() + SETTLING + seconds * 1000; performance.now() < until;) {

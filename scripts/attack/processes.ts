@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process"
-import { readFileSync, rmSync } from "node:fs"
+import { rmSync } from "node:fs"
 import process from "node:process"
+import { readProc, TICKS } from "../bench/cpuTime.ts"
 
 /** Kills a node, and removes its data directory, when this program is told to stop. */
 export const endWithUs = ({ child, directory }: { readonly child: ChildProcess; readonly directory: string }): void => {
@@ -16,30 +17,9 @@ export const endWithUs = ({ child, directory }: { readonly child: ChildProcess; 
   }
 }
 
-/** The system's figures of processor time, in seconds: 0 where it has none. */
-
-/** Ticks of a second in /proc. */
-const TICKS = 100
-
-const read = (file: string): string => {
-  try {
-    return readFileSync(file, "utf8")
-  } catch {
-    return ""
-  }
-}
-
-/** The processor time of a process. */
-export const cpuSeconds = ({ pid }: ChildProcess | typeof process): number => {
-  const stat = read(`/proc/${pid}/stat`)
-  // The program's name in parentheses comes first; user and system time are the 12th and 13th fields after it.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS
-}
-
-/** The processor time of all processes of the machine together. */
+/** Seconds of processor time of all processes of the machine together; 0 where the system does not report it. */
 export const busySeconds = (): number => {
-  const [first = ""] = read("/proc/stat").split("\n")
+  const [first = ""] = readProc("stat").split("\n")
   const [user = 0, nice = 0, system = 0, _idle, _waiting, ...interrupts] = first.split(/\s+/).slice(1, 9).map(Number)
   return (user + nice + system + interrupts.reduce((sum, ticks) => sum + ticks, 0)) / TICKS
 }

@@ -19,6 +19,7 @@ import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { eventsPage } from "../../src/web/events/eventsPage.ts"
+import { ownCpuSeconds } from "./cpuTime.ts"
 import { BenchChain } from "./eventLog.ts"
 
 /** Readers that wait for a block, and blocks. */
@@ -27,11 +28,6 @@ const BLOCKS = 50
 
 /** Milliseconds between two blocks. */
 const PAUSE = 300
-
-const cpuSeconds = (): number => {
-  const { system, user } = process.cpuUsage()
-  return (system + user) / 1e6
-}
 
 const now = (): number => performance.timeOrigin + performance.now()
 
@@ -46,7 +42,7 @@ const indexed = Effect.gen(function*() {
 const replay = (chain: BenchChain) =>
   Effect.gen(function*() {
     const { page } = yield* chain.events
-    const [began, started] = [cpuSeconds(), performance.now()]
+    const [began, started] = [ownCpuSeconds(), performance.now()]
     let events = 0
     for (let at = BEGINNING;;) {
       const read = yield* page(at, { notices: false })
@@ -57,7 +53,7 @@ const replay = (chain: BenchChain) =>
     return {
       events,
       perSecond: Math.round(events / ((performance.now() - started) / 1000)),
-      perCpuSecond: Math.round(events / (cpuSeconds() - began))
+      perCpuSecond: Math.round(events / (ownCpuSeconds() - began))
     }
   })
 
@@ -117,13 +113,13 @@ const told = (child: ChildProcess): Effect.Effect<Told> =>
 /** One reader that catches up over HTTP. The CPU seconds are those of the node. */
 const catchUp = (port: number, events: number) =>
   Effect.scoped(Effect.gen(function*() {
-    const [began, started] = [cpuSeconds(), performance.now()]
+    const [began, started] = [ownCpuSeconds(), performance.now()]
     const child = yield* readers(port, 1, "0", events)
     while ((yield* told(child)).events === undefined);
     return {
       events,
       perSecond: Math.round(events / ((performance.now() - started) / 1000)),
-      perCpuSecond: Math.round(events / (cpuSeconds() - began))
+      perCpuSecond: Math.round(events / (ownCpuSeconds() - began))
     }
   }))
 
@@ -145,7 +141,7 @@ const follow = (chain: BenchChain, port: number) =>
     while ((yield* told(child)).connected === undefined);
     const megabytes = memory() - before
     const delays: Array<number> = []
-    const began = cpuSeconds()
+    const began = ownCpuSeconds()
     for (let i = 0; i < BLOCKS; i++) {
       const block = chain.next()
       yield* follower.apply([block])
@@ -161,7 +157,7 @@ const follow = (chain: BenchChain, port: number) =>
       megabytes: Math.round(megabytes),
       p50Milliseconds: percentileOf(delays, 0.5),
       p99Milliseconds: percentileOf(delays, 0.99),
-      cpuMillisecondsABlock: Math.round((1000 * (cpuSeconds() - began)) / BLOCKS)
+      cpuMillisecondsABlock: Math.round((1000 * (ownCpuSeconds() - began)) / BLOCKS)
     }
   }))
 

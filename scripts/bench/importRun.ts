@@ -16,6 +16,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { ownCpuSeconds } from "./cpuTime.ts"
 
 const [file = "", mode = "checked", threads = "1", tip = "", wanted = ""] = process.argv.slice(2)
 const indexed = new Set(wanted.split(","))
@@ -60,12 +61,6 @@ const withoutSearch = (): void => {
   database.close()
 }
 
-/** Seconds of work of all threads of this process. */
-const cpuSeconds = (): number => {
-  const { system, user } = process.cpuUsage()
-  return (user + system) / 1e6
-}
-
 const program = Effect.gen(function*() {
   const chain = yield* Chain.Chain
   const control = yield* ChainControl
@@ -78,7 +73,7 @@ const program = Effect.gen(function*() {
     if (follower !== undefined) yield* control.register(follower)
   }
   const started = performance.now()
-  const cpuBefore = cpuSeconds()
+  const cpuBefore = ownCpuSeconds()
   const report = yield* sink.importFrom([file])
   const best = yield* chain.tip
   const stats = coinStats === undefined ? undefined : yield* coinStats.stats(best)
@@ -86,7 +81,7 @@ const program = Effect.gen(function*() {
   const timings = yield* control.timings
   return {
     seconds,
-    cpuSeconds: cpuSeconds() - cpuBefore,
+    cpuSeconds: ownCpuSeconds() - cpuBefore,
     blocks: report.stored,
     height: best.height,
     tip: displayHash(best.hash),

@@ -1,13 +1,11 @@
 // A light client in an empty directory, in a process of its own: prints what it measured as JSON.
 // Arguments: data directory, ports and processes of the peers (JSON), directory of the generated chain.
 
-import { Effect, Either, Layer, Logger, Stream } from "effect"
+import { Effect, Layer, Logger, Stream } from "effect"
 import { readdirSync, readFileSync, statSync } from "node:fs"
-import { homedir } from "node:os"
 import { join } from "node:path"
 import { NameClient } from "../../src/client/NameClient.ts"
 import * as DataDirectory from "../../src/config/DataDirectory.ts"
-import { decodeSettings } from "../../src/config/settings.ts"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import * as Light from "../../src/light/Light.ts"
 import * as LightClient from "../../src/node/lightClient.ts"
@@ -15,8 +13,8 @@ import * as Memory from "../../src/node/memory.ts"
 import { AnswersDigest } from "../../test/support/shapedChain.ts"
 import { anchorOf, type ShapedFacts } from "../../test/support/shapedFile.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
-import { YEARS } from "./lightSettings.ts"
-import { cpuSeconds } from "./nodeProcess.ts"
+import { cpuSecondsOf, ownCpuSeconds } from "./cpuTime.ts"
+import { settingsFor, withPeers } from "./lightSettings.ts"
 
 const [directory = "", peers = "{}", chainDirectory = ""] = process.argv.slice(2)
 const { pids, ports }: { readonly pids: ReadonlyArray<number>; readonly ports: ReadonlyArray<number> } = JSON.parse(
@@ -25,20 +23,7 @@ const { pids, ports }: { readonly pids: ReadonlyArray<number>; readonly ports: R
 const facts: ShapedFacts = JSON.parse(readFileSync(join(chainDirectory, "facts.json"), "utf8"))
 const params = shapedParams([anchorOf(facts)])
 
-const settings = Either.getOrThrow(decodeSettings({
-  argv: [
-    "-network=regtest",
-    `-datadir=${directory}`,
-    "-listen=",
-    `-maxtipage=${YEARS}`,
-    ...ports.map((port) => `-addpeer=127.0.0.1:${port}`)
-  ],
-  env: {},
-  readFile: () => Either.right(undefined),
-  homedir: homedir(),
-  cwd: process.cwd(),
-  cores: 2
-}))
+const settings = settingsFor(directory, withPeers(ports))
 
 const diskMB = (): number =>
   readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0) / 1e6
@@ -51,8 +36,8 @@ const seconds = (): number => (performance.now() - started) / 1000
 
 /** Seconds of processor time so far: of this process, of the peers, and of the process with the line. */
 const cpu = () => {
-  const { system, user } = process.cpuUsage()
-  return { client: (user + system) / 1e6, peers: cpuSeconds(pids), line: cpuSeconds([process.ppid]) }
+  const peers = pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0)
+  return { client: ownCpuSeconds(), peers, line: cpuSecondsOf(process.ppid) }
 }
 
 type Cpu = ReturnType<typeof cpu>

@@ -1,9 +1,8 @@
 // A full node in an empty directory, with the light part or without it, in a process of its own: prints what it measured as JSON.
 // Arguments: data directory, ports of the peers (JSON), directory of the generated chain, "light" or "alone".
 
-import { Effect, Either, Layer, Logger } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, readFileSync } from "node:fs"
-import { homedir } from "node:os"
 import { join } from "node:path"
 import * as Scheduler from "../../src/base/Scheduler.ts"
 import * as Chain from "../../src/chain/Chain.ts"
@@ -11,7 +10,6 @@ import { ChainControl } from "../../src/chain/ChainControl.ts"
 import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as DataDirectory from "../../src/config/DataDirectory.ts"
-import { decodeSettings } from "../../src/config/settings.ts"
 import { LightPart } from "../../src/light/LightPart.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
@@ -21,7 +19,8 @@ import * as Peers from "../../src/node/peers.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { anchorOf, type ShapedFacts } from "../../test/support/shapedFile.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
-import { YEARS } from "./lightSettings.ts"
+import { ownCpuSeconds } from "./cpuTime.ts"
+import { settingsFor, withPeers, YEARS } from "./lightSettings.ts"
 
 const [path = "", portList = "[]", chainDirectory = "", how = "alone"] = process.argv.slice(2)
 const ports: ReadonlyArray<number> = JSON.parse(portList)
@@ -29,20 +28,7 @@ const facts: ShapedFacts = JSON.parse(readFileSync(join(chainDirectory, "facts.j
 const params = shapedParams(how === "light" ? [anchorOf(facts)] : [])
 for (const name of ["blocks", "chainstate"]) mkdirSync(join(path, name), { recursive: true })
 
-const settings = Either.getOrThrow(decodeSettings({
-  argv: [
-    "-network=regtest",
-    `-datadir=${path}`,
-    "-listen=",
-    `-maxtipage=${YEARS}`,
-    ...ports.map((port) => `-addpeer=127.0.0.1:${port}`)
-  ],
-  env: {},
-  readFile: () => Either.right(undefined),
-  homedir: homedir(),
-  cwd: process.cwd(),
-  cores: 2
-}))
+const settings = settingsFor(path, withPeers(ports))
 
 const chain = Chain.layer({
   params,
@@ -70,10 +56,7 @@ const node = Peers.layer(settings, join(path, "peers.json")).pipe(
 
 const started = performance.now()
 
-const now = () => {
-  const { system, user } = process.cpuUsage()
-  return { seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1e6 }
-}
+const now = () => ({ seconds: (performance.now() - started) / 1000, cpuSeconds: ownCpuSeconds() })
 
 /** Blocks between two marks. */
 const STEP = 2_000

@@ -1,39 +1,25 @@
 // A full node on the network of generated chains, which serves blocks to peers. Prints its height once it has the chain.
 // Arguments: data directory, port, and the block file to import where the directory is new.
 
-import { Effect, Either, Layer, Logger } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { mkdirSync } from "node:fs"
-import { homedir } from "node:os"
 import { join } from "node:path"
 import * as Scheduler from "../../src/base/Scheduler.ts"
 import * as Chain from "../../src/chain/Chain.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
 import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
-import { decodeSettings } from "../../src/config/settings.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Memory from "../../src/node/memory.ts"
 import * as Peers from "../../src/node/peers.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { shapedParams } from "../../test/support/shapedNetwork.ts"
-import { YEARS } from "./lightSettings.ts"
+import { settingsFor, YEARS } from "./lightSettings.ts"
 
 const [directory = "", port = "0", file = ""] = process.argv.slice(2)
 for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { recursive: true })
 
-const settings = Either.getOrThrow(decodeSettings({
-  argv: [
-    "-network=regtest",
-    `-datadir=${directory}`,
-    `-listen=127.0.0.1:${port}`,
-    "-maxoutbound=0"
-  ],
-  env: {},
-  readFile: () => Either.right(undefined),
-  homedir: homedir(),
-  cwd: process.cwd(),
-  cores: 2
-}))
+const settings = settingsFor(directory, [`-listen=127.0.0.1:${port}`, "-maxoutbound=0"])
 
 const chain = Chain.layer({
   params: shapedParams(),

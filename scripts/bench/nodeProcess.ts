@@ -21,19 +21,6 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** Clock ticks a second in the files of /proc (Linux: always 100 for programs). */
-const TICKS = 100
-
-/** Seconds of processor time that processes have taken, all threads; 0 where the system does not report it. */
-export const cpuSeconds = (pids: ReadonlyArray<number>): number =>
-  pids.reduce((sum, pid) => {
-    const file = `/proc/${pid}/stat`
-    if (!existsSync(file)) return sum
-    // The name of the program may contain spaces; the fields after it do not.
-    const fields = readFileSync(file, "utf8").split(") ").at(-1)?.split(" ") ?? []
-    return sum + (Number(fields[11]) + Number(fields[12])) / TICKS
-  }, 0)
-
 export interface NodeOptions {
   readonly args?: ReadonlyArray<string>
   /** A data directory that outlives the node; without it the node has one of its own, which is removed with it. */

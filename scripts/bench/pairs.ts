@@ -3,8 +3,8 @@ import { loadavg } from "node:os"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { cpuSeconds } from "../attack/processes.ts"
 import { countOf } from "./counts.ts"
+import { cpuSecondsOf } from "./cpuTime.ts"
 import { YEARS } from "./lightSettings.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 
@@ -69,7 +69,7 @@ const untilTip = async (node: NodeProcess, tip: string): Promise<Work> => {
     await pause(LOOK)
   }
   const seconds = (performance.now() - node.startedAt) / 1000
-  return { cpuSeconds: cpuSeconds(node.child), seconds, peakMemoryMB: node.peakMemoryMB }
+  return { cpuSeconds: cpuSecondsOf(node.child.pid), seconds, peakMemoryMB: node.peakMemoryMB }
 }
 
 /** Microseconds of processor time that a call of `name_show` costs, over keep-alive connections. */
@@ -80,12 +80,12 @@ const nameShow = async (node: NodeProcess): Promise<number> => {
   const body = JSON.stringify({ id: 1, method: "name_show", params: [name] })
   const script = fileURLToPath(new URL("./rpcLoad.js", import.meta.url))
   const load = async (): Promise<number> => {
-    const before = cpuSeconds(node.child)
+    const before = cpuSecondsOf(node.child.pid)
     const args = [script, node.rpcPort, CONNECTIONS, LOAD_SECONDS, body, node.headers.authorization ?? ""].map(String)
     const { stdout } = await promisify(execFile)(process.execPath, args, { encoding: "utf8" })
     const { requests, wrong }: { requests: number; wrong: number } = JSON.parse(stdout)
     if (wrong > 0) throw new Error(`${wrong} calls of name_show failed`)
-    return (cpuSeconds(node.child) - before) / requests * 1e6
+    return (cpuSecondsOf(node.child.pid) - before) / requests * 1e6
   }
   await load()
   return await load()

@@ -73,7 +73,7 @@ export class ChainState {
     this.options = options
     this.params = options.params
     this.stores = stores
-    const { active, database, files, index } = stores
+    const { active, blocksDirectory, database, files, index } = stores
     this.index = index
     this.active = active
     this.coins = new CoinStore(database)
@@ -86,7 +86,6 @@ export class ChainState {
     const forks = new Forks({ index, active, losses, stored, beyondRepair: (found) => stores.beyondRepair(found) })
     this.stored = stored
     this.forks = forks
-    const { blocksDirectory } = stores
     this.pruning = new Pruning({ index, active, files, losses, stored, forks, blocksDirectory }, options.prune)
     this.connector = new Connector({ params, index, active, forks, coins, files, stored, timings, checkPlace })
   }
@@ -245,9 +244,7 @@ export class ChainState {
     return this.index.has(id, Status.HAVE_DATA)
   }
 
-  /**
-   * Throws `StorageFailure`. A damaged block counts as missing from then on: it is stored again when a peer sends it.
-   */
+  /** Throws `StorageFailure`. A damaged block counts as missing then: it is stored again when a peer sends it. */
   block(id: HeaderId): Block {
     return this.stored.block(id)
   }

@@ -59,6 +59,7 @@ export class BenchChain {
       ancestor: (_, height) => headerId(height),
       count: () => hashes.length,
       isFailed: () => false,
+      time: (id) => 1_300_000_000 + id * 600,
       tip: () => headerId(hashes.length - 1),
       forkPoint: (a, b) => headerId(Math.min(a, b))
     }

@@ -174,7 +174,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
               })
               return page.events.flatMap((event) => {
                 const told = filtered(wanted.filter, event)
-                return told === undefined ? [] : changesOf({ params, asOf }, told)
+                return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
               })
             })
           )

@@ -1,6 +1,13 @@
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NameEntry } from "../NameEntry.ts"
-import { EVENT_KINDS, type EventKind, type NameEvent, type UndoneName } from "./NameEvent.ts"
+import {
+  EVENT_KINDS,
+  type EventKind,
+  type NameEvent,
+  STREAM_KINDS,
+  type StreamKind,
+  type UndoneName
+} from "./NameEvent.ts"
 
 /** The events that a reader wants: those that fit each given part. */
 export interface EventFilter {
@@ -9,16 +16,24 @@ export interface EventFilter {
   readonly prefixes?: ReadonlyArray<Bytes> | undefined
   /** Owners' scripts, before or after the event. */
   readonly owners?: ReadonlyArray<Bytes> | undefined
-  /** All but `expiring` by default. `undone` always belongs to it: without it a reader would keep what is not true. */
-  readonly kinds?: ReadonlyArray<EventKind> | undefined
+  /**
+   * All but `expiring` and `block` by default. `undone` always belongs to it: without it a reader would keep what is not
+   * true.
+   */
+  readonly kinds?: ReadonlyArray<StreamKind> | undefined
 }
 
 export const isEventKind = (word: string): word is EventKind => EVENT_KINDS.some((kind) => kind === word)
 
+export const isStreamKind = (word: string): word is StreamKind => STREAM_KINDS.some((kind) => kind === word)
+
+/** Whether the reader wants the ends of blocks. */
+export const wantsBlocks = ({ kinds }: EventFilter): boolean => kinds?.includes("block") ?? false
+
 /** Whether the reader wants names that are about to expire. */
 export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
 
-/** Whether the reader wants all events but those of names that are about to expire. */
+/** Whether the reader wants all events but those of names that are about to expire, and of blocks. */
 export const wantsAll = ({ kinds, names, owners, prefixes }: EventFilter): boolean =>
   kinds === undefined && names === undefined && owners === undefined && prefixes === undefined
 
@@ -44,6 +59,7 @@ export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | und
     return names.length === 0 ? undefined : { ...event, names }
   }
   const { kinds } = filter
+  if (event.type === "block") return wantsBlocks(filter) ? event : undefined
   if (kinds === undefined ? event.type === "expiring" : !kinds.includes(event.type)) return undefined
   const before = event.type === "expired" || event.type === "expiring" ? undefined : event.before
   return fitsName(filter, event.record.name) && fitsOwner(filter, [event.record, before]) ? event : undefined

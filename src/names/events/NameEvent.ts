@@ -1,7 +1,7 @@
 import { expiryHeight } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
-import type { Height } from "../../protocol/keys.ts"
+import type { Height, UnixTime } from "../../protocol/keys.ts"
 import type { NameEntry } from "../NameEntry.ts"
 import type { EventCursor } from "./EventCursor.ts"
 
@@ -14,6 +14,11 @@ export type OperationKind = (typeof OPERATION_KINDS)[number]
 export const EVENT_KINDS = [...OPERATION_KINDS, "expired", "expiring", "undone"] as const
 
 export type EventKind = (typeof EVENT_KINDS)[number]
+
+/** What a stream of events can have: besides what happens to names, the blocks. */
+export const STREAM_KINDS = [...EVENT_KINDS, "block"] as const
+
+export type StreamKind = (typeof STREAM_KINDS)[number]
 
 /** Where an event stands: the block, and the cursor behind the event. */
 export interface Placed {
@@ -63,7 +68,13 @@ export interface UndoneEvent extends Placed {
   readonly names: ReadonlyArray<UndoneName>
 }
 
-export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent
+/** The end of a block of the best chain, also of one without names: all its events came before. */
+export interface BlockEvent extends Placed {
+  readonly type: "block"
+  readonly time: UnixTime
+}
+
+export type NameEvent = OperationEvent | ExpiredEvent | ExpiringEvent | UndoneEvent | BlockEvent
 
 /** The kind of an operation, from the record that it replaces. A transfer may change the value too. */
 export const operationKind = (record: NameEntry, before: NameEntry | undefined): OperationKind => {

@@ -35,6 +35,8 @@ export interface EventPage {
 export interface EventOptions {
   /** Whether names that are about to expire have events. */
   readonly notices: boolean
+  /** Whether the end of each block is an event; by default not. */
+  readonly blocks?: boolean | undefined
   /** The largest number of events of a page, about; `PAGE_EVENTS` by default. Bytes are limited in the same measure. */
   readonly most?: number | undefined
 }
@@ -106,7 +108,8 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     asked: EventsFrom
   ): EventPage => {
     const hashAt = (height: Height): Bytes => tree.hash(tree.ancestor(tip, height)).slice()
-    return { ...readEvents(log, { params, hashAt }, asked), height: tree.height(tip) }
+    const timeAt = (height: Height): number => tree.time(tree.ancestor(tip, height))
+    return { ...readEvents(log, { params, hashAt, timeAt }, asked), height: tree.height(tip) }
   }
 
   const undoing = (
@@ -165,7 +168,7 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
     Effect.suspend(() => {
       if (keptOf !== commits.count) kept.clear()
       keptOf = commits.count
-      const key = `${cursorText(from)} ${options.notices} ${options.most}`
+      const key = `${cursorText(from)} ${options.notices} ${options.blocks === true} ${options.most}`
       const known = kept.get(key)
       if (known !== undefined) return Effect.succeed(known)
       const asked = commits.count

@@ -1,7 +1,7 @@
 import { expiringUpdateHeights } from "../../consensus/expiry.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { Height } from "../../protocol/keys.ts"
+import type { Height, UnixTime } from "../../protocol/keys.ts"
 import { firstOperationAt, type NameEntry } from "../NameEntry.ts"
 import { blockKey, type EventCursor, EventPhase, indexOf, numberIn, phaseOf } from "./EventCursor.ts"
 import { type NameEvent, noticesOf, operationKind, type Placed } from "./NameEvent.ts"
@@ -25,12 +25,15 @@ export interface EventChain {
   readonly params: ConsensusParams
   /** The hash of a block of the chain that ends with the last block of the log, in wire order. */
   readonly hashAt: (height: Height) => Bytes
+  readonly timeAt: (height: Height) => UnixTime
 }
 
 export interface EventsFrom {
   readonly from: EventCursor
   /** Whether names that are about to expire have events. */
   readonly notices: boolean
+  /** Whether the end of each block is an event. */
+  readonly blocks?: boolean | undefined
   /** The largest number of events, about; the bytes are limited in the same measure. */
   readonly most?: number | undefined
 }
@@ -90,6 +93,9 @@ const firstBehind = ({ height, number }: EventCursor): number => {
 /** The number of the first operation of a block. */
 const FIRST_OPERATION = numberIn({ phase: EventPhase.operations, index: 0 })
 
+/** The number behind all events of a block. */
+const END = numberIn({ phase: EventPhase.end, index: 0 })
+
 interface BlockAt {
   readonly height: Height
   /** Wire order. */
@@ -108,17 +114,20 @@ class EventCollector {
   private readonly ahead: OperationsAhead
   private readonly notices: ReadonlyArray<number>
   private readonly most: number
+  private readonly blocks: boolean
   private bytes = 0
 
-  constructor(log: OperationLog, chain: EventChain, { ahead, most, notices }: {
+  constructor(log: OperationLog, chain: EventChain, { ahead, blocks, most, notices }: {
     readonly ahead: OperationsAhead
     readonly most: number
     readonly notices: boolean
+    readonly blocks: boolean
   }) {
     this.log = log
     this.chain = chain
     this.ahead = ahead
     this.most = most
+    this.blocks = blocks
     this.notices = notices ? noticesOf(chain.params) : []
   }
 
@@ -142,7 +151,7 @@ class EventCollector {
 
   /** Adds the events of a block. Returns false, with as many as it has room for, if they are too many. */
   addBlock(block: BlockAt): boolean {
-    return this.expired(block) && this.operations(block) && this.expiring(block)
+    return this.expired(block) && this.operations(block) && this.expiring(block) && this.end(block)
   }
 
   private expired(block: BlockAt): boolean {
@@ -186,18 +195,25 @@ class EventCollector {
     }
     return true
   }
+
+  private end(block: BlockAt): boolean {
+    if (!this.blocks || END <= block.after) return true
+    if (this.isFull) return false
+    this.events.push({ ...this.place(block, END), type: "block", time: this.chain.timeAt(block.height) })
+    return true
+  }
 }
 
 /** Reads a page of events behind a cursor of the chain. */
 export const readEvents = (
   log: OperationLog,
   chain: EventChain,
-  { from, most = PAGE_EVENTS, notices }: EventsFrom
+  { blocks = false, from, most = PAGE_EVENTS, notices }: EventsFrom
 ): EventList => {
   const last = log.last?.height ?? -1
   const first = Math.max(0, from.height)
   const ahead = new OperationsAhead(log, { from: firstBehind(from), to: firstOperationAt(last + 1) }, most)
-  const collector = new EventCollector(log, chain, { ahead, most, notices })
+  const collector = new EventCollector(log, chain, { ahead, most, notices, blocks })
   // Up to the beginning, the order of the operations within a block is that of this log alone.
   const beginning = log.beginning < 0 ? "" : blockKey(chain.hashAt(log.beginning))
   let next = from
@@ -215,6 +231,6 @@ export const readEvents = (
 
 const endIn = ({ height, key }: Pick<BlockAt, "height" | "key">): EventCursor => ({
   height,
-  number: numberIn({ phase: EventPhase.end, index: 0 }),
+  number: END,
   block: key
 })

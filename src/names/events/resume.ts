@@ -20,7 +20,7 @@ export type Resumption =
 
 export type EventTree = Pick<
   HeaderTree,
-  "ancestor" | "count" | "find" | "forkPoint" | "hash" | "height" | "isFailed" | "parent" | "tip"
+  "ancestor" | "count" | "find" | "forkPoint" | "hash" | "height" | "isFailed" | "parent" | "time" | "tip"
 >
 
 /** Finds headers by height and the first bytes of their hash. Headers are only ever added to a tree. */

@@ -1,8 +1,14 @@
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { cursorText } from "../../names/events/EventCursor.ts"
-import { expiresAt, type NameEvent, type Placed, type UndoneName } from "../../names/events/NameEvent.ts"
+import {
+  type BlockEvent,
+  expiresAt,
+  type NameEvent,
+  type Placed,
+  type UndoneName
+} from "../../names/events/NameEvent.ts"
 import type { NameEntry } from "../../names/NameEntry.ts"
-import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
 import { namespaceOf } from "../../protocol/nameText.ts"
 import { encodeJson, encodeString, type JsonValue } from "../json/encodeJson.ts"
 import type { ShapeContext } from "./context.ts"
@@ -15,6 +21,8 @@ import { nameTextJson, ownerAddress, valueTextJson } from "./name.ts"
 
 export interface EventContext extends ShapeContext {
   readonly params: ConsensusParams
+  /** Whether events have the bytes of records alone, in hexadecimal digits (`form=bytes`). */
+  readonly bytes?: boolean | undefined
 }
 
 /** The members of an object, without its braces. */
@@ -74,8 +82,25 @@ const hashText = (hash: Bytes): string => {
 const placeText = (type: string, { cursor, hash, height }: Placed): string =>
   `"type":"${type}","cursor":"${cursorText(cursor)}","height":${height},"hash":"${hashText(hash)}"`
 
+/** What names.db has of a record, without what follows from it: the cheapest form to write and to read. */
+const bytesText = ({ address, name, txid, value, vout }: NameEntry): string =>
+  `"name":"${toHex(name)}","value":"${toHex(value)}","script":"${toHex(address)}",` +
+  `"txid":"${displayHash(txid)}","vout":${vout}`
+
+const eventBytesText = (event: Exclude<NameEvent, BlockEvent>): string => {
+  const place = placeText(event.type, event)
+  if (event.type !== "undone") return `{${place},${bytesText(event.record)}}`
+  const names = event.names.map(({ cursor, name, record }) => {
+    const now = record === undefined ? "null" : `{${bytesText(record)},"height":${record.height}}`
+    return `{"cursor":"${cursorText(cursor)}","name":"${toHex(name)}","record":${now}}`
+  })
+  return `{${place},"names":[${names.join(",")}]}`
+}
+
 export const nameEventText = (context: EventContext, event: NameEvent): string => {
   const place = placeText(event.type, event)
+  if (event.type === "block") return `{${place},"time":${event.time}}`
+  if (context.bytes === true) return eventBytesText(event)
   if (event.type === "undone") {
     return `{${place},"names":[${event.names.map((name) => undoneText(context, name)).join(",")}]}`
   }

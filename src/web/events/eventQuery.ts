@@ -1,11 +1,12 @@
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
-import { type EventFilter, isEventKind } from "../../names/events/EventFilter.ts"
-import { EVENT_KINDS } from "../../names/events/NameEvent.ts"
+import { type EventFilter, isStreamKind } from "../../names/events/EventFilter.ts"
+import { STREAM_KINDS } from "../../names/events/NameEvent.ts"
 import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { decodeText, NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
+import type { EventContext } from "../../rpc/shapes/nameEvent.ts"
 
 /** The query of a request for events. */
 
@@ -13,7 +14,7 @@ export interface EventQuery {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
-  readonly context: ShapeContext
+  readonly context: ShapeContext & Pick<EventContext, "bytes">
   /** Seconds to wait for the events of one page; `undefined` for a stream. */
   readonly wait: number | undefined
   /** The largest number of events of that page. */
@@ -27,9 +28,9 @@ const MAX_WAIT = 60
 
 export const MAX_LIMIT = 1_000
 
-const PARTS = ["from", "name", "prefix", "owner", "types", "wait", "limit", "nameEncoding", "valueEncoding"]
+const PARTS = ["from", "name", "prefix", "owner", "types", "wait", "limit", "form", "nameEncoding", "valueEncoding"]
 
-const SINGLE = ["from", "wait", "limit", "nameEncoding", "valueEncoding"]
+const SINGLE = ["from", "wait", "limit", "form", "nameEncoding", "valueEncoding"]
 
 type Read<A> = Either.Either<A, string>
 
@@ -80,20 +81,22 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
       return "destination" in decoded ? Either.right(scriptOf(decoded.destination)) : Either.left(decoded.error)
     }
     const types = query.getAll("types").flatMap((list) => list.split(","))
-    const unknown = types.find((type) => !isEventKind(type))
+    const unknown = types.find((type) => !isStreamKind(type))
     if (unknown !== undefined) {
-      yield* Either.left(`types: ${quoted(unknown)} is not one of ${EVENT_KINDS.join(", ")}`)
+      yield* Either.left(`types: ${quoted(unknown)} is not one of ${STREAM_KINDS.join(", ")}`)
     }
     const from = query.get("from") ?? undefined
+    const form = query.get("form") ?? "records"
+    if (form !== "records" && form !== "bytes") yield* Either.left(`form: ${quoted(form)} is not one of records, bytes`)
     return {
       from: from === "now" ? undefined : from,
       filter: {
         names: yield* listOf(query, "name", bytes),
         prefixes: yield* listOf(query, "prefix", bytes),
         owners: yield* listOf(query, "owner", owner),
-        kinds: types.length === 0 ? undefined : types.filter(isEventKind)
+        kinds: types.length === 0 ? undefined : types.filter(isStreamKind)
       },
-      context: { network: settings.network, nameEncoding, valueEncoding },
+      context: { network: settings.network, nameEncoding, valueEncoding, bytes: form === "bytes" },
       wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
       limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)
     }

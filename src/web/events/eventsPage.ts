@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
-import { filtered, wantsAll, wantsNotices } from "../../names/events/EventFilter.ts"
+import { filtered, wantsAll, wantsBlocks, wantsNotices } from "../../names/events/EventFilter.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
@@ -55,7 +55,11 @@ const remembered = <K extends object, A>(cache: WeakMap<K, Map<string, A>>, of: 
   return made
 }
 
-const encodingsOf = ({ nameEncoding, valueEncoding }: ShapeContext): string => `${nameEncoding} ${valueEncoding}`
+const encodingsOf = ({ bytes, nameEncoding, valueEncoding }: EventQuery["context"]): string =>
+  bytes === true ? "bytes" : `${nameEncoding} ${valueEncoding}`
+
+/** The kinds of events to read; the others of the filter are chosen afterwards. */
+const kindsOf = ({ filter }: EventQuery) => ({ notices: wantsNotices(filter), blocks: wantsBlocks(filter) })
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
@@ -111,7 +115,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
     write: (write) =>
       Effect.gen(function*() {
         yield* write(form.position(begin))
-        const options = { notices: wantsNotices(query.filter), most: STREAM_EVENTS }
+        const options = { ...kindsOf(query), most: STREAM_EVENTS }
         let written = yield* Clock.currentTimeMillis
         for (let at = begin;;) {
           const left = Math.max(1, written + HEARTBEAT - (yield* Clock.currentTimeMillis))
@@ -148,7 +152,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
       const gather = Effect.gen(function*() {
         while (found.length < query.limit) {
           const news = log.news()
-          const page = yield* log.page(at, { notices: wantsNotices(query.filter) })
+          const page = yield* log.page(at, kindsOf(query))
           const wanted = wantedOf(query, page)
           const taken = wanted.slice(0, query.limit - found.length)
           found.push(...taken)
@@ -176,7 +180,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
       const asked = read.right
       const at = yield* begin(asked, lastEventId)
       // A cursor that cannot be used has a status of its own, before the answer begins.
-      yield* log.page(at, { notices: wantsNotices(asked.filter) })
+      yield* log.page(at, kindsOf(asked))
       const { wait } = asked
       if (wait !== undefined) {
         return {

@@ -240,6 +240,34 @@ const withBlocks = (
   )
 
 describe("the kinds of events", () => {
+  it.effect("tell the end of each block behind its events, also at the end of a full page", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const names = ["d/a", "d/b", "d/c"].map((name) => ({ name: text(name), rand: Uint8Array.of(1) }))
+        const blocks = branchOf("a", [[], names, [], names.slice(1)], 0)
+        const branches = new Branches()
+        branches.add(blocks)
+        branches.tip = blocks.at(-1)
+        yield* applyAll(db, [blocks])
+        const events = branches.events(db)
+        const whole = (yield* readAll(events, BEGINNING, { blocks: true })).flatMap((page) => page.events)
+        assert.deepStrictEqual(
+          whole.map(({ height, type }) => type === "block" ? `end ${height}` : type),
+          ["end 0", "registered", "registered", "registered", "end 1", "end 2", "registered", "registered", "end 3"]
+        )
+        for (let behind = 0; behind < whole.length; behind++) {
+          const found: Array<unknown> = []
+          for (let at = whole[behind]?.cursor ?? BEGINNING;;) {
+            const page = yield* events.page(at, { notices: false, blocks: true, most: 1 })
+            found.push(...page.events)
+            at = page.next
+            if (page.isEnd) break
+          }
+          assert.deepStrictEqual(found, whole.slice(behind + 1))
+        }
+      })
+    ))
+
   it.effect("tell a registration, a change, a renewal, a transfer, a clearing, an expiry and its notices", () =>
     withBlocks([
       [{ name, rand, value: text("1"), owner: text("alice") }],

@@ -62,6 +62,7 @@ export class Branches {
       parent: (id) => this.at(id).parent,
       ancestor,
       count: () => this.blocks.length,
+      time: (id) => 1_300_000_000 + 600 * height(id),
       isFailed: (id) => this.failed.has(blockKey(this.at(id).block.hash)),
       tip: () => this.tip === undefined ? NO_HEADER : this.find(this.tip.hash),
       forkPoint: (a, b) => {
@@ -111,7 +112,7 @@ export class Replica {
           else this.records.set(key, said(record))
         }
       } else if (event.type === "expired") this.expired.add(binaryString(event.record.name))
-      else if (event.type !== "expiring") {
+      else if (event.type !== "expiring" && event.type !== "block") {
         this.records.set(binaryString(event.record.name), said(event.record))
         this.expired.delete(binaryString(event.record.name))
       }
@@ -129,14 +130,14 @@ type Events = ReturnType<Branches["events"]>
 export const readAll = (
   events: Events,
   from: EventCursor,
-  { most = Infinity, notices = false }: Partial<EventOptions> & {
+  { blocks = false, most = Infinity, notices = false }: Partial<EventOptions> & {
     readonly most?: number
   } = {}
 ) =>
   Effect.gen(function*() {
     const pages: Array<EventPage> = []
     for (let at = from; pages.length < most;) {
-      const page = yield* events.page(at, { notices })
+      const page = yield* events.page(at, { notices, blocks })
       pages.push(page)
       at = page.next
       if (page.isEnd) break

@@ -109,12 +109,51 @@ describe("GET /events", () => {
         const behind = (yield* whole(port, `?from=${hex.cursor}&wait=0`)).json
         assert.strictEqual(behind.events.length, 2)
         for (
-          const wrong of ["&types=born", "&wait=1000", "&limit=x", "&owner=x", "&colour=red", "&nameEncoding=x"]
+          const wrong of [
+            "&types=born",
+            "&wait=1000",
+            "&limit=x",
+            "&owner=x",
+            "&colour=red",
+            "&form=x",
+            "&nameEncoding=x"
+          ]
         ) {
           const { json, status } = yield* page(wrong)
           assert.strictEqual(status, 400, wrong)
           assert.isString(json.error)
         }
+      }))))
+
+  it.live("has the end of each block, and bytes alone, for a reader that asks for them", () =>
+    world(LISTS, ({ port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const lines = yield* reader(port, "?from=0&types=registered,updated,block&form=bytes", LINES)
+        yield* eventually("the last block", () => eventsOf(lines).at(-1)?.height === 2)
+        const told = eventsOf(lines)
+        assert.deepStrictEqual(told.map(({ height, type }) => `${height} ${type}`), [
+          "0 block",
+          "1 registered",
+          "1 registered",
+          "1 block",
+          "2 updated",
+          "2 block"
+        ])
+        assert.deepStrictEqual(Object.keys(told[0]), ["type", "cursor", "height", "hash", "time"])
+        assert.strictEqual(told[3].time, 1_300_000_600)
+        const { cursor, hash, txid, ...said } = told[2]
+        assert.deepStrictEqual(said, {
+          type: "registered",
+          height: 1,
+          name: "69642f62",
+          value: "32",
+          script: toHex(ALICE_SCRIPT),
+          vout: 1
+        })
+        assert.deepStrictEqual([cursor, hash, txid].map((each) => typeof each), ["string", "string", "string"])
+        const rest = yield* reader(port, `?from=${told[3].cursor}&types=block`, LINES)
+        yield* eventually("the block behind the cursor", () => eventsOf(rest).length > 0)
+        assert.deepStrictEqual(eventsOf(rest), [told[5]])
       }))))
 
   it.live("answers 410 with the oldest cursor to one that cannot be used", () =>

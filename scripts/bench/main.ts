@@ -27,6 +27,7 @@ import { benchScan } from "./scan.ts"
 import { benchSearch } from "./search.ts"
 import { benchSnapshot } from "./snapshot.ts"
 import { benchStart } from "./start.ts"
+import { benchTurns } from "./turns.ts"
 
 const PAGE = join(ROOT, "docs/performance.md")
 
@@ -184,6 +185,8 @@ const benchRelay = () => benchMail(MESSAGES)
 
 const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
 
+const benchLoop = () => withLoad(({ bytes, file }) => benchTurns(dirname(file), records(bytes)))
+
 /** The program to compare with. */
 const rival = process.argv[process.argv.indexOf("--against") + 1] ?? ""
 
@@ -205,7 +208,8 @@ for (
     ["--scan", benchScan],
     ["--search", () => benchSearch({ names: 1_000_000 })],
     ["--snapshot", benchSnapshot],
-    ["--start", benchStart]
+    ["--start", benchStart],
+    ["--turns", benchLoop]
   ] as const
 ) {
   if (!process.argv.includes(flag)) continue
@@ -234,6 +238,7 @@ const results: Results = {
   indexes: await benchIndexes(),
   peers: await benchNetwork(),
   rpc: await benchAnswers(),
+  turns: await benchLoop(),
   embedded: await benchEmbedded(),
   light: await benchLight(),
   mail: await benchRelay(),

@@ -5,6 +5,7 @@ export interface Results {
   readonly indexes: object
   readonly peers: object
   readonly rpc: object
+  readonly turns: object
   readonly embedded: object
   readonly light: object
   readonly mail: object
@@ -102,6 +103,14 @@ milliseconds. The client is a process of its own, the same for both. \`whileBloc
 blocks of the chain are submitted.
 
 ${table(results.rpc)}
+
+## Turns of the event loop
+
+What a node does in one turn keeps every caller and peer waiting. The delay of a timer of 20 ms (\`svcd_event_loop_delay_seconds\`) shows it, as
+the bound of a bucket of the metric: \`turnP999Ms\` is above the delay of 999 turns of 1,000. Beside each work, callers ask for a name as fast as
+they are answered.
+
+${table(results.turns)}
 
 ## The embedded client
 

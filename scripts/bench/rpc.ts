@@ -27,10 +27,10 @@ const post = async (port: number, body: object): Promise<unknown> => {
   return response.json()
 }
 
-const { magic } = regtestParams.network
+export const { magic } = regtestParams.network
 
 /** The length of a block as a block file stores it before the block. */
-const sizeOf = (record: Uint8Array): Uint8Array => {
+export const sizeOf = (record: Uint8Array): Uint8Array => {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(record.length)
   return size
@@ -43,7 +43,10 @@ const middle = (rounds: ReadonlyArray<Load>): Load | undefined =>
 const BETWEEN_BLOCKS = 100
 
 /** Connects blocks one after the other during the load; returns how long each took, in milliseconds. */
-const connectBlocks = async (port: number, blocks: ReadonlyArray<Uint8Array>): Promise<ReadonlyArray<number>> => {
+export const connectBlocks = async (
+  port: number,
+  blocks: ReadonlyArray<Uint8Array>
+): Promise<ReadonlyArray<number>> => {
   const took: Array<number> = []
   for (const block of blocks) {
     const since = performance.now()
@@ -55,7 +58,7 @@ const connectBlocks = async (port: number, blocks: ReadonlyArray<Uint8Array>): P
 }
 
 /** The name whose record the load asks for. */
-const someName = async (port: number): Promise<string> => {
+export const someName = async (port: number): Promise<string> => {
   const answer = await post(port, { id: 1, method: "name_scan", params: ["d/", 1] })
   const name = /"name":"([^"]+)"/.exec(JSON.stringify(answer))?.[1]
   if (name === undefined) throw new Error("the load chain has no names")

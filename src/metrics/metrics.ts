@@ -345,13 +345,13 @@ export const processStart = gauge(facts(
   "Start time of the process, in seconds since 1970."
 ))
 
-export const eventLoopLag = histogram({
+export const eventLoopDelay = histogram({
   ...facts(
     "runtime",
-    "svcd_event_loop_lag_seconds",
-    "Delay of a half-second timer: how long other work blocked the event loop."
+    "svcd_event_loop_delay_seconds",
+    "Delay of a timer of 20 ms: how long other work blocked the event loop."
   ),
-  buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5]
 })
 
 export const METRICS: Table = [
@@ -399,5 +399,5 @@ export const METRICS: Table = [
   memoryRefused,
   memoryEvicted,
   processStart,
-  eventLoopLag
+  eventLoopDelay
 ]

@@ -115,7 +115,7 @@ const SHORT_BODY = 65_536
 const NO_JSON: ReadJson = { read: undefined, values: 0 }
 
 /** Bytes of a body that are decoded in one turn. */
-const DECODED = 1_048_576
+const DECODED = 262_144
 
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined

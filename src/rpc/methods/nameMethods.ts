@@ -18,7 +18,7 @@ import { decodeText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
-import type { RawJson } from "../json/encodeJson.ts"
+import { itemsOf, type RawJson } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { CallContext, Method } from "../method/methodTable.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../method/params.ts"
@@ -234,7 +234,7 @@ export const nameMethods: Effect.Effect<
         if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
         const now = yield* clock
         const show = shower(context, call)
-        return records.map((record) => show(record, now))
+        return itemsOf(records, (record) => show(record, now))
       })
   })
 
@@ -303,7 +303,7 @@ export const nameMethods: Effect.Effect<
           return yield* refuse(new NamesIncomplete())
         }
         const show = shower(context, call)
-        return listed.map(({ proof, record }) => ({
+        return itemsOf(listed, ({ proof, record }) => ({
           ...show(record, now),
           proof: proofShown(proof, given.requireProof)
         }))

@@ -3,7 +3,7 @@ import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { NameClient } from "../../src/client/NameClient.ts"
-import { meetsTarget, nextBits } from "../../src/consensus/difficulty.ts"
+import { blockWork, meetsTarget, nextBits } from "../../src/consensus/difficulty.ts"
 import { isExpired } from "../../src/consensus/expiry.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import type { ConsensusParams } from "../../src/consensus/params.ts"
@@ -34,6 +34,7 @@ type Resolve = (typeof NameClient.Service)["resolveName"]
 
 /** What a node says: its client, and the record of a name that is no text. */
 interface Answering {
+  readonly height: Effect.Effect<number, unknown>
   readonly resolveName: Resolve
   readonly record: (name: Bytes) => Effect.Effect<NameEntry | undefined, unknown>
 }
@@ -67,6 +68,7 @@ const wholeNode = (directory: string, params: ConsensusParams): Effect.Effect<Fe
       Effect.provide(context)
     )
     return {
+      height: answers.height,
       resolveName: client.resolveName,
       record: (name) => Effect.map(answers.resolve(name), (found) => found?.record),
       feed: (blocks) =>
@@ -93,6 +95,7 @@ const lightNode = (
     const light = Context.get(context, Light)
     return {
       light,
+      height: Effect.sync(light.height),
       resolveName: Context.get(context, NameClient).resolveName,
       record: (name) => Effect.map(light.resolve(name), (found) => found?.record),
       feed: (blocks) =>
@@ -153,18 +156,43 @@ export interface EqualityFigures {
   readonly different: Array<string>
 }
 
-/** A branch of blocks without names, for as long as the header rules allow it. */
-const emptyBranch = (start: ReadonlyArray<Block>, count: number, params: ConsensusParams): ReadonlyArray<Block> => {
+/** The work of the chain up to each of its blocks. */
+const workUpTo = (blocks: ReadonlyArray<Block>): ReadonlyArray<bigint> => {
+  let sum = 0n
+  return blocks.map(({ header }) => sum += blockWork(header.bits))
+}
+
+/** A reorganization: another end of the chain, and the height from which on the first chain has more work again. */
+interface Reorganization {
+  readonly branch: ReadonlyArray<Block>
+  readonly back: number
+}
+
+/** A branch of blocks without names that leaves the chain below `height`, and has more work than the chain there. */
+const reorganization = (
+  blocks: ReadonlyArray<Block>,
+  { depth, height, params }: { readonly depth: number; readonly height: number; readonly params: ConsensusParams }
+): Reorganization | undefined => {
+  if (depth >= height) return undefined
+  const chain = workUpTo(blocks)
+  const branch = emptyBranch(blocks.slice(0, height - depth + 1), chain[height] ?? 0n, params)
+  const most = workUpTo(branch).at(-1) ?? 0n
+  const back = chain.findIndex((work) => work > most)
+  return back < 0 ? undefined : { branch, back }
+}
+
+/** A chain that ends with blocks without names, and has more work than `least`. */
+const emptyBranch = (start: ReadonlyArray<Block>, least: bigint, params: ConsensusParams): ReadonlyArray<Block> => {
   const blocks = [...start]
   const pointAt = (height: number) => {
     const header = blocks[height]?.header
     if (header === undefined) throw new RangeError(`there is no block ${height}`)
     return { height, time: header.time, bits: header.bits }
   }
-  for (let i = 0; i < count; i++) {
+  for (let work = workUpTo(start).at(-1) ?? 0n; work <= least;) {
     const prev = pointAt(blocks.length - 1)
     const time = prev.time + 1
-    const coinbase = makeCoinbase(blocks.length, [{ value: 0, script: ANYONE }], { extra: Uint8Array.of(2, 7, count) })
+    const coinbase = makeCoinbase(blocks.length, [{ value: 0, script: ANYONE }], { extra: Uint8Array.of(2, 7, 7) })
     const parts = {
       version: BLOCK_VERSION,
       prevHash: blocks.at(-1)?.hash ?? new Uint8Array(32),
@@ -176,6 +204,7 @@ const emptyBranch = (start: ReadonlyArray<Block>, count: number, params: Consens
       const header = makeHeader({ ...parts, nonce })
       if (!meetsTarget(header.hash, header.bits, params.powLimit)) continue
       blocks.push(makeBlock({ header, auxpow: undefined }, [coinbase]))
+      work += blockWork(header.bits)
       break
     }
   }
@@ -213,6 +242,8 @@ export const compareClients = (
     const compare = (light: Answering, chain: ReadonlyArray<Block>, what: string) =>
       Effect.gen(function*() {
         const tip = chain.length - 1
+        const heights = [yield* whole.height, yield* light.height]
+        if (heights.some((height) => height !== tip)) figures.different.push(`${what} at ${tip}: heights ${heights}`)
         const lives = (record: NameEntry): boolean => !isExpired(record, tip, params)
         for (const name of names) {
           const text = encodeText(name, "utf8")
@@ -248,15 +279,16 @@ export const compareClients = (
       yield* compare(follower, blocks.slice(0, height + 1), "a light client")
       if (figures.heights % freshEvery === 0) yield* compareFresh(blocks.slice(0, height + 1))
       const depth = depths[figures.heights % depths.length] ?? 1
-      if (depth < height && height + 2 < blocks.length) {
-        const branch = emptyBranch(blocks.slice(0, height - depth + 1), depth + 1, params)
+      const other = reorganization(blocks, { depth, height, params })
+      if (other !== undefined) {
+        const { back, branch } = other
         for (const node of [whole, follower]) yield* node.feed(branch.slice(height - depth + 1))
         figures.reorganizations++
         yield* compare(follower, branch, "a light client on a branch")
         if (figures.heights % freshEvery === 0) yield* compareFresh(branch)
-        yield* advance(height + 2, depth)
+        yield* advance(back, depth)
         figures.reorganizations++
-        yield* compare(follower, blocks.slice(0, height + 3), "a light client back on the chain")
+        yield* compare(follower, blocks.slice(0, back + 1), "a light client back on the chain")
       }
       tell?.(figures, height)
     }

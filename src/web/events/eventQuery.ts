@@ -1,10 +1,8 @@
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
-import { type EventFilter, isStreamKind } from "../../names/events/EventFilter.ts"
-import { STREAM_KINDS } from "../../names/events/NameEvent.ts"
-import { decodeAddress, scriptOf } from "../../protocol/address.ts"
-import type { Bytes } from "../../protocol/bytes.ts"
-import { decodeText, NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
+import type { EventFilter } from "../../names/events/EventFilter.ts"
+import { readFilter } from "../../names/events/filterTexts.ts"
+import { NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
 import type { ShapeContext } from "../../rpc/shapes/context.ts"
 import type { EventContext } from "../../rpc/shapes/nameEvent.ts"
 
@@ -20,9 +18,6 @@ export interface EventQuery {
   /** The largest number of events of that page. */
   readonly limit: number
 }
-
-/** Values of one part of the filter. */
-const MAX_VALUES = 100
 
 const MAX_WAIT = 60
 
@@ -40,17 +35,6 @@ const encodingOf = (name: string, given: string | null, fallback: NameEncoding):
   return found === undefined
     ? Either.left(`${name}: ${quoted(given)} is not one of ${NAME_ENCODINGS.join(", ")}`)
     : Either.right(found)
-}
-
-const listOf = <A>(
-  query: URLSearchParams,
-  part: string,
-  read: (text: string) => Read<A>
-): Read<ReadonlyArray<A> | undefined> => {
-  const given = query.getAll(part)
-  if (given.length === 0) return Either.right(undefined)
-  if (given.length > MAX_VALUES) return Either.left(`${part}: there can be ${MAX_VALUES} at most`)
-  return Either.all(given.map((text) => Either.mapLeft(read(text), (reason) => `${part}: ${reason}`)))
 }
 
 const integerOf = (
@@ -74,28 +58,18 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
     }
     const nameEncoding = yield* encodingOf("nameEncoding", query.get("nameEncoding"), settings.nameEncoding)
     const valueEncoding = yield* encodingOf("valueEncoding", query.get("valueEncoding"), settings.valueEncoding)
-    const bytes = (text: string): Read<Bytes> =>
-      Either.fromNullable(decodeText(text, nameEncoding), () => `${quoted(text)} is not ${nameEncoding}`)
-    const owner = (text: string): Read<Bytes> => {
-      const decoded = decodeAddress(settings.network, text)
-      return "destination" in decoded ? Either.right(scriptOf(decoded.destination)) : Either.left(decoded.error)
-    }
-    const types = query.getAll("types").flatMap((list) => list.split(","))
-    const unknown = types.find((type) => !isStreamKind(type))
-    if (unknown !== undefined) {
-      yield* Either.left(`types: ${quoted(unknown)} is not one of ${STREAM_KINDS.join(", ")}`)
-    }
+    const filter = yield* readFilter({
+      names: query.getAll("name"),
+      prefixes: query.getAll("prefix"),
+      owners: query.getAll("owner"),
+      types: query.getAll("types").flatMap((list) => list.split(","))
+    }, { network: settings.network, nameEncoding })
     const from = query.get("from") ?? undefined
     const form = query.get("form") ?? "records"
     if (form !== "records" && form !== "bytes") yield* Either.left(`form: ${quoted(form)} is not one of records, bytes`)
     return {
       from: from === "now" ? undefined : from,
-      filter: {
-        names: yield* listOf(query, "name", bytes),
-        prefixes: yield* listOf(query, "prefix", bytes),
-        owners: yield* listOf(query, "owner", owner),
-        kinds: types.length === 0 ? undefined : types.filter(isStreamKind)
-      },
+      filter,
       context: { network: settings.network, nameEncoding, valueEncoding, bytes: form === "bytes" },
       wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
       limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)

@@ -21,6 +21,7 @@ const ORDER = [
   "light",
   "mempool",
   "publish",
+  "webhooks",
   "wallet",
   "network",
   "rpc",

@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -46,6 +47,7 @@ import { SCRIPT } from "../build/src/rpc/shapes/script.js"
 import { TRANSACTION, TRANSACTION_WITH_COINS } from "../build/src/rpc/shapes/transaction.js"
 import * as DataHealth from "../build/src/storage/DataHealth.js"
 import { Wallets } from "../build/src/wallet/Wallets.js"
+import { Webhooks } from "../build/src/webhooks/Webhooks.js"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const file = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? join(project, "docs/rpc.md")
@@ -337,6 +339,28 @@ const { all: parts } = new DebugSwitches({ level: "info", debugSubsystems: [] })
 const log = { path: "", categories: { current: Effect.succeed(parts), set: () => Effect.void } }
 const noWallet = Layer.mock(Wallets, { enabled: true, loaded: () => [], get: () => undefined })
 
+const HOOK = "0123456789abcdef"
+
+/** One webhook, whose receiver has all messages. */
+const webhooks = Layer.mock(Webhooks, {
+  list: Effect.succeed([{
+    id: HOOK,
+    source: "rpc",
+    url: "https://example.com/hook",
+    filter: { names: [], prefixes: ["d/"], owners: [], types: ["expired", "transferred"] },
+    state: "active",
+    cursor: "a0000600.08388608.0123456789abcdef",
+    lag: 0,
+    delivered: 12,
+    deliveredAt: 1_700_000_000_000,
+    failures: 0
+  }]),
+  add: () => Effect.succeed({ id: HOOK, secret: Redacted.make("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX") }),
+  remove: () => Effect.void,
+  resume: () => Effect.void,
+  test: () => Effect.succeed({ _tag: "Answered", status: 204, milliseconds: 12, body: "" })
+})
+
 const directory = mkdtempSync(join(tmpdir(), "svcd-rpc-docs-"))
 const stores = () => {
   const [blocksDirectory, chainstateDirectory] = ["blocks", "chainstate"].map((name) => join(directory, name))
@@ -375,6 +399,7 @@ const stores = () => {
     TxIndex.layerOff,
     Indexes.layerNone,
     Publishers.layerSilent,
+    webhooks,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
     Layer.succeed(NodeOptions, {

@@ -30,11 +30,18 @@ const EXPECTED = {
   string: "a text in quotes",
   integer: "a whole number",
   boolean: "true or false",
-  list: "texts in quotes between brackets"
+  list: "texts in quotes between brackets",
+  tables: "tables, each with its name in two pairs of brackets"
 } as const
 
 /** The texts of a value in the file, or on the left the expected kind of value. */
 const textsOf = (option: Option, value: unknown): Either.Either<ReadonlyArray<string>, string> => {
+  if (option.toml === "tables") {
+    const tables = Array.isArray(value) ? value.filter(isTable) : []
+    return Array.isArray(value) && tables.length === value.length
+      ? Either.right(tables.map((table) => JSON.stringify(table)))
+      : Either.left(EXPECTED.tables)
+  }
   const wrong = Either.left(EXPECTED[option.repeatable ? "list" : option.toml])
   if (option.toml === "integer") {
     return typeof value === "number" && Number.isSafeInteger(value) ? Either.right([String(value)]) : wrong

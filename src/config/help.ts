@@ -58,8 +58,9 @@ const flagEntry = (name: string, option: Option): string =>
 
 const fileOnly = (): string => {
   const keys = optionNamesOf(OPTIONS).filter((name) => !OPTIONS[name].flag)
-  return keys.map((name) => `${OPTIONS[name].key} (${OPTIONS[name].description}; default: ${OPTIONS[name].default})`)
-    .join(", ")
+  return keys.map((name) =>
+    `${OPTIONS[name].key} (${describedOption({ ...OPTIONS[name], shown: defaultText(OPTIONS[name]) })})`
+  ).join(", ")
 }
 
 export const optionsHelp = (): string => {

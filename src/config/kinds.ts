@@ -18,8 +18,8 @@ export interface OptionKind<A> {
   readonly toml: TomlType
 }
 
-/** A `list` is a list of strings, or one string with commas. */
-export type TomlType = "string" | "integer" | "boolean" | "list"
+/** A `list` is a list of strings, or one string with commas. `tables` are tables of one name, whose texts are JSON. */
+export type TomlType = "string" | "integer" | "boolean" | "list" | "tables"
 
 /** A schema for a text; `parse` returns the value, or on the left the error. */
 export const fromText = <A>(

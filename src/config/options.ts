@@ -9,6 +9,7 @@ import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 import { PEER_OPTIONS } from "./peerOptions.ts"
 import { RELAY_OPTIONS } from "./relayOptions.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
+import { WEBHOOK_OPTIONS } from "./webhookOptions.ts"
 import { ZMQ_OPTIONS } from "./zmqOptions.ts"
 
 /**
@@ -34,7 +35,8 @@ export const SUBSYSTEMS = [
   "network",
   "rpc",
   "storage",
-  "wallet"
+  "wallet",
+  "webhooks"
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
 
@@ -66,6 +68,7 @@ export const OPTIONS = {
   help: singleOption(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
 
   ...NOTIFY_OPTIONS,
+  ...WEBHOOK_OPTIONS,
   ...ZMQ_OPTIONS,
 
   rpcaddr: singleOption(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {

@@ -26,6 +26,7 @@ import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
+import type { WebhookChoice } from "./webhookKinds.ts"
 import { ZMQ_TOPICS, type ZmqTopic } from "./zmqOptions.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
@@ -38,6 +39,7 @@ export interface Settings extends PeerSettings {
   /** `undefined`: the daemon makes no cookie. */
   readonly cookie: CookieSettings | undefined
   readonly notify: NotifySettings
+  readonly webhooks: WebhookChoice
   /** What to publish by ZeroMQ, and where, in the order of `getzmqnotifications`. */
   readonly zmq: ReadonlyArray<ZmqSettings>
   readonly permissions: PermissionSettings
@@ -291,6 +293,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
       ? { path: cookiePath(values.rpccookiefile, gathered, input), mode: COOKIE_MODES[values.rpccookieperms] }
       : undefined,
     notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
+    webhooks: { configured: values.webhook, allowPrivate: values.webhookprivate },
     zmq: ZMQ_TOPICS.flatMap((topic) =>
       values[`zmqpub${topic}`].map((address) => ({ topic, address, hwm: values[`zmqpub${topic}hwm`] }))
     ),

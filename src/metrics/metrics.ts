@@ -3,6 +3,7 @@ import { facts } from "./categories.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
+import { webhookDeliveries, webhookLag, webhooks } from "./webhookMetrics.ts"
 
 /**
  * The metrics of svcd, and where each is recorded. A duration is in seconds, a size in bytes. Label values are closed
@@ -371,6 +372,9 @@ export const METRICS: Table = [
   lightNames,
   lightUnchecked,
   lightHandovers,
+  webhooks,
+  webhookLag,
+  webhookDeliveries,
   peersConnected,
   bytesReceived,
   bytesSent,

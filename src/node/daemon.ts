@@ -39,6 +39,8 @@ import { watchDisk } from "../storage/diskSpace.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
+import type { WebhookMisconfigured } from "../webhooks/errors.ts"
+import { Webhooks } from "../webhooks/Webhooks.ts"
 import { checkGivenFiles } from "./givenFiles.ts"
 import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
@@ -47,6 +49,7 @@ import { NodeMetrics } from "./nodeMetrics.ts"
 import { notifyOfNode, notifyOfShutdown, notifyOfWallets } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
 import { rpcCookie } from "./rpcCookie.ts"
+import { webhooksLayer } from "./webhooks.ts"
 
 /** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
 export const RESTARTS_AN_HOUR = 2
@@ -167,10 +170,11 @@ const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Lay
 const sampleNode = (sampling: Sampling) =>
   Effect.gen(function*() {
     const { sample } = yield* NodeMetrics
+    const webhooks = yield* Webhooks
     const dispatch = yield* Dispatch.Dispatch
     const calls = Effect.sync(() => rpcInFlight.set(dispatch.inFlight()))
     yield* Effect.acquireRelease(
-      Effect.sync(() => sampling.become(Effect.zipRight(calls, sample))),
+      Effect.sync(() => sampling.become(Effect.all([calls, webhooks.sample, sample], { discard: true }))),
       () => Effect.sync(() => sampling.become(sampleProcess))
     )
   })
@@ -182,6 +186,7 @@ export type DaemonEnded =
   | InvalidWalletRequest
   | StorageFailure
   | WalletDamaged
+  | WebhookMisconfigured
   | ZeroMqMissing
 
 /** Starts the node behind the listener, and lets it answer as soon as possible. Returns what ends the daemon. */
@@ -197,6 +202,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const data = yield* DataHealth
     const { changes } = yield* Wallets
     const warnings = yield* Warnings.Warnings
+    const webhooks = yield* Webhooks
     yield* notifyOfWallets(settings.notify, changes)
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
@@ -221,6 +227,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
       Effect.zipRight(lifecycle.running),
+      Effect.zipRight(webhooks.start),
       Effect.zipRight(
         notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing, warnings: warnings.raised })
       )
@@ -268,6 +275,7 @@ export const run = (settings: Settings) => {
   )
   const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
   const daemon = Dispatch.installed(allMethods).pipe(
+    Layer.provideMerge(webhooksLayer(settings)),
     Layer.provideMerge(parts),
     Layer.provideMerge(Publishers.layer(settings.zmq)),
     Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),

@@ -25,6 +25,7 @@ describe("decodeSettings", () => {
         startupnotify: undefined,
         shutdownnotify: []
       },
+      webhooks: { configured: [], allowPrivate: false },
       zmq: [],
       permissions: { whitelists: [], rights: [], byDefault: undefined },
       allowInsecure: false,

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { unixTime } from "../../src/base/clock.ts"
+import { keyOfSecret } from "../../src/config/webhookKinds.ts"
 import type { PromiseClient } from "../../src/promise.ts"
+import { signedHeaders } from "../../src/webhooks/signature.ts"
 import { freePort } from "../support/daemon.ts"
 import { fakeDaemon } from "../support/fakeDaemon.ts"
 
@@ -90,6 +93,32 @@ describe("the examples", { concurrent: true }, () => {
       assert.match(some.stderr, /^name not found: 'd\/none'\nname expired: 'd\/old', last updated at height 600\n$/)
       assert.match(away.stderr, /^cannot reach a daemon at .*\n$/)
       assert.match(wrong.stderr, /^usage: /)
+    }))
+
+  it.scopedLive("webhook.ts accepts a message that is signed, and nothing else", () =>
+    Effect.gen(function*() {
+      const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+      const receiver = yield* start("webhook", ["0"], { WEBHOOK_SECRET: secret })
+      const key = keyOfSecret(Redacted.make(secret)) ?? assert.fail("no key")
+      const now = yield* unixTime
+      yield* Effect.promise(async () => {
+        const port = await receiver.says(/port: (\d+)/)
+        const send = async (body: string, headers: Readonly<Record<string, string>>) =>
+          (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, headers })).status
+        const body = "{\"type\":\"names.block\",\"height\":7,\"events\":[{},{}]}"
+        const signed = signedHeaders({ id: "msg_a_1", timestamp: now, body }, key)
+        assert.strictEqual(await send(body, signed), 204)
+        assert.strictEqual(await send(body, signed), 204, "again")
+        assert.strictEqual(await send(body.replace("7", "8"), signed), 401, "another body")
+        assert.strictEqual(await send(body, { ...signed, "webhook-id": "msg_a_2" }), 401, "another id")
+        assert.strictEqual(
+          await send(body, signedHeaders({ id: "msg_a_1", timestamp: now - 400, body }, key)),
+          401,
+          "an old message"
+        )
+        assert.strictEqual(await send(body, {}), 401, "no signature")
+        assert.strictEqual(receiver.stdout.match(/names\.block 7: 2 events/g)?.length, 1, "told once")
+      })
     }))
 
   it.scopedLive("express-server.ts answers with the right statuses, and ends by SIGTERM", () =>

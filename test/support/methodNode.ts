@@ -14,6 +14,7 @@ import * as SyncReporter from "../../src/light/SyncReporter.ts"
 import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as Miner from "../../src/mempool/mining/Miner.ts"
+import * as NameEvents from "../../src/names/events/NameEvents.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import * as Publishers from "../../src/publish/Publishers.ts"
@@ -35,6 +36,7 @@ import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
+import * as Webhooks from "../../src/webhooks/Webhooks.ts"
 import { chainLayer, chainOf, temporaryDirectory, type TestChain } from "./chain.ts"
 import { withCheapScrypt } from "./cheapScrypt.ts"
 import { eventually } from "./eventually.ts"
@@ -242,6 +244,13 @@ const make = (options: MethodNodeOptions) =>
       Publishers.layerSilent,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
+      Webhooks.layer({
+        filename: join(directory, "webhooks.db"),
+        pageSize: 4096,
+        choice: { configured: [], allowPrivate: false },
+        nameEncoding: "ascii",
+        textOf: ({ type }) => JSON.stringify({ type })
+      }).pipe(Layer.provide(NameEvents.layer)),
       clockNobodyKeeps
     ).pipe(
       Layer.provideMerge(SyncReporter.layer),

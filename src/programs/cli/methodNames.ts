@@ -34,6 +34,7 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "listqueuedtransactions",
   "listwalletdir",
   "listwallets",
+  "listwebhooks",
   "name_checkdb",
   "ping",
   "rpc.discover",

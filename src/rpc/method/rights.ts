@@ -42,13 +42,13 @@ const SPEND = words(`
 
 /** The node itself, its peers and blocks, its wallets as files and keys. */
 const ADMIN = words(`
-  abortprivatebroadcast abortrescan addconnection addnode addpeeraddress backupwallet clearbanned createauxblock
+  abortprivatebroadcast abortrescan addconnection addnode addpeeraddress addwebhook backupwallet clearbanned createauxblock
   createwallet createwalletdescriptor disconnectnode dumptxoutset encryptwallet enumeratesigners generate
   generateblock generatetoaddress generatetodescriptor getauxblock getblockfrompeer getblocktemplate gethdkeys
-  importdescriptors importmempool importprunedfunds invalidateblock listdescriptors listwalletdir loadtxoutset
+  importdescriptors importmempool importprunedfunds invalidateblock listdescriptors listwalletdir listwebhooks loadtxoutset
   loadwallet logging migratewallet mockscheduler preciousblock prioritisetransaction pruneblockchain reconsiderblock
-  removeprunedfunds rescanblockchain restorewallet savemempool sendmsgtopeer setban setmocktime setnetworkactive setwalletflag stop
-  submitauxblock submitblock submitheader unloadwallet walletdisplayaddress walletpassphrasechange
+  removeprunedfunds removewebhook rescanblockchain restorewallet resumewebhook savemempool sendmsgtopeer setban setmocktime setnetworkactive setwalletflag stop
+  submitauxblock submitblock submitheader testwebhook unloadwallet walletdisplayaddress walletpassphrasechange
 `)
 
 /** The methods of each right. A method that is in none of them is for users without a list of methods alone. */

@@ -18,6 +18,7 @@ import type { Publishers } from "../../publish/Publishers.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
+import type { Webhooks } from "../../webhooks/Webhooks.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -56,6 +57,7 @@ import { waitMethods } from "./waitMethods.ts"
 import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
+import { webhookMethods } from "./webhookMethods.ts"
 import { coinsOfWholeChain } from "./wholeChain.ts"
 import { zmqMethods } from "./zmqMethods.ts"
 
@@ -90,6 +92,7 @@ export const allMethods: Effect.Effect<
   | Publishers
   | Wallets
   | Warnings
+  | Webhooks
 > = Effect.flatMap(
   Effect.all([
     controlMethods,
@@ -110,6 +113,7 @@ export const allMethods: Effect.Effect<
     nameMethods,
     lintMethods,
     findMethods,
+    webhookMethods,
     transactionMethods,
     mempoolMethods,
     mempoolFileMethods,

@@ -32,6 +32,7 @@ import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { allMethods } from "../../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
+import { Webhooks } from "../../../src/webhooks/Webhooks.ts"
 import { fakeWalletsLayer } from "../../support/fakeWallet.ts"
 import { noTree } from "../../support/noTree.ts"
 import { noPeers } from "../../support/peers.ts"
@@ -147,6 +148,7 @@ describe("the table of the command line", () => {
       Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
       Layer.mock(SyncReporter, {}),
       Layer.mock(Warnings, {}),
+      Layer.mock(Webhooks, {}),
       DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),

@@ -1,0 +1,27 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { DataDirectory } from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import { NameEvents } from "../names/events/NameEvents.ts"
+import { nameEventText } from "../rpc/shapes/nameEvent.ts"
+import * as Webhooks from "../webhooks/Webhooks.ts"
+
+/** The webhooks of a daemon: their messages have events as `/events` writes them. */
+export const webhooksLayer = (
+  { nameEncoding, pageSize, valueEncoding, webhooks }: Pick<
+    Settings,
+    "nameEncoding" | "pageSize" | "valueEncoding" | "webhooks"
+  >
+) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const directory = yield* DataDirectory
+    const { params } = yield* NameEvents
+    const context = { network: params.network, nameEncoding, valueEncoding, params }
+    return Webhooks.layer({
+      filename: directory.file("webhooks.db"),
+      pageSize,
+      choice: webhooks,
+      nameEncoding,
+      textOf: (event) => nameEventText(context, event)
+    }).pipe(Layer.annotateLogs("subsystem", "webhooks"))
+  }))

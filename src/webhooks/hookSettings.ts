@@ -1,0 +1,72 @@
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { quoted } from "../base/safeText.ts"
+import { keyOfSecret, type WebhookFilter, type WebhookSettings } from "../config/webhookKinds.ts"
+import { type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
+import type { EventFilter } from "../names/events/EventFilter.ts"
+import { type FilterWriting, readFilter } from "../names/events/filterTexts.ts"
+import { WebhookMisconfigured } from "./errors.ts"
+import type { HookRow } from "./HookStore.ts"
+
+/** What a hook is, from its texts: in the configuration file, in a call, or in webhooks.db. */
+
+/** Hooks of one node. Each of them holds at most one message in memory. */
+export const MAX_HOOKS = 64
+
+/** Only letters and digits: it stands in a header, in bodies and in commands. */
+export const newHookId = (): string => randomBytes(8).toString("hex")
+
+export const newSecret = (): Redacted.Redacted<string> => Redacted.make(`whsec_${randomBytes(32).toString("base64")}`)
+
+/** Scheme, host and port. The rest of a URL may be a secret of the receiver. */
+export const originOf = (url: string): string => new URL(url).origin
+
+const NO_FILTER: WebhookFilter = { names: [], prefixes: [], owners: [], types: [] }
+
+const texts = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
+
+export const filterText = (filter: WebhookFilter): string => JSON.stringify(filter)
+
+/** The filter of a stored hook. */
+export const storedFilter = ({ filter }: Pick<HookRow, "filter">): WebhookFilter => {
+  const parsed: unknown = JSON.parse(filter)
+  if (typeof parsed !== "object" || parsed === null) return NO_FILTER
+  const { names, owners, prefixes, types }: Partial<Record<string, unknown>> = { ...parsed }
+  return { names: texts(names), prefixes: texts(prefixes), owners: texts(owners), types: texts(types) }
+}
+
+/** A webhook of the configuration file that is read. */
+export interface ConfiguredHook extends WebhookSettings {
+  readonly events: EventFilter
+  readonly key: Uint8Array
+  /** Where a hook that the node does not know yet begins; `undefined` for the next block. */
+  readonly begin: EventCursor | undefined
+}
+
+const WRONG_SECRET = "secret: is not whsec_ and 24 to 64 bytes in base64"
+
+/** Reads the filters of the configuration file, and refuses two hooks with one URL: the URL tells them apart. */
+export const readConfigured = (
+  hooks: ReadonlyArray<WebhookSettings>,
+  writing: FilterWriting
+): Either.Either<ReadonlyArray<ConfiguredHook>, WebhookMisconfigured> =>
+  Either.all(hooks.map((hook, i) =>
+    Either.gen(function*() {
+      const wrong = (reason: string) => new WebhookMisconfigured({ table: i + 1, reason })
+      const first = hooks.findIndex(({ url }) => url === hook.url)
+      if (first < i) {
+        yield* Either.left(wrong(`url: is that of webhook ${first + 1}; join their filters in one table`))
+      }
+      if (i >= MAX_HOOKS) yield* Either.left(wrong(`there can be ${MAX_HOOKS} webhooks at most`))
+      const events = yield* Either.mapLeft(readFilter(hook.filter, writing), wrong)
+      const { from } = hook
+      const begin = from === undefined ? undefined : readCursorText(from)
+      if (from !== undefined && begin === undefined) {
+        yield* Either.left(wrong(`from: ${quoted(from)} is not "now", "0" or a cursor of svcd`))
+      }
+      const key = yield* Either.fromNullable(keyOfSecret(hook.secret), () => wrong(WRONG_SECRET))
+      return { ...hook, events, key, begin }
+    })
+  ))

@@ -1,0 +1,86 @@
+import type { WebhookFilter } from "../config/webhookKinds.ts"
+import type { WEBHOOK_STATES } from "../metrics/webhookMetrics.ts"
+import { readCursorText } from "../names/events/EventCursor.ts"
+import type { Height, Millis } from "../protocol/keys.ts"
+import { storedFilter } from "./hookSettings.ts"
+import type { HookRow, HookSource } from "./HookStore.ts"
+
+/** What the operator sees of a hook. */
+
+export type HookState = (typeof WEBHOOK_STATES)[number]
+
+export interface HookView {
+  readonly id: string
+  readonly source: HookSource
+  readonly url: string
+  readonly filter: WebhookFilter
+  readonly state: HookState
+  /** What the operator can do; `undefined` while there is nothing to do. */
+  readonly remedy: string | undefined
+  /** The text of the cursor behind the last accepted message, or behind what the hook does not want. */
+  readonly cursor: string
+  /** Blocks of the names behind the cursor. */
+  readonly lag: number
+  readonly delivered: number
+  readonly deliveredAt: Millis | undefined
+  /** Failed attempts since the last accepted message. */
+  readonly failures: number
+  readonly failingSince: Millis | undefined
+  /** `undefined` if none is planned. */
+  readonly nextAttempt: Millis | undefined
+  readonly lastError: string | undefined
+}
+
+export interface HookSurroundings {
+  /** Whether the hook has its settings: one of the configuration may be missing from the file. */
+  readonly isConfigured: boolean
+  /** Whether the node has no log of events. */
+  readonly isLight: boolean
+  /** Of the names. */
+  readonly height: Height
+}
+
+const stateOf = ({ failures, state }: HookRow, { isConfigured, isLight }: HookSurroundings): HookState => {
+  if (!isConfigured) return "unconfigured"
+  if (isLight) return "light"
+  return state === "active" && failures > 0 ? "retrying" : state
+}
+
+const remedyOf = (id: string, state: HookState): string | undefined => {
+  switch (state) {
+    case "active":
+    case "retrying":
+      return undefined
+    case "dead":
+    case "gone":
+      return `mend the receiver, then: resumewebhook ${id}. It goes on where it was, and skips nothing`
+    case "cursor":
+      return `resumewebhook ${id} '{"from":"0"}' sends everything again, '{"from":"now"}' what happens from now on; ` +
+        "let the receiver delete its copy first"
+    case "unconfigured":
+      return `put it back into svcd.conf and it goes on where it was, or: removewebhook ${id}`
+    case "light":
+      return "start the node without -sync=light: a light node has no log of events"
+  }
+}
+
+export const hookViewOf = (row: HookRow, around: HookSurroundings): HookView => {
+  const state = stateOf(row, around)
+  const { height = -1 } = readCursorText(row.position) ?? {}
+  return {
+    id: row.id,
+    source: row.source,
+    url: row.url,
+    filter: storedFilter(row),
+    state,
+    remedy: remedyOf(row.id, state),
+    cursor: row.position,
+    lag: Math.max(0, around.height - height),
+    delivered: row.delivered,
+    deliveredAt: row.deliveredAt,
+    failures: row.failures,
+    failingSince: row.failingSince,
+    nextAttempt: state === "retrying" ? row.nextAttempt : undefined,
+    lastError: row.lastError
+  }
+}

@@ -25,6 +25,7 @@ import type { NamesCommandOptions } from "./names.ts"
 import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 import type { WatchOptions } from "./watch.ts"
+import type { WebhooksCommandOptions } from "./webhooks.ts"
 
 /**
  * `svcd-cli`: calls one method of a daemon and prints the result (reference/rpc.md 8), or shows node and names in
@@ -165,6 +166,8 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           types: line.text("types"),
           json: line.wants("json")
         })
+      case "webhooks":
+        return yield* tellWebhooks({ daemon, connection, input }, { test: line.words[1], json: line.wants("json") })
       case "lint":
       case "rpcauth":
       case undefined:
@@ -191,6 +194,10 @@ const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> =>
   if (command === undefined) return []
   // Behind the name of a user stands a password.
   if (command === "lint") return words.length > 2 ? ["lint: takes a name and a value; put the value in quotes"] : []
+  if (command === "webhooks") {
+    const isRight = words.length === 0 || (words.length === 2 && words[0] === "test")
+    return isRight ? [] : ["webhooks: takes nothing, or: test ID"]
+  }
   if (command === "rpcauth") return words.length > 2 ? ["rpcauth: takes a user name and a password"] : []
   const taken = TAKEN[command]
   return words.slice(taken === undefined ? 0 : 1).map((word) =>
@@ -306,4 +313,17 @@ const watchNames = (
   Effect.promise(() => import("./watch.ts")).pipe(
     Effect.flatMap(({ watchCommand }) => watchCommand({ daemon, screen: input.screen, output: input.output }, options)),
     Effect.catchAll((error) => explain(error, { connection, daemon }))
+  )
+
+const tellWebhooks = (
+  { connection, daemon, input }: Surroundings,
+  options: WebhooksCommandOptions
+): Effect.Effect<CliOutcome> =>
+  Effect.promise(() => import("./webhooks.ts")).pipe(
+    Effect.flatMap(({ webhooksCommand }) => webhooksCommand(daemon, input.screen, options)),
+    Effect.catchAll((error) =>
+      error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
+        ? Effect.succeed(failure(1, "error: the daemon has no webhooks: it is another program, or an older svcd"))
+        : explain(error, { connection, daemon })
+    )
   )

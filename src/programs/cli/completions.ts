@@ -60,6 +60,7 @@ const program = (name: string) =>
       commandOf("names", CLI_COMMANDS.names.options, CLI_COMMANDS.names.description),
       commandOf("find", CLI_COMMANDS.find.options, CLI_COMMANDS.find.description),
       commandOf("watch", CLI_COMMANDS.watch.options, CLI_COMMANDS.watch.description),
+      commandOf("webhooks", CLI_COMMANDS.webhooks.options, CLI_COMMANDS.webhooks.description),
       commandOf("lint", CLI_COMMANDS.lint.options, CLI_COMMANDS.lint.description),
       commandOf("rpcauth", CLI_COMMANDS.rpcauth.options, CLI_COMMANDS.rpcauth.description),
       ...METHODS.map((method) => Command.make(method))

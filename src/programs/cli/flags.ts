@@ -85,6 +85,10 @@ export const CLI_COMMANDS = {
       help: OPTIONS.help
     }
   },
+  webhooks: {
+    description: "list the programs that receive events of names, or test one",
+    options: { json: switchOption("print JSON"), help: OPTIONS.help }
+  },
   lint: {
     description: "check a name and a value before you pay for them",
     options: { json: switchOption("print JSON"), help: OPTIONS.help }
@@ -111,6 +115,7 @@ export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] find [TEXT] [-key KEY [-value VALUE]] [-owner ADDRESS] [-namespace PREFIX]
                       [-expired] [-limit NUMBER] [-json]
        ${NAME} [flags] watch [prefix] [-from CURSOR] [-types KINDS] [-json]
+       ${NAME} [flags] webhooks [test ID] [-json]
        ${NAME} lint NAME VALUE [-json]
        ${NAME} rpcauth USER [PASSWORD] [-json]
 
@@ -132,6 +137,8 @@ Commands that print tables, and JSON with -json
     -namespace PREFIX   names that begin so, such as d/
     -expired            expired names too
     -limit NUMBER       how many names to show (default: 100)
+  webhooks              list the programs that receive events of names: how far they are, and what is
+                        wrong; "webhooks test ID" sends one a message and tells what came back
 
 Commands that go on until they are interrupted
   watch                 print a line for each change of a name, as it happens; with a prefix, of names
@@ -223,7 +230,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names", "find", "watch", "lint", "rpcauth"] as const).filter((command) =>
+    : (["status", "names", "find", "watch", "webhooks", "lint", "rpcauth"] as const).filter((command) =>
       Object.hasOwn(CLI_COMMANDS[command].options, name)
     )
 

@@ -105,6 +105,7 @@ const pairOf = (row: PackedPair): LoggedOperation => {
 export class EventReads {
   private readonly database: Database
   private readonly operations: Statement<[number, number, number], PackedPair>
+  private readonly counted: Statement<[number, number], { readonly count: number }>
   private readonly newest: Statement<[number, number, number], NamedOperation>
   private readonly below: Statement<[Bytes, number], OperationRow>
   private readonly position: Statement<[], { readonly height: Height; readonly hash: Buffer }>
@@ -113,6 +114,7 @@ export class EventReads {
   constructor(database: Database) {
     this.database = database
     this.operations = database.prepare<[number, number, number], PackedPair>(OPERATIONS).raw(true)
+    this.counted = database.prepare("SELECT count(*) AS count FROM operations WHERE id >= ? AND id < ?")
     this.newest = database.prepare(NEWEST)
     this.below = database.prepare(BELOW)
     this.position = database.prepare("SELECT height, hash FROM cursor")
@@ -129,6 +131,7 @@ export class EventReads {
       last: this.last(),
       beginning: this.start.get()?.height ?? -1,
       operations: ({ from, to }, limit) => this.operations.all(from, to, limit).map(pairOf),
+      count: ({ from, to }) => this.counted.get(from, to)?.count ?? 0,
       newest: ({ from, to }, asOf) =>
         this.newest.all(from, to, asOf).map((row) => ({ id: row.id, record: nameEntryOf(plain(row.name), row) })),
       recordBelow: (name, id) => {

@@ -28,6 +28,8 @@ export interface OperationLog {
   readonly beginning: Height
   /** The operations of a range, in their order, at most `limit`. */
   readonly operations: (range: OperationRange, limit: number) => ReadonlyArray<LoggedOperation>
+  /** How many operations a range has. It reads all of them: a day of the chain takes some milliseconds. */
+  readonly count: (range: OperationRange) => number
   /** Those operations of a range that are the newest on their name below the number `asOf`, in their order. */
   readonly newest: (range: OperationRange, asOf: number) => ReadonlyArray<Omit<LoggedOperation, "before">>
   /** The record of a name without the operations from a number on. */

@@ -41,6 +41,7 @@ export class SearchReads {
   readonly #byKey: Statement<[string, string, number, number], FoundRow>
   readonly #byOwner: Statement<[{ readonly owner: Bytes; readonly from: Bytes; readonly limit: number }], FoundRow>
   readonly #byOperation: Statement<[number, number], FoundRow>
+  readonly #latest: Statement<[number, number], FoundRow>
   readonly #byName: Statement<[Bytes, number], FoundRow>
   /** By range: a table may be dropped, and made again. */
   readonly #byText = new Map<number, Statement<[string, number, number, number], FoundRow>>()
@@ -68,6 +69,9 @@ export class SearchReads {
     )
     this.#byOperation = database.prepare(
       `${SELECT} names n ${RECORD} WHERE n.operation > ? ORDER BY n.operation LIMIT ?`
+    )
+    this.#latest = database.prepare(
+      `${SELECT} names n ${RECORD} WHERE n.operation < ? ORDER BY n.operation DESC LIMIT ?`
     )
     this.#byName = database.prepare(`${SELECT} names n ${RECORD} WHERE n.name >= ? ORDER BY n.name LIMIT ?`)
   }
@@ -122,6 +126,11 @@ export class SearchReads {
 
   byOperation({ after, limit }: After<number>): ReadonlyArray<FoundRow> {
     return this.#byOperation.all(after, limit)
+  }
+
+  /** Names by their last operation, the newest first; `after` is the number of the one before. */
+  latest({ after, limit }: After<number>): ReadonlyArray<FoundRow> {
+    return this.#latest.all(after, limit)
   }
 
   byName({ from, limit }: From): ReadonlyArray<FoundRow> {

@@ -26,6 +26,8 @@ export interface PageOptions {
   readonly limit: number
   /** Where an earlier page of the same query ended. */
   readonly cursor?: string | undefined
+  /** Milliseconds after which the page ends, full or not. */
+  readonly within?: number | undefined
 }
 
 export interface FoundNames {
@@ -89,6 +91,8 @@ const read = (reads: SearchReads, asked: NameQuery, state: SearchState): Piece =
       )
     case "operation":
       return page(reads.byOperation({ after: state.after, limit: PIECE }), ({ id }) => ({ by: "operation", after: id }))
+    case "latest":
+      return page(reads.latest({ after: state.after, limit: PIECE }), ({ id }) => ({ by: "latest", after: id }))
   }
 }
 
@@ -118,13 +122,13 @@ export const findNames = (
   options: PageOptions
 ): Effect.Effect<FoundNames, WrongQuery | StorageFailure> =>
   Effect.gen(function*() {
-    const { clock, limit } = options
+    const { clock, limit, within = PAGE_MS } = options
     let state: SearchState | undefined = yield* stateOf(asked, options)
     const matches = queryMatcher(asked, clock)
     const isBehind = queryEnd(asked, clock)
     const { all, done } = yield* file.point(() => file.search.progress())
     const records: Array<NameEntry> = []
-    const end = performance.now() + PAGE_MS
+    const end = performance.now() + within
     while (state !== undefined && records.length < limit && performance.now() < end) {
       const from: SearchState = state
       const piece: Piece = yield* file.point(() => read(file.search, asked, from))

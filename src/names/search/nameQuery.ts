@@ -28,6 +28,8 @@ export interface NameQuery {
   /** Blocks within which the name expires. */
   readonly expiresWithin?: number | undefined
   readonly includeExpired?: boolean | undefined
+  /** Whether the last change comes first. It reads all names from there on, so it is for queries that fit many of them. */
+  readonly newestFirst?: boolean | undefined
 }
 
 /** Characters of a text or a value that are searched. */
@@ -43,7 +45,10 @@ export const queryFault = ({ key, text, value, ...rest }: NameQuery): string | u
   }
   if (text?.includes("\0") === true) return "text must not contain the character U+0000"
   if (value !== undefined && key === undefined) return "value needs a key"
-  const { changedSince, expiresWithin, owner, prefix } = rest
+  const { changedSince, expiresWithin, newestFirst, owner, prefix } = rest
+  if (newestFirst === true && [text, key, owner, expiresWithin].some((given) => given !== undefined)) {
+    return "newest first goes with a namespace and changedSince only"
+  }
   return [text, key, owner, prefix, changedSince, expiresWithin].every((given) => given === undefined)
     ? "give at least one of text, key, owner, namespace, changedSince and expiresWithin"
     : undefined
@@ -79,13 +84,14 @@ const heightsOf = (
 
 /** Where a search goes on: the index that it reads, and the position in it. */
 export type SearchState =
-  | { readonly by: "pair" | "text" | "operation"; readonly after: number }
+  | { readonly by: "pair" | "text" | "operation" | "latest"; readonly after: number }
   | { readonly by: "key"; readonly after: { readonly value: string; readonly id: number } }
   | { readonly by: "owner" | "name"; readonly from: Bytes }
 
 /** Where a search begins: the index with the fewest candidates first. */
 export const startOf = (asked: NameQuery, clock: NameClock): SearchState => {
-  const { changedSince = 0, expiresWithin, key, owner, prefix, text, value } = asked
+  const { changedSince = 0, expiresWithin, key, newestFirst, owner, prefix, text, value } = asked
+  if (newestFirst === true) return { by: "latest", after: Number.MAX_SAFE_INTEGER }
   if (key !== undefined && value !== undefined) return { by: "pair", after: -1 }
   if (text !== undefined) return { by: "text", after: -1 }
   if (owner !== undefined) return { by: "owner", from: EMPTY }
@@ -104,6 +110,8 @@ export const queryEnd = (asked: NameQuery, clock: NameClock) => {
   return (record: NameEntry, by: SearchState["by"]): boolean =>
     by === "operation"
       ? record.height > youngest
+      : by === "latest"
+      ? record.height < (asked.changedSince ?? 0)
       : by === "name" && end !== undefined && compare(record.name, end) >= 0
 }
 
@@ -113,6 +121,7 @@ export const searchCursorText = (state: SearchState): string => {
     case "pair":
     case "text":
     case "operation":
+    case "latest":
       return `1.${state.by}.${state.after}`
     case "key":
       return `1.key.${state.after.id}.${toHex(new TextEncoder().encode(state.after.value))}`
@@ -122,7 +131,7 @@ export const searchCursorText = (state: SearchState): string => {
   }
 }
 
-const CURSOR = /^1\.(pair|text|operation|key|owner|name)\.(-1|\d{1,16}|[0-9a-f]*)(?:\.([0-9a-f]*))?$/
+const CURSOR = /^1\.(pair|text|operation|latest|key|owner|name)\.(-1|\d{1,16}|[0-9a-f]*)(?:\.([0-9a-f]*))?$/
 const LONGEST_CURSOR = 2_200_000
 
 /** Reads a position of the same query; `undefined` for any other text. */

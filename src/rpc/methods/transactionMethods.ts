@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Chain } from "../../chain/Chain.ts"
-import { ChainCoins } from "../../chain/ChainCoins.ts"
+import type { ChainCoins } from "../../chain/ChainCoins.ts"
 import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
-import { TxIndex } from "../../chain/TxIndex.ts"
+import type { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
-import { NameDb } from "../../names/NameDb.ts"
+import type { NameDb } from "../../names/NameDb.ts"
 import type { Block } from "../../protocol/block.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { txidKey } from "../../protocol/keys.ts"
@@ -31,6 +31,7 @@ import {
 } from "../shapes/transaction.ts"
 import { missingBlock, spentBy } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
+import { transactionPlaces } from "./transactionPlaces.ts"
 
 /** Methods that return transactions and scripts (reference/rpc.md 3.4). */
 
@@ -85,10 +86,8 @@ export const transactionMethods: Effect.Effect<
   Chain | ChainCoins | NameDb | TxIndex | Mempool | NodeOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
-  const chainCoins = yield* ChainCoins
   const pool = yield* Mempool
-  const names = yield* NameDb
-  const index = yield* TxIndex
+  const places = yield* transactionPlaces
   const options = yield* NodeOptions
   const context = { network: chain.params.network, ...options }
 
@@ -103,30 +102,15 @@ export const transactionMethods: Effect.Effect<
       return transaction === undefined ? Option.none() : Option.some({ transaction, position, block, info })
     })
 
-  /** The height of a transaction from the index, an unspent output, or a name that it changed. */
-  const heightOf = (txid: Bytes): Effect.Effect<number | undefined, RpcError> =>
-    Effect.gen(function*() {
-      const indexed = yield* index.heightOf(txid)
-      if (indexed !== undefined) return indexed
-      const coin = yield* chainCoins.coinOf(txid)
-      return coin?.height ?? (yield* names.heightOfTransaction(txid))
-    }).pipe(Effect.mapError(storageError))
-
-  /** A damaged index is rebuilt in the background. */
-  const indexIsBehind = Effect.gen(function*() {
-    const cursor = index.follower === undefined ? undefined : yield* index.follower.cursor
-    return (cursor?.height ?? -1) < (yield* chain.tip).height
-  }).pipe(Effect.mapError(storageError))
-
   const find = (txid: Bytes): Effect.Effect<Located, RpcError> =>
     Effect.gen(function*() {
-      const height = yield* heightOf(txid)
+      const height = yield* Effect.mapError(places.heightOf(txid), storageError)
       const info = height === undefined ? undefined : yield* chain.headerAt(height)
       const located = info === undefined ? Option.none<Located>() : yield* inBlock(info, txid)
       if (Option.isSome(located)) return located.value
-      const why = !index.enabled
+      const why = !places.indexed
         ? "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"
-        : (yield* indexIsBehind)
+        : (yield* Effect.mapError(places.indexIsBehind, storageError))
         ? "No such mempool transaction. Blockchain transactions are still in the process of being indexed"
         : "No such mempool or blockchain transaction"
       return yield* RpcError.invalidAddressOrKey(`${why}. Use gettransaction for wallet transactions.`)

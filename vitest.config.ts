@@ -112,6 +112,7 @@ const SLOW = [
   "wallet/walletHistory.test.ts",
   "wallet/walletRules.test.ts",
   "web/events/eventsPage.test.ts",
+  "web/explorer.test.ts",
   "web/statusPage.test.ts"
 ]
 

@@ -115,7 +115,7 @@ export const OPTIONS = {
     Kind.onOffKind,
     "statuspage",
     "RPC",
-    "serve a status page to browsers on the RPC listener",
+    "serve pages about the node, blocks and names to browsers on the RPC listener",
     { default: "1" }
   ),
   rest: singleOption(Kind.onOffKind, "rest", "RPC", "serve GET /rest/name/, read-only and without credentials", {

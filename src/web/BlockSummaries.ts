@@ -18,7 +18,7 @@ export interface BlockContent {
   readonly transactions: number
   /** Bytes. */
   readonly size: number
-  /** Name outputs, NAME_NEW included. */
+  /** Name outputs that set records. */
   readonly operations: number
   /** The last name outputs that set records, newest first. */
   readonly changes: ReadonlyArray<BlockChange>
@@ -38,21 +38,19 @@ const CAPACITY = 64
 
 const contentOf = (block: Block): BlockContent => {
   const changes: Array<BlockChange> = []
-  let operations = 0
   for (const { outputs, version } of block.transactions) {
     if (version !== NAME_TX_VERSION) continue
     for (const { script } of outputs) {
       const operation = parseNameScript(script)?.operation
-      if (operation === undefined) continue
-      operations++
+      if (operation === undefined || operation.op === "name_new") continue
       // A copy: a view would keep the whole block in memory.
-      if (operation.op !== "name_new") changes.push({ name: operation.name.slice(), op: operation.op })
+      changes.push({ name: operation.name.slice(), op: operation.op })
     }
   }
   return {
     transactions: block.transactions.length,
     size: block.size,
-    operations,
+    operations: changes.length,
     changes: changes.slice(-MAX_CHANGES).reverse()
   }
 }

@@ -1,40 +1,11 @@
-import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
-import { decodeText, encodeText } from "../protocol/nameText.ts"
+import { type Bytes, displayHash, toHex } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import type { NameList } from "./routes.ts"
 
-/** The addresses of the pages: all have the path of the overview, so that they also work behind a proxy's prefix. */
-
-export type Wanted =
-  | { readonly _tag: "Overview" }
-  /** A text from the search field, for which the page guesses the name. */
-  | { readonly _tag: "Search"; readonly text: string; readonly after?: string }
-  | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
-  | { readonly _tag: "Wrong"; readonly reason: string }
-
-/** Most pages of history: 20,000 operations. */
-const MAX_PAGE = 1_000
-
-const PAGE = /^[1-9][0-9]{0,3}$/
-
-const bytesOf = (query: URLSearchParams): Bytes | undefined => {
-  const hex = query.get("hex")
-  return hex === null ? decodeText(query.get("name") ?? "", "utf8") : fromHex(hex)
-}
-
-export const wanted = (query: URLSearchParams): Wanted => {
-  if (query.has("name") || query.has("hex")) {
-    const name = bytesOf(query)
-    if (name === undefined) return { _tag: "Wrong", reason: "The name is not given as text or as hexadecimal bytes." }
-    const page = query.get("page") ?? "1"
-    if (!PAGE.test(page) || Number(page) > MAX_PAGE) {
-      return { _tag: "Wrong", reason: `The page of a history is a number from 1 to ${MAX_PAGE}.` }
-    }
-    return { _tag: "Name", name, page: Number(page), full: query.get("full") === "1" }
-  }
-  const text = query.get("q") ?? ""
-  if (text.trim() === "") return { _tag: "Overview" }
-  const after = query.get("after")
-  return after === null ? { _tag: "Search", text } : { _tag: "Search", text, after }
-}
+/**
+ * The addresses of the pages, relative to the overview, so that they also work behind a proxy's prefix. A name stands in
+ * the query and not in the path: proxies and browsers change paths such as `d/..` and `d//a`.
+ */
 
 export const HOME = "./"
 
@@ -55,9 +26,52 @@ export interface NameLinkOptions {
   readonly full?: boolean
 }
 
-/** The address of a name's page, the inverse of `wanted`. */
+/** The address of a name's page. */
 export const nameLink = (name: Bytes, { full = false, page = 1 }: NameLinkOptions = {}): string => {
   const text = encodeText(name, "utf8")
   const which = text === undefined ? `hex=${toHex(name)}` : `name=${encodeURIComponent(text)}`
   return `?${which}${page > 1 ? `&page=${page}` : ""}${full ? "&full=1" : ""}`
+}
+
+/** The events of a name, as they come. */
+export const nameEventsLink = (name: Bytes): string => `./events?name=${toHex(name)}&nameEncoding=hex`
+
+export const ACTIVITY = "./activity"
+
+export const blocksLink = ({ from }: { readonly from?: number | undefined } = {}): string =>
+  `./blocks${from === undefined ? "" : `?from=${from}`}`
+
+const pageOf = (page: number, first: string): string => page > 1 ? `${first}page=${page}` : ""
+
+/** The address of a block's page, by its height or its hash in wire order. */
+export const blockLink = (place: number | Bytes, { page = 1 }: { readonly page?: number } = {}): string =>
+  `./block/${typeof place === "number" ? place : displayHash(place)}${pageOf(page, "?")}`
+
+export interface TransactionLinkOptions {
+  /** Height of its block: the page then needs no index. */
+  readonly block?: number | undefined
+  readonly page?: number
+}
+
+/** The address of a transaction's page; the txid in wire order. */
+export const transactionLink = (txid: Bytes, { block, page = 1 }: TransactionLinkOptions = {}): string =>
+  block === undefined
+    ? `./tx/${displayHash(txid)}${pageOf(page, "?")}`
+    : `./tx/${displayHash(txid)}?block=${block}${pageOf(page, "&")}`
+
+export interface AddressLinkOptions {
+  readonly after?: string | undefined
+}
+
+export const addressLink = (address: string, { after }: AddressLinkOptions = {}): string =>
+  `./address/${encodeURIComponent(address)}${after === undefined ? "" : `?after=${encodeURIComponent(after)}`}`
+
+export const namesLink = ({ after, expired = false, order = "name", prefix = "" }: Partial<NameList> = {}): string => {
+  const parts = [
+    order === "name" ? "" : `order=${order}`,
+    prefix === "" ? "" : `prefix=${encodeURIComponent(prefix)}`,
+    expired ? "expired=1" : "",
+    after === undefined ? "" : `after=${encodeURIComponent(after)}`
+  ].filter((part) => part !== "")
+  return parts.length === 0 ? "./names" : `./names?${parts.join("&")}`
 }

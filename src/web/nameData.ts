@@ -1,64 +1,18 @@
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { domainToASCII } from "node:url"
 import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { Mempool } from "../mempool/Mempool.ts"
-import type { WrongQuery } from "../names/errors.ts"
 import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
-import { type Bytes, fromHex } from "../protocol/bytes.ts"
-import { type NameKey, nameKey } from "../protocol/keys.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { nameKey } from "../protocol/keys.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
-import { decodeText } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { queryMeant } from "./findData.ts"
-import type { PageOfSearch } from "./links.ts"
 
-/** The possible meanings of a text in the search field. */
-
-const HEX = /^0x((?:[0-9a-f]{2})+)$/i
-
-/** The host of an address, without port and path. */
-const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#:\s]+\.bit)\.?(?::\d+)?(?:[/?#].*)?$/i
-
-/** The label of a domain: the last one before `.bit`. */
-const domainLabel = (host: string): string => host.slice(0, -".bit".length).split(".").pop() ?? ""
-
-const ASCII = /^[\0-\x7f]*$/
-
-/** A label as names have it: in lower case, with letters beyond ASCII in the encoding of DNS. */
-const asciiLabel = (label: string): string => {
-  const lower = label.toLowerCase()
-  if (ASCII.test(lower)) return lower
-  // The conversion would make an IP address of a label that looks like a number.
-  const host = domainToASCII(`${lower}.bit`)
-  return host.endsWith(".bit") ? host.slice(0, -".bit".length) : lower
-}
-
-const guesses = (typed: string): ReadonlyArray<string> => {
-  const host = HOST.exec(typed)?.[1]
-  if (host !== undefined) return [`d/${asciiLabel(domainLabel(host))}`]
-  if (typed.includes("/")) return [typed.toLowerCase()]
-  return [`d/${asciiLabel(typed)}`, `id/${typed.toLowerCase()}`]
-}
-
-/**
- * The names that a text may mean, the likeliest first: the text itself; hex bytes behind `0x`; the domain of
- * `example.bit`, of a host below it or of an address there; without a namespace, the domain and the identity.
- */
-export const namesMeant = (text: string): ReadonlyArray<Bytes> => {
-  const typed = text.trim()
-  const hex = HEX.exec(typed)?.[1]
-  const candidates = [text, typed, ...guesses(typed)].map((each) => decodeText(each, "utf8"))
-  const found = new Map<NameKey, Bytes>()
-  for (const name of [...candidates, hex === undefined ? undefined : fromHex(hex)]) {
-    if (name !== undefined && name.length > 0 && !found.has(nameKey(name))) found.set(nameKey(name), name)
-  }
-  return [...found.values()]
-}
+/** The data of the pages about single names. */
 
 export interface PendingOperation {
   readonly op: NameSetting["op"]
@@ -111,25 +65,6 @@ export interface NameMissing extends Moment {
   readonly suggestions: Suggestions
 }
 
-/** A page of the names that say what was searched for. */
-export interface Saying {
-  readonly records: ReadonlyArray<NameEntry>
-  /** The cursor of the next page. */
-  readonly next: string | undefined
-  /** Which part of the names is searched, from 0 to 1. */
-  readonly indexed: number
-}
-
-export interface SearchFound extends Moment {
-  /** Names that the text may mean. */
-  readonly exact: ReadonlyArray<NameEntry>
-  readonly suggestions: Suggestions
-  /** `undefined` for a text that is too short to search for, and while the whole chain is not there. */
-  readonly saying: Saying | undefined
-  /** Whether names that the text may mean were looked for: only on the first page, and not for `ip:192.0.2.1`. */
-  readonly guessed: boolean
-}
-
 /** Operations on a page of history, and unconfirmed operations. */
 const HISTORY_ROWS = 20
 const PENDING_ROWS = 10
@@ -137,8 +72,6 @@ const PENDING_ROWS = 10
 /** Suggested names, in total and for each meaning of a text. */
 const SUGGESTIONS = 20
 
-/** Names on a page of a search. */
-const FOUND_ROWS = 50
 const SUGGESTIONS_EACH = 10
 
 export interface NameReader {
@@ -147,9 +80,28 @@ export interface NameReader {
     name: Bytes,
     page: number
   ) => Effect.Effect<NameFound | NameMissing | undefined, StorageFailure>
-  /** `after`: the cursor of the page before, of the same search; `undefined` for the first page. */
-  readonly search: (page: PageOfSearch) => Effect.Effect<SearchFound, StorageFailure | WrongQuery>
+  /** Names that begin with one of the texts, each once, without known ones. */
+  readonly beginningWith: (
+    prefixes: ReadonlyArray<Bytes>,
+    known: ReadonlyArray<NameEntry>
+  ) => Effect.Effect<Suggestions, StorageFailure>
 }
+
+/** Makes the effect that reads the moment of the name index: it may be ahead of a chain that is being rebuilt. */
+export const momentOf: Effect.Effect<Effect.Effect<Moment, StorageFailure>, never, Chain | NameAnswers> = Effect.gen(
+  function*() {
+    const { params } = yield* Chain
+    const answers = yield* NameAnswers
+    return Effect.gen(function*() {
+      return {
+        now: yield* unixTime,
+        tipHeight: yield* answers.height,
+        params,
+        syncing: !(yield* answers.complete)
+      }
+    })
+  }
+)
 
 /** Makes the reader of names for their pages. */
 export const makeNameReader: Effect.Effect<
@@ -162,17 +114,8 @@ export const makeNameReader: Effect.Effect<
     const names = yield* NameDb
     const pool = yield* Mempool
     const answers = yield* NameAnswers
-    const { params } = chain
 
-    /** The moment of the name index: it may be ahead of a chain that is being rebuilt. */
-    const moment: Effect.Effect<Moment, StorageFailure> = Effect.gen(function*() {
-      return {
-        now: yield* unixTime,
-        tipHeight: yield* answers.height,
-        params,
-        syncing: !(yield* answers.complete)
-      }
-    })
+    const moment = yield* momentOf
 
     const pendingOn = (name: Bytes): ReadonlyArray<PendingOperation> =>
       pool.pending(nameKey(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
@@ -182,8 +125,7 @@ export const makeNameReader: Effect.Effect<
           : [{ op: operation.op, value: operation.value, txid: transaction.txid, time }]
       })
 
-    /** Names that begin with one of the texts, each once, without known ones. */
-    const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameEntry>) =>
+    const beginningWith: NameReader["beginningWith"] = (prefixes, known) =>
       Effect.gen(function*() {
         const seen = new Set(known.map(({ name }) => nameKey(name)))
         const records: Array<NameEntry> = []
@@ -255,29 +197,6 @@ export const makeNameReader: Effect.Effect<
         }
       }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
 
-    const search: NameReader["search"] = ({ after, text }) =>
-      Effect.gen(function*() {
-        const asked = queryMeant(text, params.network)
-        const now = yield* moment
-        const saying: Saying | undefined = asked === undefined || answers.fromWindow()
-          ? undefined
-          : yield* names.find({ ...asked.query, includeExpired: true }, {
-            clock: { tipHeight: now.tipHeight, params },
-            limit: FOUND_ROWS,
-            cursor: after
-          })
-        if (after !== undefined || asked?.certain === true) {
-          return { ...now, exact: [], suggestions: { records: [], more: false }, saying, guessed: false }
-        }
-        const meant = namesMeant(text)
-        const exact: Array<NameEntry> = []
-        for (const name of meant) {
-          const answer = yield* answers.resolve(name)
-          if (answer !== undefined) exact.push(answer.record)
-        }
-        return { ...now, exact, suggestions: yield* beginningWith(meant, exact), saying, guessed: true }
-      })
-
-    return { name: found, search }
+    return { name: found, beginningWith }
   }
 )

@@ -1,10 +1,11 @@
 import type { PeerInfo } from "../network/peerInfo.ts"
-import { displayHash } from "../protocol/bytes.ts"
 import type { BlockSummary } from "./BlockSummaries.ts"
-import { ago, count, counted, shortHash, size } from "./format.ts"
+import { fact } from "./explorer/words.ts"
+import { ago, count, counted, size } from "./format.ts"
 import { type Html, html } from "./html.ts"
 import { nameLink } from "./links.ts"
 import type { ConfirmedChange, Overview, PendingChange } from "./overviewData.ts"
+import { blockView, shortBlock } from "./places.ts"
 import { listedName, visible } from "./visible.ts"
 
 /** The overview as HTML. The ids of its sections show the script what to replace. */
@@ -20,9 +21,6 @@ ${
     } %</progress>`
   }
 </section>`
-
-const fact = (label: string, value: Html | string, note: Html | string): Html =>
-  html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b><span>${note}</span></dd></div>`
 
 const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
   if (window !== undefined) return fact("Names", count(window.names), `in the last blocks, proof: ${proof}`)
@@ -56,19 +54,19 @@ ${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`
 
 const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
   html`<tr>
-<th scope="row">${count(info.height)}</th>
+<th scope="row">${blockView(info.height, count(info.height))}</th>
 <td>${ago(info.header.time, { now })}</td>
 <td class="number">${count(info.transactions)}</td>
 <td class="number">${content === undefined ? "–" : count(content.operations)}</td>
 <td class="number wide">${content === undefined ? "–" : size(content.size)}</td>
-<td class="wide">${shortHash(displayHash(info.hash))}</td>
+<td class="wide">${shortBlock(info.hash)}</td>
 </tr>`
 
 const blocks = ({ blocks, now }: Overview): Html =>
   html`<section id="blocks" class="card" aria-labelledby="blocks-title">
 <h2 id="blocks-title">Recent blocks</h2>
 <table>
-<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Name operations">Names</abbr></th><th scope="col" class="number wide">Size</th><th scope="col" class="wide">Hash</th></tr></thead>
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Size</th><th scope="col" class="wide">Hash</th></tr></thead>
 <tbody>${blocks.map(blockRow(now))}</tbody>
 </table>
 </section>`
@@ -76,9 +74,9 @@ const blocks = ({ blocks, now }: Overview): Html =>
 const VERBS = { name_firstupdate: "registered", name_update: "updated" } as const
 
 const change = (now: number, { height, name, op, time }: ConfirmedChange): Html =>
-  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${VERBS[op]} ${
-    ago(time, { now })
-  }, block ${count(height)}</span></li>`
+  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${VERBS[op]} ${ago(time, { now })}, ${
+    blockView(height)
+  }</span></li>`
 
 const pendingChange = (now: number, { name, op, time }: PendingChange): Html =>
   html`<li><a href="${nameLink(name)}">${

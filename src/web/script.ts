@@ -1,12 +1,14 @@
 import { NOW_SECONDS, TIME_UNITS } from "./format.ts"
 
-/** Milliseconds between two updates of the overview. */
+/** Milliseconds between two updates of the overview, and between two updates by events. */
 const REFRESH_MS = 5_000
+const EVENT_MS = 1_000
 
 /**
  * The script of the pages, which also work without it. It keeps distances of times from now current, and updates a
- * visible overview: section by section, and only the changed ones, so that focus, scroll position and unfolded parts
- * stay. It waits while text is selected.
+ * visible page every few seconds, or after an event: section by section, and only the changed ones, so that focus,
+ * scroll position and unfolded parts stay. It waits while text is selected. A hidden page reads no events: a browser
+ * opens few connections to one server.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {
@@ -31,7 +33,8 @@ export const PAGE_SCRIPT = `"use strict";
     }
   };
   setInterval(tick, 10000);
-  if (main.dataset.refresh === undefined) return;
+  const polled = main.dataset.refresh === "1";
+  if (!polled && main.dataset.events === "") return;
 
   let paused = false;
   let busy = false;
@@ -48,13 +51,17 @@ export const PAGE_SCRIPT = `"use strict";
   const show = (page) => {
     const fresh = page.querySelector("main");
     if (fresh === null) throw new Error("not the page");
+    const sections = [...fresh.querySelectorAll("section[id]")];
+    const ids = (list) => [...list].map((section) => section.id).join();
+    if (ids(sections) !== ids(main.querySelectorAll("section[id]"))) return location.reload();
     ahead = Number(fresh.dataset.now) * 1000 - Date.now();
     document.title = page.title;
-    for (const section of [...fresh.querySelectorAll("section[id]")]) {
+    main.dataset.events = fresh.dataset.events;
+    for (const section of sections) {
       const old = document.getElementById(section.id);
-      if (old === null) return location.reload();
       if (old.outerHTML !== section.outerHTML) put(old, section);
     }
+    listen();
   };
   const refresh = async () => {
     if (paused || busy || document.hidden || selecting()) return;
@@ -72,13 +79,34 @@ export const PAGE_SCRIPT = `"use strict";
       busy = false;
     }
   };
-  setInterval(refresh, ${REFRESH_MS});
-  document.addEventListener("visibilitychange", refresh);
+  let source = null;
+  let address = "";
+  let soon = 0;
+  const listen = () => {
+    const wanted = document.hidden || paused ? "" : main.dataset.events;
+    if (wanted === address) return;
+    if (source !== null) source.close();
+    address = wanted;
+    source = wanted === "" ? null : new EventSource(wanted);
+    if (source === null) return;
+    source.onmessage = () => {
+      clearTimeout(soon);
+      soon = setTimeout(refresh, ${EVENT_MS});
+    };
+  };
+  if (polled) setInterval(refresh, ${REFRESH_MS});
+  document.addEventListener("visibilitychange", () => {
+    listen();
+    void refresh();
+  });
+  addEventListener("pagehide", () => source !== null && source.close());
+  listen();
   pause.hidden = false;
   pause.addEventListener("click", () => {
     paused = !paused;
     pause.setAttribute("aria-pressed", String(paused));
     pause.textContent = paused ? "Go on updating" : "Pause updates";
+    listen();
     void refresh();
   });
 })();

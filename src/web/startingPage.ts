@@ -12,12 +12,13 @@ const RELOAD_AFTER = 2
 export const startingPage: PageHandler = {
   serves: isStatusRequest,
   authenticated: true,
-  answer: () =>
+  answer: ({ path }) =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       page({
         status: 503,
         title: "svcd is starting",
         network: undefined,
+        at: path === "/" ? undefined : `.${path}`,
         now: Math.floor(now / 1000),
         reloadAfter: RELOAD_AFTER,
         headers: { "Retry-After": String(RELOAD_AFTER) },

@@ -1,22 +1,42 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
+import type { ChainCoins } from "../chain/ChainCoins.ts"
+import type { Indexes } from "../chain/indexes/Indexes.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
+import type { TxIndex } from "../chain/TxIndex.ts"
 import type { PageAnswer, PageHandler } from "../http/Pages.ts"
 import type { NameAnswers } from "../light/NameAnswers.ts"
 import type { SyncReporter } from "../light/SyncReporter.ts"
+import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
+import type { WrongQuery } from "../names/errors.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { PeerManager } from "../network/PeerManager.ts"
-import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { makeActivity } from "./activity/activityData.ts"
+import { activityView } from "./activity/activityView.ts"
+import { makeExplorer } from "./explorer/explorer.ts"
 import { html } from "./html.ts"
 import { page, type PageContent, redirect } from "./layout.ts"
-import { HOME, nameLink, type PageOfSearch, wanted } from "./links.ts"
+import {
+  ACTIVITY,
+  addressLink,
+  blockLink,
+  HOME,
+  nameEventsLink,
+  nameLink,
+  type PageOfSearch,
+  transactionLink
+} from "./links.ts"
 import { makeNameReader } from "./nameData.ts"
-import { missingView, nameView, searchView } from "./nameView.ts"
+import { missingView, nameView } from "./nameView.ts"
 import { makeOverview } from "./overviewData.ts"
 import { overviewView } from "./overviewView.ts"
+import type { FoundPlace } from "./placesMeant.ts"
+import { type PageTarget, type Wanted, wanted } from "./routes.ts"
+import { makeSearcher, type SearchFound } from "./searchData.ts"
+import { searchView } from "./searchView.ts"
 import { isStatusRequest } from "./statusRequest.ts"
 import { titleName } from "./visible.ts"
 
@@ -28,11 +48,47 @@ const OVERVIEW_MS = 1_000
 /** Pages about names that are made at the same time; further requests wait. */
 const NAME_PAGES = 4
 
+const ROOT = { path: "/" }
+
 export interface StatusPageOptions {
   readonly overviewMs?: number
 }
 
-type Services = Chain | NameAnswers | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
+type Services =
+  | Chain
+  | ChainCoins
+  | FeeEstimator
+  | Indexes
+  | Mempool
+  | NameAnswers
+  | NameDb
+  | PeerManager
+  | SyncReporter
+  | SyncStatus
+  | TxIndex
+
+type Failure = StorageFailure | WrongQuery
+
+const placeLink = (place: FoundPlace): string => {
+  switch (place._tag) {
+    case "Block":
+      return blockLink(place.height)
+    case "Transaction":
+      return transactionLink(place.txid)
+    case "Address":
+      return addressLink(place.address)
+  }
+}
+
+/** Whether a search found nothing at all. */
+const isNothing = ({ exact, guessed, place, saying }: SearchFound): boolean =>
+  guessed && exact.length === 0 && place === undefined && (saying?.records.length ?? 0) === 0
+
+/** The address of the one thing that a search can mean; `undefined` for none or several. */
+const onlyMeaning = ({ exact, place }: SearchFound): string | undefined => {
+  const links = [...(place === undefined ? [] : [placeLink(place)]), ...exact.map(({ name }) => nameLink(name))]
+  return links.length === 1 ? links[0] : undefined
+}
 
 export const makeStatusPage = (
   { overviewMs = OVERVIEW_MS }: StatusPageOptions = {}
@@ -40,8 +96,12 @@ export const makeStatusPage = (
   Effect.gen(function*() {
     const chain = yield* Chain
     const gather = yield* makeOverview
+    const activity = yield* makeActivity
     const reader = yield* makeNameReader
+    const explorer = yield* makeExplorer
+    const search = yield* makeSearcher({ ...reader, isTransaction: explorer.isTransaction })
     const alone = yield* Effect.makeSemaphore(1)
+    const oneActivity = yield* Effect.makeSemaphore(1)
     const few = yield* Effect.makeSemaphore(NAME_PAGES)
     const network = chain.params.network.name
 
@@ -49,12 +109,14 @@ export const makeStatusPage = (
 
     const simple = (
       status: number,
-      { text, title }: { readonly title: string; readonly text: string }
+      { text, title }: { readonly title: string; readonly text: string },
+      { path }: Pick<PageTarget, "path"> = ROOT
     ): Effect.Effect<PageAnswer> =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         framed({
           status,
           title: `${title} · svcd`,
+          at: path === "/" ? undefined : `.${path}`,
           now: Math.floor(now / 1000),
           main:
             html`<section class="card"><h1>${title}</h1><p>${text}</p><p><a href="${HOME}">To the overview</a></p></section>`
@@ -71,6 +133,8 @@ export const makeStatusPage = (
           title: `${found.words.title} · svcd ${network}`,
           now: found.now,
           live: true,
+          // While many blocks come, each second would have its event.
+          events: found.words.tone === "good" ? "./events" : undefined,
           main: overviewView(found)
         })
         kept = { until: performance.now() + overviewMs, answer }
@@ -78,8 +142,11 @@ export const makeStatusPage = (
       })
     }))
 
-    const namePage = (name: Bytes, number: number, full: boolean): Effect.Effect<PageAnswer, StorageFailure> =>
-      Effect.flatMap(reader.name(name, number), (found) => {
+    const namePage = ({ full, name, page }: Extract<Wanted, { readonly _tag: "Name" }>): Effect.Effect<
+      PageAnswer,
+      StorageFailure
+    > =>
+      Effect.flatMap(reader.name(name, page), (found) => {
         if (found === undefined) {
           return simple(404, { title: "No such page", text: "The history of this name has fewer pages." })
         }
@@ -88,54 +155,75 @@ export const makeStatusPage = (
           status: isThere ? 200 : 404,
           title: `${titleName(name)} · svcd`,
           now: found.now,
+          events: found.syncing ? undefined : nameEventsLink(name),
           main: isThere ? nameView(found, full) : missingView(name, found)
         }))
       })
 
-    const searchPage = (asked: PageOfSearch): Effect.Effect<PageAnswer, StorageFailure> =>
-      Effect.map(reader.search(asked), (found) => {
-        const [only, second] = found.exact
-        if (only !== undefined && second === undefined) return redirect(nameLink(only.name))
+    const searchPage = (asked: PageOfSearch): Effect.Effect<PageAnswer, Failure> =>
+      Effect.map(search(asked), (found) => {
+        const only = onlyMeaning(found)
+        if (only !== undefined) return redirect(only)
         return framed({
-          status: only === undefined && found.guessed ? 404 : 200,
+          status: isNothing(found) ? 404 : 200,
           title: "Search · svcd",
           searched: asked.text,
           now: found.now,
           main: searchView(asked.text, found)
         })
-      }).pipe(
-        Effect.catchTag("WrongQuery", ({ message }) => simple(400, { title: "Not understood", text: `${message}.` }))
-      )
+      })
 
-    const answer = (query: URLSearchParams): Effect.Effect<PageAnswer, StorageFailure> => {
-      const asked = wanted(query)
+    const activityPage: Effect.Effect<PageAnswer, StorageFailure> = oneActivity.withPermits(1)(
+      Effect.map(activity, (found) =>
+        framed({
+          status: 200,
+          title: "Activity · svcd",
+          at: ACTIVITY,
+          now: found.now,
+          main: activityView(found)
+        }))
+    )
+
+    const answer = (target: PageTarget): Effect.Effect<PageAnswer, Failure> => {
+      const asked = wanted(target)
       switch (asked._tag) {
         case "Overview":
           return overview
         case "Search":
           return few.withPermits(1)(searchPage(asked))
         case "Name":
-          return few.withPermits(1)(namePage(asked.name, asked.page, asked.full))
+          return few.withPermits(1)(namePage(asked))
+        case "Activity":
+          return activityPage
         case "Wrong":
-          return simple(400, { title: "Not understood", text: asked.reason })
+          return simple(400, { title: "Not understood", text: asked.reason }, target)
+        default:
+          return Effect.flatMap(explorer.page(asked), (found) =>
+            found === undefined
+              ? simple(404, { title: "No such page", text: "There are fewer pages." }, target)
+              : Effect.succeed(framed({ ...found, title: `${found.title} · svcd` })))
       }
     }
 
-    const failed = simple(500, {
+    const broken = {
       title: "Something went wrong",
       text: "The node could not make this page; its log says why."
-    })
+    }
 
     return {
       serves: isStatusRequest,
       authenticated: true,
-      answer: ({ query }) =>
-        answer(query).pipe(
-          Effect.catchAll((failure) => simple(500, { title: "A file cannot be read", text: failure.message })),
+      answer: (target) =>
+        answer(target).pipe(
+          Effect.catchAll((failure) =>
+            failure._tag === "WrongQuery"
+              ? simple(400, { title: "Not understood", text: `${failure.message}.` }, target)
+              : simple(500, { title: "A file cannot be read", text: failure.message }, target)
+          ),
           Effect.catchAllDefect((defect) =>
             Effect.zipRight(
               Effect.annotateLogs(Effect.logError("status page failed", defect), "subsystem", "rpc"),
-              failed
+              simple(500, broken, target)
             )
           )
         )

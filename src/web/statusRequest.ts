@@ -1,4 +1,5 @@
 import type { PageRequest } from "../http/Pages.ts"
+import { isPagePath } from "./routes.ts"
 
-/** Whether a request is for the status page: a browser at the root. Other clients find JSON-RPC there. */
-export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && path === "/"
+/** Whether a request is for a page: a browser at one of their paths. Other clients find JSON-RPC at the root. */
+export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && isPagePath(path)

@@ -4,13 +4,13 @@ export const STYLE = `
   color-scheme: light dark;
   --back: #f5f6f8; --card: #ffffff; --line: #dfe3e9; --text: #1a212b; --muted: #57626f; --link: #0a56a5;
   --good: #14703f; --good-back: #e2f4ea; --busy: #0a56a5; --busy-back: #e3eefb; --attention: #8f4a00; --attention-back: #fdf0dc;
-  --mark: #8f1d5b; --mark-back: #fbe6f1; --code: #f2f4f7;
+  --mark: #8f1d5b; --mark-back: #fbe6f1; --code: #f2f4f7; --chart: #3f83c9;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --back: #0e1217; --card: #161b22; --line: #29313b; --text: #e4e9ef; --muted: #9aa6b4; --link: #82bbff;
     --good: #63d394; --good-back: #12301f; --busy: #82bbff; --busy-back: #13294a; --attention: #f2b866; --attention-back: #38270d;
-    --mark: #ff9dcf; --mark-back: #3d1629; --code: #0f141a;
+    --mark: #ff9dcf; --mark-back: #3d1629; --code: #0f141a; --chart: #5a97d6;
   }
 }
 * { box-sizing: border-box; }
@@ -28,6 +28,10 @@ h2 { font-size: 1rem; margin-bottom: .6rem; }
 .top, main, .foot { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
 .top { display: flex; flex-wrap: wrap; align-items: center; gap: .6rem 1rem; padding-top: 1rem; padding-bottom: 1rem; }
 .brand { font-weight: 700; font-size: 1.15rem; color: var(--text); text-decoration: none; }
+.sections { display: flex; gap: .25rem; }
+.sections a { padding: .3rem .7rem; border-radius: .5rem; color: var(--text); text-decoration: none; font-weight: 500; }
+.sections a:hover { background: var(--line); }
+.sections a[aria-current] { background: var(--busy-back); color: var(--link); }
 .search { display: flex; flex: 1 1 18rem; max-width: 30rem; margin-left: auto; gap: .5rem; }
 .search input { flex: 1; min-width: 0; }
 input, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; }
@@ -52,7 +56,7 @@ progress::-moz-progress-bar { background: var(--tone); border-radius: 1rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; }
 .fact { padding: .75rem 1rem; min-width: 0; }
 .fact dt { color: var(--muted); font-size: .85rem; }
-.fact b { display: block; font-size: 1.35rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
+.fact b { display: block; font-size: clamp(1.05rem, 4.4vw, 1.35rem); line-height: 1.3; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .fact span { color: var(--muted); font-size: .85rem; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; align-items: start; min-width: 0; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
@@ -62,7 +66,8 @@ th:last-child, td:last-child { padding-right: 0; }
 thead th { color: var(--muted); font-size: .8rem; border-top: 0; padding-top: 0; white-space: nowrap; }
 th.number, td.number { text-align: right; }
 td.number, time, .hash { white-space: nowrap; }
-abbr { text-decoration: none; }
+abbr, table a, .operations > li > a, .pager a { text-decoration: none; }
+table a:hover, .operations a:hover, .pager a:hover { text-decoration: underline; }
 .operations { list-style: none; padding: 0; font-size: .95rem; }
 .operations li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .1rem 1rem; padding: .38rem 0; border-top: 1px solid var(--line); }
 .operations li:first-child { border-top: 0; padding-top: 0; }
@@ -84,18 +89,47 @@ abbr { text-decoration: none; }
 .record dt { color: var(--muted); }
 .record dd, .record code { overflow-wrap: anywhere; }
 .value-cell { width: 34%; }
+.names .value-cell { width: auto; }
+.names th { overflow-wrap: anywhere; }
+.names tbody th { width: 26%; }
 .break { word-break: break-all; }
 .owner-cell { overflow-wrap: anywhere; width: 22%; }
 summary { cursor: pointer; }
 details .value { margin: .4rem 0 0; max-height: 18rem; }
 .note { padding: .6rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); }
 .top .note { flex-basis: 100%; }
+.card > .note { margin-bottom: .6rem; }
+.page-head { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: end; gap: .5rem 1.5rem; }
+.page-head .pager { margin: 0; font-variant-numeric: tabular-nums; }
+.long-hash, .long { overflow-wrap: anywhere; word-break: break-all; }
+.long-hash { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
+h1 .hash { font-size: .85em; white-space: normal; }
+.choices { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; }
+.choices ul { display: flex; flex-wrap: wrap; gap: .35rem; list-style: none; padding: 0; margin: 0; }
+.choices a { display: block; padding: .3rem .75rem; border: 1px solid var(--line); border-radius: 2rem; background: var(--card); color: var(--text); text-decoration: none; font-size: .92rem; }
+.choices a:hover { border-color: var(--muted); }
+.choices a[aria-current] { background: var(--busy-back); border-color: var(--busy-back); color: var(--link); font-weight: 600; }
+.filter { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; }
+.filter input { flex: 0 1 16rem; min-width: 0; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
+.chart:last-child:nth-child(odd) { grid-column: 1 / -1; }
+.headline { color: var(--muted); margin-bottom: .8rem; }
+.headline b { color: var(--text); font-size: 1.35rem; font-variant-numeric: tabular-nums; }
+.chart svg { display: block; width: 100%; height: 7.5rem; overflow: visible; border-bottom: 1px solid var(--line); }
+.chart rect { fill: var(--chart); }
+.chart rect:hover { fill: var(--link); }
+.chart .area { fill: var(--busy-back); }
+.chart .line { fill: none; stroke: var(--chart); stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+.axis { display: flex; justify-content: space-between; gap: 1rem; color: var(--muted); font-size: .8rem; margin: .3rem 0 .6rem; }
+.chart details { font-size: .92rem; }
+.chart summary { color: var(--muted); }
+.chart table { margin-top: .5rem; }
 .pager { display: flex; gap: 1rem; justify-content: center; margin-top: .8rem; }
 .foot { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; color: var(--muted); font-size: .88rem; padding-bottom: 2rem; }
 .foot button { font-size: inherit; padding: .25rem .7rem; margin-left: auto; }
 [hidden] { display: none !important; }
 @media (max-width: 44rem) {
-  .top { padding-top: .75rem; padding-bottom: .75rem; }
+  .top { padding-top: .75rem; padding-bottom: .75rem; gap: .6rem .5rem; }
   .search { flex-basis: 100%; margin-left: 0; max-width: none; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
   .wide { display: none; }
@@ -109,7 +143,12 @@ details .value { margin: .4rem 0 0; max-height: 18rem; }
   .stack th, .stack td { border: 0; padding: .1rem 0; }
   .stack th.number, .stack td.number { text-align: left; }
   .stack tbody th { font-weight: 600; }
-  .stack td::before { content: attr(data-label) " "; color: var(--muted); font-size: .85rem; margin-right: .3em; }
+  .stack td::before { content: attr(data-label); display: block; color: var(--muted); font-size: .8rem; line-height: 1.3; }
+  .names tbody th { width: auto; }
+  .stack td[data-label=""]::before { content: none; }
+  .stack td.number { white-space: normal; overflow-wrap: anywhere; }
+  .sections { gap: 0; }
+  .sections a { padding: .3rem .5rem; }
   .history tbody th::before { content: "Block "; }
 }
 `

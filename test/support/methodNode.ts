@@ -66,6 +66,8 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly names: typeof NameDb.NameDb.Service
     readonly pool: typeof Mempool.Mempool.Service
     readonly fees: typeof FeeEstimator.FeeEstimator.Service
+    readonly txIndex: typeof TxIndex.TxIndex.Service
+    readonly indexes: typeof Indexes.Indexes.Service
     readonly status: typeof SyncStatus.SyncStatus.Service
     readonly lifecycle: typeof Lifecycle.Lifecycle.Service
     readonly methods: MethodTable
@@ -293,6 +295,8 @@ const make = (options: MethodNodeOptions) =>
       names,
       pool,
       fees: Context.get(context, FeeEstimator.FeeEstimator),
+      txIndex: Context.get(context, TxIndex.TxIndex),
+      indexes: Context.get(context, Indexes.Indexes),
       status,
       lifecycle: Context.get(context, Lifecycle.Lifecycle),
       methods,

@@ -1,64 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { accessSync, constants } from "node:fs"
-import { delimiter, join } from "node:path"
-import { type Browser, launch, type Page } from "puppeteer-core"
 import { methodNode } from "../support/methodNode.ts"
+import { chromium, heading, numberOf, openBrowser, overflow, violations, watched } from "./browser.ts"
 import { peer, serve, statusPageOf } from "./pages.ts"
 
 /** The pages in a browser. Skipped without Chromium. */
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const chromium = (process.env["PATH"] ?? "").split(delimiter)
-  .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((program) => join(folder, program)))
-  .find(isExecutable)
-
-const isRoot = process.getuid?.() === 0
-
-const browser = (executablePath: string) =>
-  Effect.acquireRelease(
-    Effect.promise(() =>
-      launch({ executablePath, args: ["--disable-gpu", "--disable-extensions", ...(isRoot ? ["--no-sandbox"] : [])] })
-    ),
-    (browser) => Effect.promise(() => browser.close())
-  )
-
-/** A page that records every error and every request. */
-const watched = async (browser: Browser, width: number) => {
-  const page = await browser.newPage()
-  const faults: Array<string> = []
-  const requests: Array<string> = []
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warn") faults.push(message.text())
-  })
-  page.on("pageerror", (error) => faults.push(String(error)))
-  page.on("request", (request) => requests.push(request.url()))
-  // Violations of the policy that the console would not show.
-  await page.evaluateOnNewDocument(
-    "window.violations = []; document.addEventListener('securitypolicyviolation', " +
-      "({ violatedDirective, blockedURI }) => window.violations.push(violatedDirective + ' ' + blockedURI))"
-  )
-  await page.setViewport({ width, height: 800 })
-  return { page, faults, requests }
-}
-
-const numberOf = async (page: Page, expression: string): Promise<number> => Number(await page.evaluate(expression))
-
-/** Pixels by which the page is wider than the window. */
-const overflow = (page: Page): Promise<number> =>
-  numberOf(page, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-const violations = (page: Page): Promise<number> => numberOf(page, "window.violations.length")
-
-const heading = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('h1').innerText")
 
 const LONG = `[2001:db8:${"1234:".repeat(5)}1]:18444`
 
@@ -75,7 +21,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         serves: (request) => !away && first.serves(request),
         answer: (request) => (later ? second : first).answer(request)
       })
-      const opened = yield* browser(chromium ?? assert.fail())
+      const opened = yield* openBrowser(chromium ?? assert.fail())
       yield* Effect.promise(async () => {
         const { faults, page, requests } = await watched(opened, 1_200)
         await page.goto(`${origin}/`)
@@ -130,7 +76,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         assert.deepStrictEqual(faults.filter((fault) => !fault.includes("404 (Not Found)")), [])
         assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
       })
-      assert.deepStrictEqual(asked.filter((target) => !/^\/(?:\?|$)/.test(target)), [])
+      assert.deepStrictEqual(asked.filter((target) => !/^\/(?:\?|events|$)/.test(target)), [])
     }).pipe(Effect.provide(methodNode())),
   120_000
 )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { indentedJson } from "../../src/web/nameView.ts"
+import { indentedJson } from "../../src/web/valueView.ts"
 
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth)
 

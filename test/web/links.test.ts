@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { nameLink, type Wanted, wanted } from "../../src/web/links.ts"
+import { nameLink } from "../../src/web/links.ts"
+import { type Wanted, wanted } from "../../src/web/routes.ts"
 
-const asked = (query: string): Wanted => wanted(new URLSearchParams(query))
+const asked = (query: string): Wanted => wanted({ path: "/", query: new URLSearchParams(query) })
 
 const names = FastCheck.oneof(
   FastCheck.uint8Array({ maxLength: 255 }),

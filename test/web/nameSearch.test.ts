@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { namesMeant } from "../../src/web/nameData.ts"
+import { namesMeant } from "../../src/web/namesMeant.ts"
 
 const meant = (text: string): ReadonlyArray<string> =>
   namesMeant(text).map((name) => Buffer.from(name).toString("utf8"))

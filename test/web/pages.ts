@@ -2,8 +2,11 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Runtime } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { Indexes } from "../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { isStream, type PageAnswer, type PageHandler, type PageRequest } from "../../src/http/Pages.ts"
+import { FeeEstimator } from "../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import type { PeerInfo } from "../../src/network/peerInfo.ts"
@@ -11,7 +14,7 @@ import { PeerManager } from "../../src/network/PeerManager.ts"
 import { peerId } from "../../src/protocol/keys.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { makeStatusPage } from "../../src/web/statusPage.ts"
-import { servicesOf } from "../support/chain.ts"
+import { servicesOf, type TestChain } from "../support/chain.ts"
 import { ampleAccount } from "../support/memory.ts"
 import { MethodNode } from "../support/methodNode.ts"
 import { NO_INFO } from "../support/peerManager.ts"
@@ -68,24 +71,42 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
   }
 })
 
-/** The status page of the node, with these peers. The overview is rebuilt for each request. */
-export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0) =>
+export interface PageNode {
+  readonly overviewMs?: number
+  readonly chain?: TestChain
+  readonly names?: typeof NameDb.Service
+  readonly manager?: typeof PeerManager.Service
+}
+
+/** The pages of the node. The overview is rebuilt for each request. */
+export const pagesOf = (
+  { chain: givenChain, manager = peerManager(), names: given, overviewMs = 0 }: PageNode = {}
+) =>
   Effect.gen(function*() {
-    const { chain, names, pool, status } = yield* MethodNode
-    const inbound = peers.filter(({ peer }) => peer.inbound).length
-    const manager = peerManager({
-      peers: Effect.succeed(peers),
-      count: Effect.succeed({ inbound, outbound: peers.length - inbound })
-    })
+    const { chain, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
     return yield* makeStatusPage({ overviewMs }).pipe(
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-      Effect.provideService(NameDb, names),
-      Effect.provide(servicesOf(chain)),
+      Effect.provideService(NameDb, given ?? names),
+      Effect.provide(servicesOf(givenChain ?? chain)),
       Effect.provideService(Mempool, pool),
+      Effect.provideService(FeeEstimator, fees),
+      Effect.provideService(TxIndex, txIndex),
+      Effect.provideService(Indexes, indexes),
       Effect.provideService(SyncStatus, status),
       Effect.provideService(PeerManager, manager)
     )
   })
+
+/** The pages of the node, with these peers. */
+export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = []) => {
+  const inbound = peers.filter(({ peer }) => peer.inbound).length
+  return pagesOf({
+    manager: peerManager({
+      peers: Effect.succeed(peers),
+      count: Effect.succeed({ inbound, outbound: peers.length - inbound })
+    })
+  })
+}
 
 export const requestOf = (target: string, acceptsHtml = true): PageRequest => {
   const [path = "", ...query] = target.split("?")

@@ -1,27 +1,21 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, TestClock } from "effect"
-import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import type { PageHandler } from "../../src/http/Pages.ts"
-import { Mempool } from "../../src/mempool/Mempool.ts"
-import { NameDb } from "../../src/names/NameDb.ts"
-import { PeerManager } from "../../src/network/PeerManager.ts"
+import type { NameDb } from "../../src/names/NameDb.ts"
 import { type Bytes, fromHex } from "../../src/protocol/bytes.ts"
 import { nameCommitment } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { nameLink } from "../../src/web/links.ts"
-import { makeStatusPage, startingPage } from "../../src/web/statusPage.ts"
-import { servicesOf } from "../support/chain.ts"
+import { startingPage } from "../../src/web/statusPage.ts"
 import { eventually } from "../support/eventually.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
 import { peerManager } from "../support/peers.ts"
 import { at, items, recordedJson, stringAt } from "../support/recordedJson.ts"
 import { mine, spendableNode } from "../support/spendableNode.ts"
-import { wholeAnswers } from "../support/wholeAnswers.ts"
 import { assertGuarded, assertHarmless, assertTables } from "./assertPage.ts"
-import { get, type Page, peer, requestOf, statusPageOf } from "./pages.ts"
+import { get, type Page, pagesOf, peer, requestOf, statusPageOf } from "./pages.ts"
 
 const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
 
@@ -36,7 +30,11 @@ const assertServesRoot = (handler: PageHandler): void => {
   assert.isTrue(handler.authenticated)
   assert.isTrue(handler.serves(requestOf("/")))
   assert.isTrue(handler.serves(requestOf("/?name=d/a")))
-  for (const other of ["//", "/rpc", "/health", "/index.html", "/wallet/", ""]) {
+  for (const page of ["/blocks", "/block/5", "/tx/aa", "/address/x", "/names?order=changed", "/activity"]) {
+    assert.isTrue(handler.serves(requestOf(page)), page)
+    assert.isFalse(handler.serves(requestOf(page, false)), page)
+  }
+  for (const other of ["//", "/rpc", "/health", "/index.html", "/wallet/", "", "/blocks/", "/block/", "/tx/a/b"]) {
     assert.isFalse(handler.serves(requestOf(other)), other)
   }
   assert.isFalse(handler.serves(requestOf("/", false)))
@@ -76,7 +74,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(page.body, "192.0.2.1:8334")
       assert.include(page.body, "&lt;script&gt;alert(1)&lt;/script&gt;")
       assert.include(page.body, "href=\"?name=d%2Fsierrabd83\"")
-      assert.lengthOf(page.body.match(/<th scope="row">5\d\d<\/th>|<th scope="row">600<\/th>/g) ?? [], 10)
+      assert.lengthOf(page.body.match(/<th scope="row"><a href="\.\/block\/(?:5\d\d|600)">/g) ?? [], 10)
     }))
 
   it.effect("the overview shows 30 peers and says how many more there are", () =>
@@ -105,7 +103,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           rows: body.match(/data-label="Time"/g)?.length,
           txid: body.includes(stringAt(each, "show", "txid")),
           address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
-          total: body.includes(`<dd>${history}</dd>`),
+          total: body.includes(`<dd>${history}, <a`),
           expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention"
         }, {
           rows: Math.min(20, history),
@@ -198,18 +196,9 @@ layer(methodNode())("on a chain full of names", (it) => {
 
   it.effect("the overview is made once for all callers within its lifetime", () =>
     Effect.gen(function*() {
-      const { chain, names, pool, status } = yield* MethodNode
       let made = 0
       const manager = peerManager({ peers: Effect.sync(() => (made++, [])) })
-      const pageFor = (overviewMs: number) =>
-        makeStatusPage({ overviewMs }).pipe(
-          Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-          Effect.provideService(NameDb, names),
-          Effect.provide(servicesOf(chain)),
-          Effect.provideService(Mempool, pool),
-          Effect.provideService(SyncStatus, status),
-          Effect.provideService(PeerManager, manager)
-        )
+      const pageFor = (overviewMs: number) => pagesOf({ overviewMs, manager })
       const slow = yield* pageFor(60_000)
       yield* Effect.forEach([1, 2, 3, 4], () => get(slow, "/"), { concurrency: "unbounded" })
       assert.strictEqual(made, 1)
@@ -221,16 +210,8 @@ layer(methodNode())("on a chain full of names", (it) => {
 
   it.effect("a failure is a page too, and reveals no internal details", () =>
     Effect.gen(function*() {
-      const { chain, names, pool, status } = yield* MethodNode
-      const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
-        makeStatusPage().pipe(
-          Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
-          Effect.provideService(NameDb, { ...names, resolve }),
-          Effect.provide(servicesOf(chain)),
-          Effect.provideService(Mempool, pool),
-          Effect.provideService(SyncStatus, status),
-          Effect.provideService(PeerManager, peerManager())
-        )
+      const { names } = yield* MethodNode
+      const pageFor = (resolve: typeof NameDb.Service["resolve"]) => pagesOf({ names: { ...names, resolve } })
       const failure = new StorageUnavailable({ file: "names.db", doing: "reading", reason: "<disk> gone" })
       const failing = yield* get(yield* pageFor(() => failure), "/?name=d/a")
       assert.strictEqual(failing.status, 500)

@@ -1,0 +1,224 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { Chain } from "../../chain/Chain.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
+import { difficultyOf } from "../../consensus/difficulty.ts"
+import { NameAnswers } from "../../light/NameAnswers.ts"
+import { FeeEstimator } from "../../mempool/fees/FeeEstimator.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { rateOf } from "../../mempool/policy/feeRate.ts"
+import { NameDb } from "../../names/NameDb.ts"
+import { firstOperationAt } from "../../names/NameEntry.ts"
+import { binaryString } from "../../protocol/bytes.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+
+/** The figures of the charts. Blocks and difficulty come from headers, operations from names.db, and no block is read. */
+
+/** A day of the chain, in UTC. */
+export interface ChainDay {
+  /** Its beginning, seconds since 1970. */
+  readonly start: number
+  readonly blocks: number
+  /** Operations that set names; `undefined` where names.db lacks blocks of the day. */
+  readonly operations: number | undefined
+}
+
+export interface DifficultyAt {
+  /** Time of the block, seconds since 1970. */
+  readonly time: number
+  readonly difficulty: number
+}
+
+export interface FeeFor {
+  /** Blocks within which a transaction is mined. */
+  readonly target: number
+  /** Smallest units a kvB. */
+  readonly feeRate: number
+}
+
+/** The part of the mempool from a fee rate on, up to the next one. */
+export interface PoolPart {
+  /** Smallest units a kvB. */
+  readonly from: number
+  readonly transactions: number
+  /** Virtual bytes. */
+  readonly vsize: number
+}
+
+export interface Activity {
+  /** Seconds since 1970. */
+  readonly now: number
+  /** Whether the node has only the last blocks so far: then there are no days. */
+  readonly light: boolean
+  /** The oldest first; the last one is not over. */
+  readonly days: ReadonlyArray<ChainDay>
+  readonly difficulty: ReadonlyArray<DifficultyAt>
+  /** Empty until enough transactions were seen. */
+  readonly fees: ReadonlyArray<FeeFor>
+  readonly pool: ReadonlyArray<PoolPart>
+}
+
+const DAY = 86_400
+
+const DAYS = 30
+
+/** Headers that are walked at most: on a network that makes blocks on demand, thousands may be of one day. */
+const MOST_HEADERS = 20_000
+
+/** Blocks over which the difficulty is shown, and the points of its line: a year of the main network. */
+const DIFFICULTY_BLOCKS = 52_560
+const DIFFICULTY_POINTS = 60
+
+const TARGETS = [2, 3, 6, 12, 24, 72, 144, 504, 1_008] as const
+
+/** The lower ends of the parts of the mempool, as multiples of the lowest rate that is relayed. */
+const MULTIPLES = [0, 1, 2, 3, 5, 10, 20, 50, 100] as const
+
+/** The heights of a day, both included. */
+interface DayHeights {
+  readonly start: number
+  readonly from: number
+  readonly to: number
+}
+
+const dayOf = (time: number): number => time - time % DAY
+
+/** The last days of the best chain by the median times of their blocks, which never fall. The oldest first. */
+export const daysOf = (tree: HeaderTree): ReadonlyArray<DayHeights> => {
+  const days: Array<DayHeights> = []
+  const tip = tree.tip()
+  const oldest = dayOf(tree.medianTimePast(tip)) - (DAYS - 1) * DAY
+  let id = tip
+  for (let left = MOST_HEADERS; left > 0 && id !== NO_HEADER; left--) {
+    const start = dayOf(tree.medianTimePast(id))
+    if (start < oldest) break
+    const height = tree.height(id)
+    const last = days.at(-1)
+    if (last?.start === start) days[days.length - 1] = { ...last, from: height }
+    else days.push({ start, from: height, to: height })
+    id = tree.parent(id)
+  }
+  return days.reverse()
+}
+
+/** The difficulty at evenly spaced blocks, the oldest first. */
+export const difficultiesOf = (tree: HeaderTree): ReadonlyArray<DifficultyAt> => {
+  const tip = tree.height(tree.tip())
+  const span = Math.min(tip, DIFFICULTY_BLOCKS)
+  const points = Math.min(span + 1, DIFFICULTY_POINTS)
+  const found: Array<DifficultyAt> = []
+  for (let point = 0; point < points; point++) {
+    const id = tree.at(Math.round(tip - span + (points === 1 ? 0 : span * point / (points - 1))))
+    if (id !== NO_HEADER) found.push({ time: tree.time(id), difficulty: difficultyOf(tree.bits(id)) })
+  }
+  return found
+}
+
+type Pool = typeof Mempool.Service
+
+/** The mempool by fee rate, the lowest first. */
+export const partsOf = (pool: Pool): ReadonlyArray<PoolPart> => {
+  const least = Math.max(1, pool.info().minRelayFeeRate)
+  const parts = MULTIPLES.map((multiple) => ({ from: multiple * least, transactions: 0, vsize: 0 }))
+  for (const entry of pool.entries()) {
+    const rate = rateOf(entry)
+    const part = parts.findLast(({ from }) => rate >= from) ?? parts[0]
+    if (part === undefined) continue
+    part.transactions++
+    part.vsize += entry.vsize
+  }
+  return parts
+}
+
+const feesOf = (estimator: typeof FeeEstimator.Service): ReadonlyArray<FeeFor> => {
+  const fees: Array<FeeFor> = []
+  for (const target of TARGETS) {
+    const { blocks, feeRate } = estimator.estimateSmart(target, "economical")
+    // An estimate of another target would be shown twice.
+    if (feeRate !== undefined && blocks === target) fees.push({ target, feeRate })
+  }
+  return fees
+}
+
+/** Milliseconds for which the mempool and the fees are remembered. */
+const POOL_MS = 5_000
+
+type Services = Chain | FeeEstimator | Mempool | NameAnswers | NameDb
+
+/** Makes the effect that gathers the figures: those of the chain once a tip, those of the mempool every few seconds. */
+export const makeActivity: Effect.Effect<
+  Effect.Effect<Activity, StorageFailure>,
+  never,
+  Services
+> = Effect.gen(function*() {
+  const { tree } = yield* Chain
+  const names = yield* NameDb
+  const answers = yield* NameAnswers
+  const pool = yield* Mempool
+  const estimator = yield* FeeEstimator
+
+  /** Operations of days that are over, by their last block: they are counted once. */
+  const counted = new Map<string, number>()
+
+  const operationsOf = ({ from, to }: DayHeights): Effect.Effect<number | undefined, StorageFailure> => {
+    const key = `${from} ${binaryString(tree.hash(tree.at(to)))}`
+    const known = counted.get(key)
+    if (known !== undefined) return Effect.succeed(known)
+    return names.readLog(({ beginning, count, last }) =>
+      to > (last?.height ?? -1) || from <= beginning
+        ? undefined
+        : count({ from: firstOperationAt(from), to: firstOperationAt(to + 1) })
+    ).pipe(
+      Effect.tap((found) =>
+        Effect.sync(() => {
+          if (found !== undefined) counted.set(key, found)
+        })
+      ),
+      Effect.zipLeft(turnOfEventLoop)
+    )
+  }
+
+  const readDays = Effect.gen(function*() {
+    const heights = daysOf(tree)
+    yield* turnOfEventLoop
+    const days = yield* Effect.forEach(heights, (each) =>
+      Effect.map(operationsOf(each), (operations): ChainDay => ({
+        start: each.start,
+        blocks: each.to - each.from + 1,
+        operations
+      })))
+    for (const oldest of counted.keys()) {
+      if (counted.size <= 2 * DAYS) break
+      counted.delete(oldest)
+    }
+    return days
+  })
+
+  let ofChain: { readonly tip: string } & Pick<Activity, "days" | "difficulty"> | undefined
+  let ofPool: { readonly until: number } & Pick<Activity, "fees" | "pool"> | undefined
+
+  const readChain = Effect.gen(function*() {
+    const tip = binaryString(tree.hash(tree.tip()))
+    if (ofChain?.tip === tip) return ofChain
+    const days = yield* readDays
+    const read = { tip, days, difficulty: difficultiesOf(tree) }
+    ofChain = read
+    return read
+  })
+
+  const readPool = Effect.sync(() => {
+    const now = performance.now()
+    if (ofPool === undefined || now >= ofPool.until) {
+      ofPool = { until: now + POOL_MS, fees: feesOf(estimator), pool: partsOf(pool) }
+    }
+    return ofPool
+  })
+
+  return Effect.gen(function*() {
+    const light = answers.fromWindow()
+    const { days, difficulty } = light ? { days: [], difficulty: [] } : yield* readChain
+    const { fees, pool } = yield* readPool
+    return { now: yield* unixTime, light, days, difficulty, fees, pool }
+  })
+})

@@ -1,0 +1,114 @@
+import { difficultyText } from "../explorer/words.ts"
+import { amountText, count, counted, day, size } from "../format.ts"
+import { type Html, html } from "../html.ts"
+import type { Activity, ChainDay, FeeFor, PoolPart } from "./activityData.ts"
+import { type Chart, chartView, type Point } from "./svg.ts"
+
+/** The page of charts. */
+
+/** The mean of the days that are over. */
+const meanOf = (days: ReadonlyArray<ChainDay>, value: (day: ChainDay) => number | undefined): number | undefined => {
+  const known = days.slice(0, -1).flatMap((each) => value(each) ?? [])
+  return known.length === 0 ? undefined : known.reduce((sum, each) => sum + each, 0) / known.length
+}
+
+const meanText = (mean: number | undefined): string =>
+  mean === undefined ? "–" : mean < 10 ? String(Math.round(10 * mean) / 10) : count(mean)
+
+const LIGHT = "The node has only the last blocks so far. It draws this when it has the whole chain."
+
+const blocks = ({ days, light }: Activity): Chart => ({
+  key: "blocks",
+  title: "Blocks a day",
+  headline: { value: meanText(meanOf(days, ({ blocks }) => blocks)), note: "on an average day" },
+  description: light ? LIGHT : `Blocks of each of the last ${counted(days.length, "day")}; the last one is not over.`,
+  columns: ["Day (UTC)", "Blocks"],
+  points: days.map(({ blocks, start }) => ({ label: day(start), value: blocks, text: count(blocks) })),
+  form: "bars"
+})
+
+const operations = ({ days, light }: Activity): Chart => ({
+  key: "operations",
+  title: "Name operations a day",
+  headline: { value: meanText(meanOf(days, ({ operations }) => operations)), note: "on an average day" },
+  description: light
+    ? LIGHT
+    : `Registrations and updates of each of the last ${counted(days.length, "day")}; the last one is not over.`,
+  columns: ["Day (UTC)", "Operations"],
+  points: days.map(({ operations, start }) => ({
+    label: day(start),
+    value: operations ?? 0,
+    text: operations === undefined ? "not known" : count(operations)
+  })),
+  form: "bars"
+})
+
+const difficulty = ({ difficulty, light }: Activity): Chart => {
+  const last = difficulty.at(-1)
+  return {
+    key: "difficulty",
+    title: "Difficulty",
+    headline: { value: last === undefined ? "–" : difficultyText(last.difficulty), note: "at the last block" },
+    description: light ? LIGHT : `Difficulty at ${counted(difficulty.length, "block")} of the last year.`,
+    columns: ["Day (UTC)", "Difficulty"],
+    points: difficulty.map(({ difficulty, time }) => ({
+      label: day(time),
+      value: difficulty,
+      text: difficultyText(difficulty)
+    })),
+    form: "line"
+  }
+}
+
+const feePoint = ({ feeRate, target }: FeeFor): Point => ({
+  label: counted(target, "block"),
+  value: feeRate,
+  text: amountText(feeRate)
+})
+
+const fees = ({ fees }: Activity): Chart => {
+  const [first] = fees
+  return {
+    key: "fees",
+    title: "Fee rates",
+    headline: first === undefined
+      ? { value: "–", note: "a kvB" }
+      : { value: amountText(first.feeRate), note: `a kvB, mined within ${counted(first.target, "block")}` },
+    description: first === undefined
+      ? "The node has not seen enough transactions to estimate fees."
+      : "Estimated fee rate by the number of blocks within which a transaction is mined.",
+    columns: ["Mined within", "NMC a kvB"],
+    points: fees.map(feePoint),
+    form: "bars"
+  }
+}
+
+const poolPoint = ({ from, transactions, vsize }: PoolPart): Point => ({
+  label: `from ${amountText(from)}`,
+  value: vsize,
+  text: `${counted(transactions, "transaction")}, ${size(vsize)}`
+})
+
+const pool = ({ pool }: Activity): Chart => {
+  const transactions = pool.reduce((sum, part) => sum + part.transactions, 0)
+  const vsize = pool.reduce((sum, part) => sum + part.vsize, 0)
+  return {
+    key: "mempool",
+    title: "Mempool by fee rate",
+    headline: {
+      value: count(transactions),
+      note: `${transactions === 1 ? "transaction" : "transactions"}, ${size(vsize)}`
+    },
+    description: transactions === 0
+      ? "The mempool is empty."
+      : "Virtual bytes in the mempool by the fee rate of their transactions, in NMC a kvB.",
+    columns: ["NMC a kvB", "Transactions"],
+    points: transactions === 0 ? [] : pool.map(poolPoint),
+    form: "bars"
+  }
+}
+
+export const activityView = (activity: Activity): Html =>
+  html`<h1>Activity</h1><div class="charts">${
+    [blocks, operations, fees, pool, difficulty].map((chart) => chartView(chart(activity)))
+  }</div>`

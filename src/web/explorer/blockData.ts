@@ -1,0 +1,160 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
+import type { Block } from "../../protocol/block.ts"
+import { NAME_TX_VERSION, type NameOperation } from "../../protocol/nameOperation.ts"
+import type { Network } from "../../protocol/networks.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { BlockPlace } from "../routes.ts"
+import { type BlockCoins, blockCoins } from "./blockCoins.ts"
+import { operationOf } from "./scriptWords.ts"
+
+/** The data of a block's page. */
+
+/** A transaction in the list of its block. */
+export interface BlockRow {
+  readonly transaction: Transaction
+  readonly position: number
+  readonly operations: ReadonlyArray<NameOperation>
+  /** Smallest units of all outputs. */
+  readonly paid: number
+  /** Smallest units; `undefined` for the coinbase, and where the spent coins are not known. */
+  readonly fee: number | undefined
+}
+
+export interface BlockContents {
+  readonly size: number
+  /** Weight units. */
+  readonly weight: number
+  readonly transactions: number
+  /** Name operations of the whole block, commitments included. */
+  readonly operations: number
+  /** Smallest units that the coinbase pays: subsidy and fees. */
+  readonly reward: number
+  /** The hash of the block of the other chain whose work counts (wire order), for a merged-mined block. */
+  readonly parentBlock: Uint8Array | undefined
+  readonly rows: ReadonlyArray<BlockRow>
+  /** Whether the coins that it spends are known. */
+  readonly coinsKnown: boolean
+}
+
+/** Why the transactions of a block cannot be shown. */
+export type WithoutContents = "pruned" | "not stored" | "damaged"
+
+export interface BlockFound {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly network: Network
+  readonly info: HeaderInfo
+  readonly previous: Uint8Array | undefined
+  readonly contents: BlockContents | WithoutContents
+  readonly page: number
+  readonly pages: number
+}
+
+/** A height above the tip, or a hash that no header has. */
+export interface BlockMissing {
+  readonly now: number
+  readonly tipHeight: number
+}
+
+/** Transactions on a page of a block. */
+export const BLOCK_ROWS = 50
+
+const operationsOf = ({ outputs, version }: Transaction): ReadonlyArray<NameOperation> =>
+  version === NAME_TX_VERSION ? outputs.flatMap(({ script }) => operationOf(script) ?? []) : []
+
+const paidBy = ({ outputs }: Transaction): number => outputs.reduce((sum, { value }) => sum + value, 0)
+
+const contentsOf = (block: Block, coins: BlockCoins | undefined, page: number): BlockContents => {
+  const from = (page - 1) * BLOCK_ROWS
+  const [coinbase] = block.transactions
+  return {
+    size: block.size,
+    weight: block.weight,
+    transactions: block.transactions.length,
+    operations: block.transactions.reduce((sum, transaction) => sum + operationsOf(transaction).length, 0),
+    reward: coinbase === undefined ? 0 : paidBy(coinbase),
+    parentBlock: block.auxpow?.parent.hash,
+    rows: block.transactions.slice(from, from + BLOCK_ROWS).map((transaction, at) => ({
+      transaction,
+      position: from + at,
+      operations: operationsOf(transaction),
+      paid: paidBy(transaction),
+      fee: coins?.fee(transaction)
+    })),
+    coinsKnown: coins !== undefined
+  }
+}
+
+/** The header at a place of the best chain or of a branch; `undefined` if none is known. */
+export const headerOf = (
+  chain: typeof Chain.Service,
+  place: BlockPlace
+): Effect.Effect<HeaderInfo | undefined> =>
+  typeof place === "number"
+    ? chain.headerAt(place)
+    : Effect.orElseSucceed(chain.header(place), () => undefined)
+
+/** The coins that a block spends; `undefined` if it was never connected, or the undo data are lost or pruned. */
+export const coinsOfBlock = (
+  chain: typeof Chain.Service,
+  block: Block,
+  height: number
+): Effect.Effect<BlockCoins | undefined> =>
+  chain.undo(block.hash).pipe(
+    Effect.map((undo) => undo === undefined ? undefined : blockCoins({ block, height }, undo)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+export interface BlockPageWanted {
+  readonly place: BlockPlace
+  readonly page: number
+}
+
+export type BlockReader = (
+  wanted: BlockPageWanted
+) => Effect.Effect<BlockFound | BlockMissing | undefined>
+
+/** Makes the reader of blocks: its result is `undefined` for a page behind the last. */
+export const makeBlockReader: Effect.Effect<BlockReader, never, Chain> = Effect.gen(function*() {
+  const chain = yield* Chain
+
+  const contents = (
+    { hash, height }: HeaderInfo,
+    page: number
+  ): Effect.Effect<BlockContents | WithoutContents> =>
+    Effect.gen(function*() {
+      const block = yield* chain.block(hash)
+      // Reading a large block took its time.
+      yield* turnOfEventLoop
+      return contentsOf(block, yield* coinsOfBlock(chain, block, height), page)
+    }).pipe(
+      Effect.catchAll((failure) =>
+        Effect.succeed<WithoutContents>(
+          failure._tag === "BlockUnavailable" ? (failure.pruned ? "pruned" : "not stored") : "damaged"
+        )
+      )
+    )
+
+  return ({ page, place }) =>
+    Effect.gen(function*() {
+      const now = yield* unixTime
+      const info = yield* headerOf(chain, place)
+      if (info === undefined) return { now, tipHeight: (yield* chain.tip).height }
+      const found = yield* contents(info, page)
+      const pages = typeof found === "string" ? 1 : Math.max(1, Math.ceil(found.transactions / BLOCK_ROWS))
+      if (page > pages) return undefined
+      return {
+        now,
+        network: chain.params.network,
+        info,
+        previous: info.height === 0 ? undefined : info.header.prevHash,
+        contents: found,
+        page,
+        pages
+      }
+    })
+})

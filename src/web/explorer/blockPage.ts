@@ -1,0 +1,127 @@
+import { difficultyOf } from "../../consensus/difficulty.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { ago, amountText, count, counted, moment, size } from "../format.ts"
+import { type Html, html } from "../html.ts"
+import { blockLink, blocksLink } from "../links.ts"
+import { headingView, pagesView, row } from "../parts.ts"
+import { shortTransaction } from "../places.ts"
+import type { BlockContents, BlockFound, BlockMissing, BlockRow, WithoutContents } from "./blockData.ts"
+import { operationLine } from "./operationView.ts"
+import { difficultyText, fact } from "./words.ts"
+
+/** A block as HTML. */
+
+const missingWords: Readonly<Record<WithoutContents, string>> = {
+  "pruned":
+    "The node pruned this block: it keeps the header, and no longer the transactions. The names that the block " +
+    "changed have pages of their own. A node without -prune has all blocks.",
+  "not stored":
+    "The node has the header of this block, and not the transactions: it has not fetched them, or it began " +
+    "with a snapshot and has not checked the blocks before it yet.",
+  "damaged": "The stored bytes of this block cannot be read; the log says why, and the node fetches the block again."
+}
+
+const LISTED_OPERATIONS = 3
+
+const what = ({ operations, position }: BlockRow): Html => {
+  if (position === 0) return html`<span class="badge">new coins</span>`
+  if (operations.length === 0) return html`<span class="muted">payment</span>`
+  const more = operations.length - LISTED_OPERATIONS
+  return html`${operations.slice(0, LISTED_OPERATIONS).map((each) => html`<span>${operationLine(each)}</span> `)}${
+    more > 0 && html`<span class="muted">and ${count(more)} more</span>`
+  }`
+}
+
+const transactionRow = (height: number) => (each: BlockRow): Html => {
+  const { fee, paid, transaction } = each
+  return html`<tr>
+<th scope="row">${shortTransaction(transaction.txid, { block: height })}</th>
+<td data-label="" class="broad">${what(each)}</td>
+<td data-label="Outputs" class="number">${amountText(paid)}</td>
+<td data-label="Fee" class="number">${fee === undefined ? "–" : amountText(fee)}</td>
+<td data-label="Size" class="number">${size(transaction.size)}</td>
+</tr>`
+}
+
+const transactions = (found: BlockFound, { coinsKnown, rows, transactions }: BlockContents): Html =>
+  html`<section class="card" aria-labelledby="transactions-title"><h2 id="transactions-title">${
+    counted(transactions, "transaction")
+  }</h2>
+<table class="stack">
+<thead><tr><th scope="col">Transaction</th><th scope="col">What it does</th><th scope="col" class="number">Outputs</th><th scope="col" class="number">Fee</th><th scope="col" class="number">Size</th></tr></thead>
+<tbody>${rows.map(transactionRow(found.info.height))}</tbody>
+</table>${
+    !coinsKnown && transactions > 1 &&
+    html`<p class="muted">Fees are not known: the node has no undo data of this block.</p>`
+  }${
+    pagesView(
+      { page: found.page, pages: found.pages, label: "Pages of the block", words: ["Before", "Next"] },
+      (page) => blockLink(found.info.confirmations > 0 ? found.info.height : found.info.hash, { page })
+    )
+  }</section>`
+
+const neighbours = ({ info: { height, next }, previous }: BlockFound): Html =>
+  html`<nav class="pager" aria-label="Neighbours">${
+    previous !== undefined && html`<a rel="prev" href="${blockLink(previous)}">← ${count(height - 1)}</a>`
+  }<a href="${blocksLink({ from: height })}">List</a>${
+    next !== undefined && html`<a rel="next" href="${blockLink(next)}">${count(height + 1)} →</a>`
+  }</nav>`
+
+const facts = ({ contents }: BlockFound): Html =>
+  typeof contents === "string" ? html`` : html`<section aria-label="Key figures"><dl class="facts">
+${fact("Transactions", count(contents.transactions), size(contents.size))}
+${fact("Name operations", count(contents.operations), "commitments included")}
+${fact("Reward", amountText(contents.reward), "new coins and fees")}
+</dl></section>`
+
+const record = ({ contents, info, now }: BlockFound): Html => {
+  const { confirmations, hash, header, height } = info
+  const parent = typeof contents === "string" ? undefined : contents.parentBlock
+  return html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Header</h2>
+<dl class="record">
+${row("Hash", html`<code class="break">${displayHash(hash)}</code>`)}
+${row("Time", html`${moment(header.time)}, ${ago(header.time, { now })}`)}
+${
+    row(
+      "State",
+      confirmations > 0
+        ? html`on the best chain, ${counted(confirmations, "confirmation")}`
+        : html`<span class="badge attention">stale</span> not on the best chain, which has <a href="${
+          blockLink(height)
+        }">another block ${count(height)}</a>`
+    )
+  }
+${row("Merkle root", html`<code class="break">${displayHash(header.merkleRoot)}</code>`)}
+${
+    row(
+      "Difficulty",
+      html`${difficultyText(difficultyOf(header.bits))} <span class="muted">(bits ${
+        header.bits.toString(16).padStart(8, "0")
+      })</span>`
+    )
+  }
+${row("Version", html`0x${(header.version >>> 0).toString(16).padStart(8, "0")}, nonce ${String(header.nonce)}`)}
+${typeof contents !== "string" && row("Weight", html`${count(contents.weight)} units`)}
+${
+    parent !== undefined &&
+    row("Merged mining", html`work of block <code class="break">${displayHash(parent)}</code> of another chain`)
+  }
+</dl></section>`
+}
+
+/** A block of the best chain, or of a branch. */
+export const blockPage = (found: BlockFound): Html => {
+  const { contents, info } = found
+  return html`${headingView("Block", html`${count(info.height)}`, neighbours(found))}${facts(found)}${
+    typeof contents === "string"
+      ? html`<p class="note busy">${missingWords[contents]}</p>${record(found)}`
+      : html`${record(found)}${transactions(found, contents)}`
+  }`
+}
+
+export const unknownBlock = ({ tipHeight }: BlockMissing): Html =>
+  html`${
+    headingView("Block", html`Not known`)
+  }<section class="card"><p>The node knows no such block. Its last one is <a href="${blockLink(tipHeight)}">block ${
+    count(tipHeight)
+  }</a>.</p></section>`

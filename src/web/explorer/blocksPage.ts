@@ -1,0 +1,34 @@
+import { difficultyOf } from "../../consensus/difficulty.ts"
+import { ago, count } from "../format.ts"
+import { type Html, html } from "../html.ts"
+import { blocksLink } from "../links.ts"
+import { blockView, shortBlock } from "../places.ts"
+import { type BlockList, LISTED_BLOCKS, type ListedBlock } from "./blocksData.ts"
+import { difficultyText } from "./words.ts"
+
+/** The list of blocks as HTML. */
+
+const blockRow = (now: number) => ({ info, operations }: ListedBlock): Html =>
+  html`<tr>
+<th scope="row">${blockView(info.height, count(info.height))}</th>
+<td>${ago(info.header.time, { now })}</td>
+<td class="number">${info.transactions === 0 ? "–" : count(info.transactions)}</td>
+<td class="number">${operations === undefined ? "–" : count(operations)}</td>
+<td class="number wide">${difficultyText(difficultyOf(info.header.bits))}</td>
+<td class="wide">${shortBlock(info.hash)}</td>
+</tr>`
+
+export const blocksPage = ({ blocks, newest, now, tipHeight }: BlockList): Html => {
+  const last = blocks.at(-1)?.info.height ?? 0
+  const first = blocks[0]?.info.height ?? 0
+  return html`<h1>Blocks</h1><section id="blocks" class="card" aria-label="Blocks">
+<table>
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Operations that set names">Names</abbr></th><th scope="col" class="number wide">Difficulty</th><th scope="col" class="wide">Hash</th></tr></thead>
+<tbody>${blocks.map(blockRow(now))}</tbody>
+</table><nav class="pager" aria-label="Pages of the blocks">${
+    !newest &&
+    html`<a rel="prev" href="${blocksLink({ from: Math.min(tipHeight, first + LISTED_BLOCKS) })}">Newer</a>`
+  }<span>${count(last)} to ${count(first)}</span>${
+    last > 0 && html`<a rel="next" href="${blocksLink({ from: last - 1 })}">Older</a>`
+  }</nav></section>`
+}

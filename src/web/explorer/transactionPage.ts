@@ -1,0 +1,199 @@
+import { displayHash, toHex } from "../../protocol/bytes.ts"
+import { NAME_TX_VERSION } from "../../protocol/nameOperation.ts"
+import type { Network } from "../../protocol/networks.ts"
+import { LOCKTIME_THRESHOLD, prevoutIndex, prevoutTxid } from "../../protocol/transaction.ts"
+import { ago, amountText, count, counted, moment, size } from "../format.ts"
+import { type Html, html, NOTHING } from "../html.ts"
+import { transactionLink } from "../links.ts"
+import { headingView, pagesView, row } from "../parts.ts"
+import { blockView, shortTransaction } from "../places.ts"
+import { operationItem } from "./operationView.ts"
+import { recipientView, scriptKind } from "./scriptWords.ts"
+import type { InputRow, OutputRow, OutputState, TransactionFound, TransactionMissing } from "./transactionData.ts"
+import { fact } from "./words.ts"
+
+/** A transaction as HTML. */
+
+const heading = (badge: Html): Html => headingView("Transaction", badge)
+
+const LISTED_OPERATIONS = 20
+
+const operations = ({ operations }: TransactionFound): Html =>
+  operations.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="operations-title">
+<h2 id="operations-title">${operations.length === 1 ? "Name operation" : "Name operations"}</h2>
+<ul class="operations">${
+    operations.slice(0, LISTED_OPERATIONS).map((each, at) => operationItem(each, `operation-${at}`))
+  }</ul></section>`
+
+const feeRate = ({ fee, vsize }: { readonly fee: number; readonly vsize: number }): string =>
+  `${amountText(Math.round(1000 * fee / vsize))} a kvB`
+
+const facts = ({ fee, place, transaction }: TransactionFound): Html => {
+  const paid = transaction.outputs.reduce((sum, { value }) => sum + value, 0)
+  return html`<section aria-label="Key figures"><dl class="facts">
+${fact("Outputs", amountText(paid), counted(transaction.outputs.length, "output"))}
+${
+    transaction.isCoinbase
+      ? fact("Fee", "none", "the reward of a block")
+      : fee === undefined
+      ? fact("Fee", "–", "the spent coins are not known")
+      : fact("Fee", amountText(fee), feeRate({ fee, vsize: transaction.virtualSize }))
+  }
+${fact("Size", size(transaction.size), `${count(transaction.virtualSize)} vB`)}
+${
+    place._tag === "Pool"
+      ? fact("Confirmations", "0", "waits in the mempool")
+      : fact("Confirmations", count(Math.max(0, place.info.confirmations)), `since block ${count(place.info.height)}`)
+  }
+</dl></section>`
+}
+
+const lockTimeText = (lockTime: number): string =>
+  lockTime === 0 ? "none" : lockTime < LOCKTIME_THRESHOLD ? `block ${count(lockTime)}` : moment(lockTime)
+
+const record = ({ now, place, transaction }: TransactionFound): Html =>
+  html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
+<dl class="record">
+${row("Txid", html`<code class="break">${displayHash(transaction.txid)}</code>`)}
+${
+    place._tag === "Pool"
+      ? row("Seen", ago(place.entry.time, { now }))
+      : row(
+        "Block",
+        html`${blockView(place.info.height)}, transaction ${count(place.position)}, ${
+          ago(place.info.header.time, { now })
+        }`
+      )
+  }
+${
+    row(
+      "Version",
+      html`${transaction.version}${
+        transaction.version === NAME_TX_VERSION && html` <span class="muted">(a name transaction)</span>`
+      }`
+    )
+  }
+${row("Lock time", html`${lockTimeText(transaction.lockTime)}`)}
+${transaction.hasWitness && row("Witness hash", html`<code class="break">${displayHash(transaction.wtxid)}</code>`)}
+</dl></section>`
+
+/** Bytes of a coinbase script that are shown. */
+const SHOWN = 100
+
+const coinbaseRow = ({ input: { scriptSig } }: InputRow): Html =>
+  html`<li><span>New coins and the fees of the block</span><code class="break">${toHex(scriptSig.subarray(0, SHOWN))}${
+    scriptSig.length > SHOWN && "…"
+  }</code></li>`
+
+const inputRow = (network: Network) => ({ coin, input: { prevout } }: InputRow): Html =>
+  html`<tr>
+<th scope="row">${shortTransaction(prevoutTxid(prevout), coin === undefined ? {} : { block: coin.height })}:${
+    String(prevoutIndex(prevout))
+  }</th>
+<td data-label="From" class="broad">${
+    coin === undefined ? html`<span class="muted">not known</span>` : recipientView(network, coin.script)
+  }</td>
+<td data-label="Script">${coin === undefined ? "–" : scriptKind(coin.script)}</td>
+<td data-label="Amount" class="number">${coin === undefined ? "–" : amountText(coin.value)}</td>
+</tr>`
+
+const inputs = ({ inputs, network, page, place, transaction }: TransactionFound): Html => {
+  const [first] = inputs
+  const isUnknown = !transaction.isCoinbase && inputs.some(({ coin }) => coin === undefined)
+  return html`<section class="card" aria-labelledby="inputs-title"><h2 id="inputs-title">${
+    counted(transaction.inputs.length, "input")
+  }</h2>${
+    first === undefined
+      ? html`<p class="muted">No more inputs on page ${count(page)}.</p>`
+      : transaction.isCoinbase
+      ? html`<ul class="operations">${coinbaseRow(first)}</ul>`
+      : html`<table class="stack"><thead><tr><th scope="col">Spends</th><th scope="col">From</th><th scope="col">Script</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+        inputs.map(inputRow(network))
+      }</tbody></table>`
+  }${
+    isUnknown && html`<p class="muted">${
+      place._tag === "Pool"
+        ? "Spent coins that are not known were spent by another transaction meanwhile."
+        : "The node has no undo data of this block, so the spent coins are not known. A node that checked the block itself and did not prune it has them."
+    }</p>`
+  }</section>`
+}
+
+const stateView = (state: OutputState | undefined): Html => {
+  switch (state) {
+    case undefined:
+      return html`–`
+    case "unspent":
+      return html`<span class="badge good">unspent</span>`
+    case "unspendable":
+      return html`<span class="muted">cannot be spent</span>`
+    case "spent":
+      return html`<span class="muted">spent</span>`
+    default:
+      return html`<span class="muted">spent by</span> ${shortTransaction(state.txid, { block: state.height })}`
+  }
+}
+
+const outputRow = (network: Network) => ({ index, output: { script, value }, state }: OutputRow): Html =>
+  html`<tr>
+<th scope="row">${String(index)}</th>
+<td data-label="To" class="broad">${recipientView(network, script)}</td>
+<td data-label="Script">${scriptKind(script)}</td>
+<td data-label="State">${stateView(state)}</td>
+<td data-label="Amount" class="number">${amountText(value)}</td>
+</tr>`
+
+const outputs = (found: TransactionFound): Html => {
+  const { network, outputs, page, pages, place, spendersIndexed, transaction } = found
+  const isVague = !spendersIndexed && outputs.some(({ state }) => state === "spent")
+  const block = place._tag === "Block" ? place.info.height : undefined
+  return html`<section class="card" aria-labelledby="outputs-title"><h2 id="outputs-title">${
+    counted(transaction.outputs.length, "output")
+  }</h2>${
+    outputs.length === 0
+      ? html`<p class="muted">No more outputs on page ${count(page)}.</p>`
+      : html`<table class="stack"><thead><tr><th scope="col">No.</th><th scope="col">To</th><th scope="col">Script</th><th scope="col">State</th><th scope="col" class="number">Amount</th></tr></thead><tbody>${
+        outputs.map(outputRow(network))
+      }</tbody></table>`
+  }${
+    isVague &&
+    html`<p class="muted">Which transaction spent an output, a node with <code>-txospenderindex</code> knows.</p>`
+  }${
+    pagesView(
+      { page, pages, label: "Pages of the transaction", words: ["Before", "Next"] },
+      (page) => transactionLink(transaction.txid, { block, page })
+    )
+  }</section>`
+}
+
+export const transactionPage = (found: TransactionFound): Html => {
+  const { place, transaction } = found
+  const badge = place._tag === "Pool"
+    ? html`<span class="badge busy">pending</span>`
+    : html`<span class="badge good">confirmed</span>`
+  return html`${heading(html`<span class="hash">${displayHash(transaction.txid).slice(0, 12)}…</span> ${badge}`)}${
+    facts(found)
+  }${operations(found)}${record(found)}${inputs(found)}${outputs(found)}`
+}
+
+const missingWords = (missing: TransactionMissing): Html => {
+  switch (missing._tag) {
+    case "Light":
+      return html`The node has only the last blocks so far, and no list of transactions. It finds transactions when it has the whole chain.`
+    case "WithoutBlock":
+      return html`The transaction is in ${blockView(missing.height)}, which the node ${
+        missing.pruned ? "has pruned" : "has not stored"
+      }.`
+    case "Unknown":
+      return missing.behind
+        ? html`The transaction is not known yet: the index of transactions is being built.`
+        : missing.indexed
+        ? html`No transaction of the best chain or of the mempool has this txid.`
+        : html`No transaction with this txid is in the mempool, has an unspent output, or changed a name. A node with <code>-txindex</code> knows all others too.`
+  }
+}
+
+export const missingTransaction = (txid: Uint8Array, missing: TransactionMissing): Html =>
+  html`${heading(html`Not known`)}<section class="card"><p>${missingWords(missing)}</p><p><code class="break">${
+    displayHash(txid)
+  }</code></p></section>`

@@ -1,0 +1,78 @@
+import { expirationDepth } from "../consensus/expiry.ts"
+import type { NameEntry } from "../names/NameDb.ts"
+import { addressOf } from "../protocol/address.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { addressScript } from "../protocol/nameOperation.ts"
+import { bitDomainOf, classify, type NameClass } from "../protocol/nameText.ts"
+import type { Network } from "../protocol/networks.ts"
+import { count, counted, day, distance } from "./format.ts"
+import { type Html, html } from "./html.ts"
+import type { Moment } from "./nameData.ts"
+import { addressView, blockView } from "./places.ts"
+import { visible } from "./visible.ts"
+
+/** The state of a name in words: active or expired, until when, of what kind, and of which owner. */
+
+/** Blocks until a name expires; zero or less for an expired one. */
+export const blocksUntilExpiry = ({ height }: NameEntry, { params, tipHeight }: Moment): number =>
+  height + expirationDepth(tipHeight, params) - tipHeight
+
+/** Whether a name expires soon: within a month, or within a sixth of its lifetime if that is shorter. */
+const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
+  left <= Math.min(4_320, expirationDepth(tipHeight, params) / 6)
+
+export const stateBadge = (record: NameEntry, moment: Moment): Html => {
+  const left = blocksUntilExpiry(record, moment)
+  if (left <= 0) return html`<span class="badge attention">expired</span>`
+  return expiresSoon(left, moment)
+    ? html`<span class="badge busy">expires soon</span>`
+    : html`<span class="badge good">active</span>`
+}
+
+const KINDS: Readonly<Record<NameClass, string>> = {
+  "domain": "Domain",
+  "domain-data": "Data of a domain",
+  "identity": "Identity",
+  "identity-data": "Data of an identity",
+  "nonstandard": "Name"
+}
+
+export const kindOfName = (name: Bytes): Html => {
+  const domain = bitDomainOf(name)
+  return domain === undefined ? html`${KINDS[classify(name)]}` : html`Domain <b>${visible(domain)}</b>`
+}
+
+/** The recipient of an output: its address, or that there is none. A name prefix of the script is ignored. */
+export const ownerOf = (network: Network, script: Bytes): Html => {
+  const address = addressOf(network, addressScript(script))
+  return address === undefined
+    ? html`<span class="muted">a script without an address</span>`
+    : addressView(address)
+}
+
+/** Seconds until a name expires; `undefined` while the network makes blocks on demand, or while the tip is old. */
+const secondsLeft = (blocks: number, { params, syncing }: Moment): number | undefined =>
+  params.noRetargeting || syncing ? undefined : blocks * params.targetSpacing
+
+export const expiry = (record: NameEntry, moment: Moment): Html => {
+  const left = blocksUntilExpiry(record, moment)
+  const at = moment.tipHeight + left
+  if (left <= 0) {
+    return html`${left === 0 ? "with the last block" : `${counted(-left, "block")} ago`}, at ${
+      blockView(at)
+    }. The name can be registered again.`
+  }
+  const seconds = secondsLeft(left, moment)
+  const date = seconds === undefined ? "" : `, about ${day(moment.now + seconds)} (${distance(seconds)})`
+  return html`in ${counted(left, "block")}, at block ${count(at)}${date}`
+}
+
+/** When a name of a list expires. Only a state that needs attention has a badge. */
+export const shortExpiry = (record: NameEntry, moment: Moment): Html => {
+  const left = blocksUntilExpiry(record, moment)
+  if (left <= 0) return html`${stateBadge(record, moment)} ${counted(-left, "block")} ago`
+  const seconds = secondsLeft(left, moment)
+  return html`${expiresSoon(left, moment) && html`${stateBadge(record, moment)} `}${
+    seconds === undefined ? `in ${counted(left, "block")}` : day(moment.now + seconds)
+  }`
+}

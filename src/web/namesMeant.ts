@@ -1,0 +1,47 @@
+import { domainToASCII } from "node:url"
+import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
+import { decodeText } from "../protocol/nameText.ts"
+
+/** The names that a text in the search field may mean. */
+
+const HEX = /^0x((?:[0-9a-f]{2})+)$/i
+
+/** The host of an address, without port and path. */
+const HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^/?#:\s]+\.bit)\.?(?::\d+)?(?:[/?#].*)?$/i
+
+/** The label of a domain: the last one before `.bit`. */
+const domainLabel = (host: string): string => host.slice(0, -".bit".length).split(".").pop() ?? ""
+
+const ASCII = /^[\0-\x7f]*$/
+
+/** A label as names have it: in lower case, with letters beyond ASCII in the encoding of DNS. */
+const asciiLabel = (label: string): string => {
+  const lower = label.toLowerCase()
+  if (ASCII.test(lower)) return lower
+  // The conversion would make an IP address of a label that looks like a number.
+  const host = domainToASCII(`${lower}.bit`)
+  return host.endsWith(".bit") ? host.slice(0, -".bit".length) : lower
+}
+
+const guesses = (typed: string): ReadonlyArray<string> => {
+  const host = HOST.exec(typed)?.[1]
+  if (host !== undefined) return [`d/${asciiLabel(domainLabel(host))}`]
+  if (typed.includes("/")) return [typed.toLowerCase()]
+  return [`d/${asciiLabel(typed)}`, `id/${typed.toLowerCase()}`]
+}
+
+/**
+ * The names that a text may mean, the likeliest first: the text itself; hex bytes behind `0x`; the domain of
+ * `example.bit`, of a host below it or of an address there; without a namespace, the domain and the identity.
+ */
+export const namesMeant = (text: string): ReadonlyArray<Bytes> => {
+  const typed = text.trim()
+  const hex = HEX.exec(typed)?.[1]
+  const candidates = [text, typed, ...guesses(typed)].map((each) => decodeText(each, "utf8"))
+  const found = new Map<NameKey, Bytes>()
+  for (const name of [...candidates, hex === undefined ? undefined : fromHex(hex)]) {
+    if (name !== undefined && name.length > 0 && !found.has(nameKey(name))) found.set(nameKey(name), name)
+  }
+  return [...found.values()]
+}

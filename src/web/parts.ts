@@ -1,0 +1,41 @@
+import { count } from "./format.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+
+/** Parts that several pages have. */
+
+/** A row of a record: what it is, and what it says. */
+export const row = (label: string, value: Html): Html => html`<div><dt>${label}</dt><dd>${value}</dd></div>`
+
+export interface PagesShown {
+  readonly page: number
+  readonly pages: number
+  /** Names the list for screen readers. */
+  readonly label: string
+  /** The words of the links to the page before and the next one. */
+  readonly words: readonly [before: string, next: string]
+}
+
+/** Links between numbered pages; nothing for a single one. */
+export const pagesView = (
+  { label, page, pages, words: [before, next] }: PagesShown,
+  link: (page: number) => string
+): Html =>
+  pages <= 1 ?
+    NOTHING :
+    html`<nav class="pager" aria-label="${label}">${
+      page > 1 && html`<a rel="prev" href="${link(page - 1)}">${before}</a>`
+    }<span>Page ${count(page)} of ${count(pages)}</span>${
+      page < pages && html`<a rel="next" href="${link(page + 1)}">${next}</a>`
+    }</nav>`
+
+/** The link to the next page of a list with cursors; nothing behind the last. */
+export const moreView = (
+  { label, link }: { readonly label: string; readonly link: string | undefined }
+): Html =>
+  link === undefined
+    ? NOTHING
+    : html`<nav class="pager" aria-label="${label}"><a rel="next" href="${link}">More</a></nav>`
+
+/** A heading with the kind of the page above it, and links beside it. */
+export const headingView = (kind: string, heading: Html, beside: Html = NOTHING): Html =>
+  html`<header class="page-head"><div class="name-head"><p class="muted">${kind}</p><h1>${heading}</h1></div>${beside}</header>`

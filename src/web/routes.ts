@@ -1,0 +1,156 @@
+import { type Bytes, fromHex, parseDisplayHash } from "../protocol/bytes.ts"
+import { decodeText } from "../protocol/nameText.ts"
+
+/** Reads the addresses of the pages; `links.ts` makes them. */
+
+/** The order of a list of names. */
+export const NAME_ORDERS = ["name", "changed", "expiring"] as const
+
+export type NameOrder = (typeof NAME_ORDERS)[number]
+
+/** A page of the list of names. */
+export interface NameList {
+  readonly order: NameOrder
+  /** The beginning of the names, as text; empty for all. */
+  readonly prefix: string
+  /** Whether expired names are listed. */
+  readonly expired: boolean
+  /** The cursor of the page before. */
+  readonly after?: string | undefined
+}
+
+/** A height, or a hash in wire order. */
+export type BlockPlace = number | Bytes
+
+export type Wanted =
+  | { readonly _tag: "Overview" }
+  /** A text from the search field, for which the page guesses what it means. */
+  | { readonly _tag: "Search"; readonly text: string; readonly after?: string }
+  | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
+  /** Blocks from a height downwards; `undefined`: from the tip. */
+  | { readonly _tag: "Blocks"; readonly from: number | undefined }
+  | { readonly _tag: "Block"; readonly place: BlockPlace; readonly page: number }
+  /** `block`: the height of a block that may have the transaction. */
+  | {
+    readonly _tag: "Transaction"
+    readonly txid: Bytes
+    readonly block: number | undefined
+    readonly page: number
+  }
+  | { readonly _tag: "Address"; readonly text: string; readonly after?: string }
+  | { readonly _tag: "Names"; readonly list: NameList }
+  | { readonly _tag: "Activity" }
+  | { readonly _tag: "Wrong"; readonly reason: string }
+
+/** Most pages of a history, a block or a transaction. */
+const MAX_PAGE = 1_000
+
+const PAGE = /^[1-9][0-9]{0,3}$/
+
+const HEIGHT = /^[0-9]{1,9}$/
+
+const PATH = /^\/(?:blocks|names|activity|(block|tx|address)\/([^/]{1,200}))?$/
+
+/** Whether a path, as it was sent, is that of a page. */
+export const isPagePath = (path: string): boolean => PATH.test(path)
+
+const wrong = (reason: string): Wanted => ({ _tag: "Wrong", reason })
+
+const pageOf = (query: URLSearchParams): number | undefined => {
+  const page = query.get("page") ?? "1"
+  return PAGE.test(page) && Number(page) <= MAX_PAGE ? Number(page) : undefined
+}
+
+const WRONG_PAGE = wrong(`A page is a number from 1 to ${MAX_PAGE}.`)
+
+const nameOf = (query: URLSearchParams): Wanted => {
+  const hex = query.get("hex")
+  const name = hex === null ? decodeText(query.get("name") ?? "", "utf8") : fromHex(hex)
+  if (name === undefined) return wrong("The name is not given as text or as hexadecimal bytes.")
+  const page = pageOf(query)
+  return page === undefined ? WRONG_PAGE : { _tag: "Name", name, page, full: query.get("full") === "1" }
+}
+
+const rootOf = (query: URLSearchParams): Wanted => {
+  if (query.has("name") || query.has("hex")) return nameOf(query)
+  const text = query.get("q") ?? ""
+  if (text.trim() === "") return { _tag: "Overview" }
+  const after = query.get("after")
+  return after === null ? { _tag: "Search", text } : { _tag: "Search", text, after }
+}
+
+/** A height or a hash as people write it; `undefined` for any other text. */
+export const blockPlaceOf = (text: string): BlockPlace | undefined =>
+  HEIGHT.test(text) ? Number(text) : parseDisplayHash(text.toLowerCase())
+
+const blockOf = (text: string, query: URLSearchParams): Wanted => {
+  const place = blockPlaceOf(text)
+  const page = pageOf(query)
+  if (place === undefined) return wrong("A block is given by its height, or by its hash of 64 hexadecimal digits.")
+  return page === undefined ? WRONG_PAGE : { _tag: "Block", place, page }
+}
+
+const transactionOf = (text: string, query: URLSearchParams): Wanted => {
+  const txid = parseDisplayHash(text.toLowerCase())
+  const page = pageOf(query)
+  const block = query.get("block") ?? undefined
+  if (txid === undefined) return wrong("A transaction is given by its txid of 64 hexadecimal digits.")
+  if (block !== undefined && !HEIGHT.test(block)) return wrong("The block of a transaction is given by its height.")
+  if (page === undefined) return WRONG_PAGE
+  return { _tag: "Transaction", txid, block: block === undefined ? undefined : Number(block), page }
+}
+
+/** Bytes of a prefix: more than names have. */
+const LONGEST_PREFIX = 255
+
+const namesOf = (query: URLSearchParams): Wanted => {
+  const given = query.get("order") ?? "name"
+  const order = NAME_ORDERS.find((each) => each === given)
+  if (order === undefined) return wrong(`Names are ordered by ${NAME_ORDERS.join(", ")}.`)
+  const prefix = query.get("prefix") ?? ""
+  if (prefix.length > LONGEST_PREFIX) return wrong(`The beginning of names has at most ${LONGEST_PREFIX} characters.`)
+  const list = { order, prefix, expired: query.get("expired") === "1" }
+  const after = query.get("after")
+  return { _tag: "Names", list: after === null ? list : { ...list, after } }
+}
+
+const blocksOf = (query: URLSearchParams): Wanted => {
+  const from = query.get("from")
+  if (from === null) return { _tag: "Blocks", from: undefined }
+  return HEIGHT.test(from)
+    ? { _tag: "Blocks", from: Number(from) }
+    : wrong("The list of blocks begins at a height.")
+}
+
+const addressOf = (text: string, query: URLSearchParams): Wanted => {
+  const after = query.get("after")
+  return after === null ? { _tag: "Address", text } : { _tag: "Address", text, after }
+}
+
+export interface PageTarget {
+  /** As it was sent: not percent-decoded. */
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/** What a request of one of the pages asks for. */
+export const wanted = ({ path, query }: PageTarget): Wanted => {
+  switch (path) {
+    case "/blocks":
+      return blocksOf(query)
+    case "/names":
+      return namesOf(query)
+    case "/activity":
+      return { _tag: "Activity" }
+  }
+  const [, kind, text = ""] = PATH.exec(path) ?? []
+  switch (kind) {
+    case "block":
+      return blockOf(text, query)
+    case "tx":
+      return transactionOf(text, query)
+    case "address":
+      return addressOf(text, query)
+  }
+  return rootOf(query)
+}

@@ -1,0 +1,70 @@
+import type { NameEntry } from "../names/NameDb.ts"
+import { count } from "./format.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+import { nameLink, searchLink } from "./links.ts"
+import type { Moment } from "./nameData.ts"
+import { stateBadge } from "./nameState.ts"
+import { absent, listedRecord, suggestions } from "./nameView.ts"
+import { moreView } from "./parts.ts"
+import { addressView, blockView, transactionView } from "./places.ts"
+import type { FoundPlace } from "./placesMeant.ts"
+import type { SearchFound } from "./searchData.ts"
+import { shortValue } from "./valueView.ts"
+import { listedName, visible } from "./visible.ts"
+
+/** What a text in the search field found, as HTML. */
+
+const foundRecord = (moment: Moment) => (record: NameEntry): Html =>
+  html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
+    stateBadge(record, moment)
+  } ${shortValue(record.value)}</span></li>`
+
+const saying = (text: string, found: SearchFound): Html => {
+  if (found.saying === undefined) return NOTHING
+  const { indexed, next, records } = found.saying
+  const none = found.guessed ? NOTHING : html`<p>No name on this page.</p>`
+  return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names that say it</h2>${
+    indexed < 1 &&
+    html`<p class="note busy">The search index is being built: it has ${
+      Math.floor(100 * indexed)
+    } % of the names so far.</p>`
+  }${records.length === 0 ? none : html`<ul class="operations">${records.map(foundRecord(found))}</ul>`}${
+    moreView({
+      label: "Pages of the search",
+      link: next === undefined ? undefined : searchLink({ text, after: next })
+    })
+  }<p class="muted">Searched in names and values. <code>ip:192.0.2.1</code>, <code>ns:</code>, <code>email:</code>, <code>nostr:</code>, <code>tor:</code> and <code>owner:</code> search for one thing, <code>text:</code> for any text.</p></section>`
+}
+
+const placeItem = (place: FoundPlace): Html => {
+  switch (place._tag) {
+    case "Block":
+      return html`<li>${
+        blockView(place.height, `Block ${count(place.height)}`)
+      }<span class="what">of the chain</span></li>`
+    case "Transaction":
+      return html`<li>${transactionView(place.txid)}<span class="what">a transaction</span></li>`
+    case "Address":
+      return html`<li>${
+        addressView(place.address)
+      }<span class="what">an address, with the names that it owns</span></li>`
+  }
+}
+
+const meanings = (found: SearchFound): Html => {
+  const { exact, guessed, place, syncing } = found
+  if (!guessed) return NOTHING
+  if (exact.length === 0 && place === undefined) {
+    return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">${
+      syncing ? "Not known yet" : "No such name"
+    }</h2>${absent(found)}</section>`
+  }
+  return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">What it can mean</h2><ul class="operations">${
+    place !== undefined && placeItem(place)
+  }${exact.map(listedRecord(found))}</ul></section>`
+}
+
+/** The result of a search, unless it can mean one thing only. */
+export const searchView = (text: string, found: SearchFound): Html =>
+  html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
+${meanings(found)}${suggestions(found)}${saying(text, found)}`

@@ -1,0 +1,105 @@
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { JsonObject } from "../rpc/json/json.ts"
+import { parseJson } from "../rpc/json/readJson.ts"
+import { count, counted } from "./format.ts"
+import { type Html, html } from "./html.ts"
+import { firstOf, visible } from "./visible.ts"
+
+/** Depth of nested arrays and objects that are still indented. */
+const MAX_DEPTH = 24
+
+/** Longest text that is indented, in characters; the rules allow a value some thousand. */
+const MAX_LENGTH = 16_384
+
+const INDENT = "  "
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs
+
+/** Puts every member and item on a line of its own. The tokens stay unchanged. */
+const indent = (text: string): string | undefined => {
+  const tokens = text.match(TOKENS) ?? []
+  let out = ""
+  let depth = 0
+  for (const [at, token] of tokens.entries()) {
+    const opens = token === "{" || token === "["
+    const closes = token === "}" || token === "]"
+    const before = tokens[at - 1] ?? ""
+    const isFirst = before === "{" || before === "["
+    if (closes) depth--
+    if (closes ? !isFirst : isFirst || before === ",") out += `\n${INDENT.repeat(depth)}`
+    if (opens && ++depth > MAX_DEPTH) return undefined
+    out += token === ":" ? ": " : token
+  }
+  return out
+}
+
+/**
+ * Formats a JSON object or array: indented, and otherwise unchanged, with its numbers, escapes and repeated members.
+ * `undefined` for any other text, or one that is too long or too deep.
+ */
+export const indentedJson = (text: string): string | undefined => {
+  if (text.length > MAX_LENGTH) return undefined
+  const json = parseJson(text)
+  return json instanceof JsonObject || Array.isArray(json) ? indent(text) : undefined
+}
+
+/** The values of names: arbitrary bytes that any payer can put into the chain. */
+
+/** Characters of a value that are shown at first, and on request. */
+const SHOWN = 4_000
+const SHOWN_IN_FULL = 65_536
+
+/** Characters of a value in a list, and behind "more" there. */
+const LISTED = 60
+const LISTED_IN_FULL = 2_000
+
+/** Hexadecimal in groups of four bytes, between which lines can break. */
+const hexGroups = (bytes: Bytes): string => toHex(bytes).replaceAll(/.{8}(?=.)/g, "$& ")
+
+/** The kind of a value, and its text for display. */
+const read = (value: Bytes): { readonly kind: string; readonly text: string } => {
+  const text = encodeText(value, "utf8")
+  if (text === undefined) return { kind: "not text, in hexadecimal", text: hexGroups(value.subarray(0, SHOWN_IN_FULL)) }
+  const json = indentedJson(text)
+  return json === undefined ? { kind: "text", text } : { kind: "JSON", text: json }
+}
+
+/** The value on the page of its name. `fullLink` is the page that shows all of it. */
+export const valueView = (value: Bytes, full: boolean, fullLink: string): Html => {
+  if (value.length === 0) return html`<p class="empty">The value is empty.</p>`
+  const { kind, text } = read(value)
+  const limit = full ? SHOWN_IN_FULL : SHOWN
+  const shown = firstOf(text, limit)
+  return html`<pre class="value" tabindex="0" aria-label="Value">${visible(shown, true)}${shown !== text && "…"}</pre>
+<p class="muted">${counted(value.length, "byte")}, ${kind}${
+    shown !== text && (full
+      ? html`; the first ${count(limit)} characters. <code>name_show</code> returns the rest.`
+      : html`. <a href="${fullLink}">Show all of it</a>`)
+  }</p>`
+}
+
+/** The value in a row of a list: one line, and more on request. `key` identifies the row. */
+export const listedValue = (value: Bytes, key: string): Html => {
+  if (value.length === 0) return html`<span class="muted">empty</span>`
+  const text = encodeText(value, "utf8") ?? `0x${toHex(value.subarray(0, LISTED_IN_FULL / 2))}`
+  const start = firstOf(text, LISTED)
+  if (start === text) return html`<code class="break">${visible(text)}</code>`
+  const more = firstOf(text, LISTED_IN_FULL)
+  const cut = more !== text || 2 * value.length > LISTED_IN_FULL && encodeText(value, "utf8") === undefined
+  return html`<details data-key="${key}"><summary><code class="break">${
+    visible(start)
+  }…</code></summary><pre class="value">${visible(more, true)}${cut && "…"}</pre></details>`
+}
+
+/** Characters of a value among many names. */
+const LISTED_SHORT = 100
+
+/** The start of a value among many names, in one line. */
+export const shortValue = (value: Bytes): Html => {
+  if (value.length === 0) return html`<span class="muted">empty</span>`
+  const text = encodeText(value, "utf8")?.replaceAll(/[\n\t ]+/g, " ").trim() ??
+    `0x${toHex(value.subarray(0, LISTED_SHORT))}`
+  const start = firstOf(text, LISTED_SHORT)
+  return html`<code class="break">${visible(start)}${start !== text && "…"}</code>`
+}

@@ -1,0 +1,91 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { accessSync, constants, mkdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { delimiter, join } from "node:path"
+import { type Browser, launch, type Page } from "puppeteer-core"
+
+/** Pages in a browser. */
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The program of the browser; `undefined` if there is none. */
+export const chromium = (process.env["PATH"] ?? "").split(delimiter)
+  .flatMap((folder) => ["chromium", "chromium-browser", "google-chrome"].map((program) => join(folder, program)))
+  .find(isExecutable)
+
+const isRoot = process.getuid?.() === 0
+
+export const openBrowser = (executablePath: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      launch({ executablePath, args: ["--disable-gpu", "--disable-extensions", ...(isRoot ? ["--no-sandbox"] : [])] })
+    ),
+    (browser) => Effect.promise(() => browser.close())
+  )
+
+/** A page that records every error and every request. */
+export const watched = async (browser: Browser, width: number) => {
+  const page = await browser.newPage()
+  const faults: Array<string> = []
+  const requests: Array<string> = []
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warn") faults.push(message.text())
+  })
+  page.on("pageerror", (error) => faults.push(String(error)))
+  page.on("request", (request) => requests.push(request.url()))
+  // Violations of the policy that the console would not show.
+  await page.evaluateOnNewDocument(
+    "window.violations = []; document.addEventListener('securitypolicyviolation', " +
+      "({ violatedDirective, blockedURI }) => window.violations.push(violatedDirective + ' ' + blockedURI))"
+  )
+  await page.setViewport({ width, height: 800 })
+  return { page, faults, requests }
+}
+
+export const numberOf = async (page: Page, expression: string): Promise<number> =>
+  Number(await page.evaluate(expression))
+
+/** Pixels by which the page is wider than the window. */
+export const overflow = (page: Page): Promise<number> =>
+  numberOf(page, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+/** Violations of the policy of the page. */
+export const violations = (page: Page): Promise<number> => numberOf(page, "window.violations.length")
+
+export const heading = (page: Page): Promise<unknown> => page.evaluate("document.querySelector('h1').innerText")
+
+/** The rules of accessibility that every page follows: WCAG 2.2, levels A and AA. */
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+
+const readAxe = (): string => readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** Checks the accessibility of a page as it is shown now; `colours` checks its contrast alone, for another scheme. */
+export const assertAccessible = async (
+  page: Page,
+  { colours = false, what }: { readonly what: string; readonly colours?: boolean }
+): Promise<void> => {
+  await page.evaluate(readAxe())
+  const runOnly = colours ? ["color-contrast", "link-in-text-block"] : TAGS
+  const found = await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ["violations"] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join(" | ")))`
+  )
+  assert.deepStrictEqual(found, [], what)
+}
+
+/** The folder for pictures of the pages, if the run is to make some. */
+const pictures = process.env["SVCD_PICTURES"]
+
+export const picture = async (page: Page, name: string): Promise<void> => {
+  if (pictures === undefined) return
+  mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+}

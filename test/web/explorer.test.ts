@@ -1,0 +1,276 @@
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Layer, TestClock } from "effect"
+import { BlockUnavailable } from "../../src/chain/errors.ts"
+import { addressOf } from "../../src/protocol/address.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import { eventually } from "../support/eventually.ts"
+import { nameTx, output, reward } from "../support/mempool.ts"
+import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { mine, spendableNode } from "../support/spendableNode.ts"
+import { assertGuarded, assertHarmless, assertTables } from "./assertPage.ts"
+import { get, type Page, pagesOf } from "./pages.ts"
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+const assertFine = (page: Page, status = 200): void => {
+  assert.strictEqual(page.status, status)
+  assertGuarded(page)
+  assertHarmless(page)
+  assertTables(page)
+}
+
+/** The links of a page to other pages, as targets. */
+const linksOf = ({ body }: Page): ReadonlyArray<string> =>
+  [...body.matchAll(/ href="\.(\/(?:block|tx|address)\/[^"#]*)"/g)].map(([, link = ""]) =>
+    link.replaceAll("&amp;", "&")
+  )
+
+layer(methodNode())("on a chain full of names", (it) => {
+  it.effect("blocks, their transactions and their addresses have pages, and every link leads to one", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const seen = new Set<string>()
+      for (const target of ["/block/0", "/block/600", "/block/589", "/block/433"]) {
+        const block = yield* get(handler, target)
+        assertFine(block)
+        for (const link of linksOf(block)) seen.add(link)
+      }
+      for (const link of [...seen].filter((each) => each.startsWith("/tx/"))) {
+        const page = yield* get(handler, link)
+        assertFine(page)
+        assert.include(page.body, "confirmed")
+        for (const found of linksOf(page)) if (!found.startsWith("/tx/")) seen.add(found)
+      }
+      for (const link of [...seen].filter((each) => !each.startsWith("/tx/"))) assertFine(yield* get(handler, link))
+      assert.isAbove(seen.size, 40)
+    }))
+
+  it.effect("a block shows its transactions, their operations and their fees", () =>
+    Effect.gen(function*() {
+      const page = yield* get(yield* pagesOf(), "/block/589")
+      assert.match(page.body, /<dt>Transactions<\/dt><dd><b>7<\/b>/)
+      assert.include(page.body, "updates</span> <a href=\"?name=d%2Fembermapleb831\">")
+      assert.include(page.body, "commits to a name")
+      assert.include(page.body, "0.00001406 NMC")
+      assert.include(page.body, "<base href=\"../\">")
+      assert.include(page.body, "href=\"./block/589#main\"")
+      const { chain } = yield* MethodNode
+      const info = (yield* chain.headerAt(589)) ?? assert.fail()
+      assert.include((yield* get(yield* pagesOf(), `/block/${displayHash(info.hash)}`)).body, "12 confirmations")
+    }))
+
+  it.effect("a transaction shows what it spends, and what became of its outputs", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const { names } = yield* MethodNode
+      const { txid } = yield* names.resolve(text("d/embermapleb831"))
+      // Without the height: its name leads to its block.
+      const page = yield* get(handler, `/tx/${displayHash(txid)}`)
+      assert.match(page.body, /<dt>Fee<\/dt><dd><b>0\.00001406 NMC<\/b><span>0\.00004394 NMC a kvB/)
+      assert.match(page.body, /cbca3251430a….{0,10}:0/)
+      assert.include(page.body, "<span class=\"badge good\">unspent</span>")
+      const coinbase = linksOf(yield* get(handler, "/block/1")).find((link) => link.startsWith("/tx/"))
+      assert.include((yield* get(handler, coinbase ?? assert.fail())).body, "New coins and the fees of the block")
+    }))
+
+  it.effect("what the node does not have is a sentence", () =>
+    Effect.gen(function*() {
+      const { chain } = yield* MethodNode
+      const without = (pruned: boolean) =>
+        pagesOf({
+          chain: {
+            ...chain,
+            block: (hash) => Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: 589, pruned }))
+          }
+        })
+      const pruned = yield* get(yield* without(true), "/block/589")
+      assertFine(pruned)
+      assert.include(pruned.body, "The node pruned this block")
+      assert.include(pruned.body, "Merkle root")
+      assert.include((yield* get(yield* without(false), "/block/589")).body, "began with a snapshot")
+      const spending = `/tx/${"ab".repeat(32)}?block=589`
+      const transaction = yield* get(yield* without(true), spending)
+      assertFine(transaction)
+      assert.include(
+        transaction.body,
+        "The transaction is in <a href=\"./block/589\">block 589</a>, which the node has pruned."
+      )
+
+      const withoutUndo = yield* pagesOf({ chain: { ...chain, undo: () => Effect.succeed(undefined) } })
+      const block = yield* get(withoutUndo, "/block/589")
+      assertFine(block)
+      assert.include(block.body, "Fees are not known")
+      const first = linksOf(block).find((link) => link.includes("?block=589") && link !== spending) ?? assert.fail()
+      assertFine(yield* get(withoutUndo, first))
+
+      const handler = yield* pagesOf()
+      const unknown = yield* get(handler, `/tx/${"ab".repeat(32)}`)
+      assertFine(unknown, 404)
+      assert.include(unknown.body, "-txindex")
+      assertFine(yield* get(handler, "/block/601"), 404)
+      assertFine(yield* get(handler, `/block/${"ab".repeat(32)}`), 404)
+      assertFine(yield* get(handler, "/block/589?page=2"), 404)
+      assertFine(yield* get(handler, "/address/nothing"), 404)
+      assertFine(yield* get(handler, "/address/%3Cscript%3E"), 404)
+      assertFine(yield* get(handler, "/block/x"), 400)
+      assertFine(yield* get(handler, "/names?after=x"), 400)
+    }))
+
+  it.effect("lists of names and blocks go from page to page, each row once", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const walk = (first: string) =>
+        Effect.gen(function*() {
+          const rows: Array<string> = []
+          for (let target: string | undefined = first; target !== undefined;) {
+            const page: Page = yield* get(handler, target)
+            assertFine(page)
+            rows.push(...[...page.body.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, link = ""]) => link))
+            const [, next] = /<a rel="next" href="\.([^"]*)"/.exec(page.body) ?? []
+            target = next?.replaceAll("&amp;", "&")
+          }
+          assert.strictEqual(new Set(rows).size, rows.length)
+          return rows
+        })
+      assert.lengthOf(yield* walk("/blocks"), 601)
+      const all = yield* walk("/names?expired=1")
+      assert.lengthOf(all, 391)
+      assert.deepStrictEqual((yield* walk("/names?order=changed&expired=1")).toSorted(), all.toSorted())
+      const active = yield* walk("/names")
+      assert.lengthOf(active, 67)
+      const expiring = yield* walk("/names?order=expiring")
+      assert.deepStrictEqual(expiring.toSorted(), active.toSorted())
+      assert.deepStrictEqual((yield* walk("/names?order=changed"))[0]?.startsWith("?name="), true)
+      const domains = yield* walk("/names?prefix=d%2F")
+      assert.isTrue(domains.every((link) => link.startsWith("?name=d%2F") || link.startsWith("?hex=642f")))
+      assert.include((yield* get(handler, "/names?prefix=%3Cb%3E%E2%80%AE")).body, "value=\"&lt;b&gt;\u202e\"")
+    }))
+
+  it.effect("a search finds blocks, transactions, addresses and names, and lists what a text can mean", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const { chain, names } = yield* MethodNode
+      const record = yield* names.resolve(text("d/embermapleb831"))
+      const info = (yield* chain.headerAt(record.height)) ?? assert.fail()
+      const address = addressOf(chain.params.network, record.address) ?? assert.fail()
+      const cases: Readonly<Record<string, string>> = {
+        "589": "./block/589",
+        "#1": "./block/1",
+        [displayHash(info.hash)]: "./block/589",
+        [displayHash(record.txid)]: `./tx/${displayHash(record.txid)}`,
+        [address]: `./address/${address}`,
+        "embermapleb831.bit": "?name=d%2Fembermapleb831",
+        "www.embermapleb831.bit/x": "?name=d%2Fembermapleb831"
+      }
+      for (const [typed, link] of Object.entries(cases)) {
+        const found = yield* get(handler, `/?q=${encodeURIComponent(typed)}`)
+        assert.deepStrictEqual([found.status, found.headers["Location"]], [303, link], typed)
+      }
+      yield* eventually(
+        "the search index is built",
+        Effect.zipRight(
+          TestClock.adjust("15 seconds"),
+          Effect.map(get(handler, "/?q=onion"), ({ body }) => !body.includes("is being built"))
+        )
+      )
+      const part = yield* get(handler, "/?q=onion")
+      assert.include(part.body, "Names that say it")
+      assert.include(part.body, "<span class=\"what\"><span")
+      const owner = yield* get(handler, `/?q=${encodeURIComponent(`owner:${address}`)}`)
+      assert.include(owner.body, "d/embermapleb831")
+      assert.strictEqual((yield* get(handler, "/?q=no-such-thing")).status, 404)
+    }))
+
+  it.effect("the activity is drawn, with its figures behind", () =>
+    Effect.gen(function*() {
+      const page = yield* get(yield* pagesOf(), "/activity")
+      assertFine(page)
+      assert.lengthOf(page.body.match(/<svg /g) ?? [], 3)
+      assert.lengthOf(page.body.match(/<svg [^>]*role="img" aria-labelledby="(\w+)-title \1-description"/g) ?? [], 3)
+      const days = [...page.body.matchAll(/<tr><th scope="row">\d+ Nov 2023<\/th><td class="number">(\d+)<\/td>/g)]
+        .map(([, value]) => Number(value))
+      const [blocks, operations] = [days.slice(0, 5), days.slice(5, 10)]
+      const { names } = yield* MethodNode
+      // All blocks but genesis, which is of another year.
+      assert.strictEqual(blocks.reduce((sum, each) => sum + each, 0), 600)
+      const { operations: all } = yield* names.stats({ tipHeight: 600, params: (yield* MethodNode).chain.params })
+      assert.strictEqual(operations.reduce((sum, each) => sum + each, 0), all)
+    }))
+})
+
+layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
+  it.effect("hostile names and values stay escaped on every page, and waiting transactions have pages", () =>
+    Effect.gen(function*() {
+      const { chain, pool } = yield* MethodNode
+      const handler = yield* pagesOf()
+      const name = text("x/<script>alert(1)</script>\u202e\u0000")
+      const value = text("\"><img src=x onerror=alert(1)>\u2067\r\n")
+      const rand = new Uint8Array(20)
+      const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(1)])
+      yield* mine(first)
+      for (let i = 0; i < 11; i++) yield* mine()
+      const registration = nameTx({ op: "name_firstupdate", name, rand, value }, [output(first, 0), output(first, 1)])
+      yield* pool.accept(registration)
+      const waiting = yield* get(handler, `/tx/${displayHash(registration.txid)}`)
+      assertFine(waiting)
+      assert.include(waiting.body, "waits in the mempool")
+      const activity = yield* get(handler, "/activity")
+      assertFine(activity)
+      assert.match(activity.body, /<b>1<\/b> <span>transaction, /)
+      yield* mine(registration)
+      const { height } = yield* chain.tip
+      for (
+        const target of [
+          `/block/${height}`,
+          `/tx/${displayHash(registration.txid)}`,
+          "/names",
+          "/names?order=changed",
+          "/?q=alert",
+          "/blocks"
+        ]
+      ) {
+        const page = yield* get(handler, target)
+        assertFine(page)
+        assert.notInclude(page.body, "<script>alert")
+        assert.notInclude(page.body, "<img")
+      }
+      // The searched typed as a height is a name too.
+      const spent = yield* get(handler, `/tx/${displayHash(first.txid)}?block=${height - 12}`)
+      assert.include(spent.body, "<span class=\"muted\">spent</span>")
+      assert.include(spent.body, "-txospenderindex")
+    }))
+
+  it.effect("a number that is a block and a name is listed as both", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf()
+      const name = text("d/12")
+      const rand = new Uint8Array(20).fill(7)
+      const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(2)])
+      yield* mine(first)
+      for (let i = 0; i < 11; i++) yield* mine()
+      yield* mine(
+        nameTx({ op: "name_firstupdate", name, rand, value: text("{}") }, [output(first, 0), output(first, 1)])
+      )
+      const page = yield* get(handler, "/?q=12")
+      assertFine(page)
+      assert.include(page.body, "What it can mean")
+      assert.include(page.body, "href=\"./block/12\"")
+      assert.include(page.body, "href=\"?name=d%2F12\"")
+    }))
+})
+
+it.effect("the indexes tell where every transaction is, and which one spends an output", () =>
+  Effect.gen(function*() {
+    const handler = yield* pagesOf()
+    const block = yield* get(handler, "/block/589")
+    const spent = linksOf(block).find((link) => link.startsWith("/tx/")) ?? assert.fail()
+    assertFine(yield* get(handler, spent.split("?")[0] ?? ""))
+    const unknown = yield* get(handler, `/tx/${"ab".repeat(32)}`)
+    assert.include(unknown.body, "No transaction of the best chain or of the mempool has this txid.")
+    const old = linksOf(yield* get(handler, "/block/1")).find((link) => link.startsWith("/tx/")) ?? assert.fail()
+    assert.match(
+      (yield* get(handler, old)).body,
+      /spent by<\/span> <a class="hash" href="\.\/tx\/[0-9a-f]{64}\?block=\d+"/
+    )
+  }).pipe(Effect.provide(methodNode({ txIndex: true, indexes: true }))))

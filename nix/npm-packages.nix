@@ -15,11 +15,51 @@
   packageLock,
   # Names of development packages that the build needs; all others are left out.
   isNeededToBuild,
+  # Names of development packages that the programs load. For npm they are development packages, because the published
+  # bundles contain them; here the programs start unbundled, so they become dependencies.
+  programPackages,
 }:
 let
   nameOf = path: lib.last (lib.splitString "node_modules/" path);
 
-  isWanted = path: entry: path == "" || !(entry.dev or false) || isNeededToBuild (nameOf path);
+  # The path of the package that one at `from` gets by a name: in the nearest folder outwards, as Node searches.
+  findPackage =
+    from: name:
+    let
+      path = if from == "" then "node_modules/${name}" else "${from}/node_modules/${name}";
+      folders = lib.splitString "/node_modules/" from;
+      outer = if builtins.length folders == 1 then "" else lib.concatStringsSep "/node_modules/" (lib.init folders);
+    in
+    if packageLock.packages ? ${path} then
+      path
+    else if from == "" then
+      null
+    else
+      findPackage outer name;
+
+  # What a package depends on, optional packages included. Optional peers are packages of development tools.
+  dependenciesOf =
+    path:
+    let
+      entry = packageLock.packages.${path};
+      isOptionalPeer = name: ((entry.peerDependenciesMeta or { }).${name} or { }).optional or false;
+      peers = lib.filterAttrs (name: _: !(isOptionalPeer name)) (entry.peerDependencies or { });
+    in
+    builtins.attrNames ((entry.dependencies or { }) // (entry.optionalDependencies or { }) // peers);
+
+  withKey = path: { key = path; };
+
+  programPaths = map (found: found.key) (
+    builtins.genericClosure {
+      startSet = map (name: withKey (findPackage "" name)) programPackages;
+      operator =
+        { key }: map withKey (builtins.filter (path: path != null) (map (findPackage key) (dependenciesOf key)));
+    }
+  );
+
+  isOfPrograms = path: builtins.elem path programPaths;
+
+  isWanted = path: entry: path == "" || !(entry.dev or false) || isNeededToBuild (nameOf path) || isOfPrograms path;
 
   fetch =
     path: entry:
@@ -56,17 +96,30 @@ let
     if path == "" then
       root
     else
-      entry // lib.optionalAttrs (tarballs ? ${path}) { resolved = "file:${tarballs.${path}}"; };
+      (if isOfPrograms path then removeAttrs entry [ "dev" ] else entry)
+      // lib.optionalAttrs (tarballs ? ${path}) { resolved = "file:${tarballs.${path}}"; };
 
   neededOf = lib.filterAttrs (name: _: isNeededToBuild name);
 
-  root = packageLock.packages."" // {
-    devDependencies = neededOf (packageLock.packages."".devDependencies or { });
-  };
+  # A manifest in which the packages of the programs are dependencies, and nothing is an optional peer.
+  withDependencies =
+    manifest:
+    let
+      development = manifest.devDependencies or { };
+    in
+    removeAttrs manifest [
+      "peerDependencies"
+      "peerDependenciesMeta"
+    ]
+    // {
+      dependencies =
+        (manifest.dependencies or { }) // lib.filterAttrs (name: _: builtins.elem name programPackages) development;
+      devDependencies = neededOf development;
+    };
 
-  project = packageJson // {
-    devDependencies = neededOf (packageJson.devDependencies or { });
-  };
+  root = withDependencies packageLock.packages."";
+
+  project = withDependencies packageJson;
 
   lock = packageLock // {
     packages = lib.mapAttrs withSource wanted;

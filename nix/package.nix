@@ -24,6 +24,33 @@ let
         "typescript"
         "undici-types"
       ];
+    # What src imports, and the peers of it.
+    programPackages = [
+      "@effect/cli"
+      "@effect/cluster"
+      "@effect/experimental"
+      "@effect/platform"
+      "@effect/platform-node"
+      "@effect/printer"
+      "@effect/printer-ansi"
+      "@effect/rpc"
+      "@effect/sql"
+      "@effect/sql-sqlite-node"
+      "@effect/typeclass"
+      "@effect/workflow"
+      "@noble/ciphers"
+      "@noble/curves"
+      "@noble/hashes"
+      "@scure/base"
+      "@scure/bip32"
+      "@scure/bip39"
+      "effect"
+      "nodemailer"
+      "re2js"
+      "secp256k1"
+      "smol-toml"
+      "smtp-server"
+    ];
   };
 in
 stdenv.mkDerivation {

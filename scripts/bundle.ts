@@ -1,30 +1,32 @@
-// Bundles the programs, one file each: loading a thousand modules is half of the work of a start. The library stays as it is
-// compiled. `npm run build` calls this after the compiler. Usage: bundle.js FOLDER, below the packages that they load.
+// Bundles the programs, one file each: loading a thousand modules is half of the work of a start. Bundles the library
+// too, so that a user installs only what has native code. `npm run build` calls this after the compiler.
+// Usage: bundle.js FOLDER [--programs], below the packages that the programs load. The library goes into the folders
+// `lib`, `promise` and `native` beside FOLDER, unless --programs is given.
 
-import { buildSync } from "esbuild"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { type BuildOptions, buildSync, type Metafile } from "esbuild"
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
+import { dirname, join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 
-const program = (name: string): URL => new URL(`../src/bin/${name}.js`, import.meta.url)
+const compiled = (name: string): string => fileURLToPath(new URL(`../src/${name}.js`, import.meta.url))
 
-/** The programs, and the worker threads that they start: a program looks for its threads in its own folder. */
-const ENTRIES = [
-  program("svcd"),
-  program("svcd-cli"),
-  program("svcd-wallet"),
-  program("svcd-mail"),
-  new URL("../src/chain/background/backgroundWorker.js", import.meta.url),
-  new URL("../src/chain/indexes/setWorker.js", import.meta.url),
-  new URL("../src/chain/write/verifyWorker.js", import.meta.url),
-  new URL("../src/light/linkWorker.js", import.meta.url)
+/** The worker threads: a program, and the library, looks for its threads in its own folder. */
+const THREADS = [
+  "chain/background/backgroundWorker",
+  "chain/indexes/setWorker",
+  "chain/write/verifyWorker",
+  "light/linkWorker"
 ]
+  .map(compiled)
+
+const PROGRAMS = ["bin/svcd", "bin/svcd-cli", "bin/svcd-wallet", "bin/svcd-mail"].map(compiled)
 
 /** Native code stays in its package. */
-const EXTERNAL = ["better-sqlite3", "secp256k1", "zeromq"]
+const NATIVE = ["better-sqlite3", "secp256k1", "zeromq"]
 
 /** Packages in CommonJS load Node's modules by this name. */
 const BANNER = `import { createRequire as createRequireOfBundle } from "node:module";
@@ -53,29 +55,88 @@ const licenceOf = (folder: string): string => {
   ].join("\n\n")
 }
 
-const bundlePrograms = (folder: string): void => {
+/** The packages, other than Node's own modules, that the files of a bundle load at run time. */
+const loadedBy = ({ outputs }: Metafile): ReadonlyArray<string> =>
+  Object.values(outputs).flatMap(({ imports }) => imports)
+    .filter(({ external, path }) => external === true && !isBuiltin(path))
+    .map(({ path }) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/"))
+
+const { dependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
+  readFileSync(join(ROOT, "package.json"), "utf8")
+)
+
+/** Bundles into a folder; returns the folders of the packages that are inside. */
+const bundle = (folder: string, options: BuildOptions): ReadonlyArray<string> => {
   const { metafile } = buildSync({
     absWorkingDir: ROOT,
     banner: { js: BANNER },
     bundle: true,
+    chunkNames: "[name]-[hash]",
     entryNames: "[name]",
-    entryPoints: ENTRIES.map((entry) => fileURLToPath(entry)),
-    external: EXTERNAL,
+    external: NATIVE,
     format: "esm",
     legalComments: "none",
     logLevel: "error",
-    metafile: true,
     outdir: resolve(folder),
     platform: "node",
     sourcemap: true,
     sourcesContent: false,
-    target: "node20"
+    target: "node20",
+    ...options,
+    metafile: true
   })
+  for (const name of loadedBy(metafile)) {
+    if (dependencies?.[name] === undefined && peerDependencies?.[name] === undefined) {
+      throw new Error(`${folder} loads ${name}, which is not among the dependencies of package.json`)
+    }
+  }
   const packages = new Set(Object.keys(metafile.inputs).map(packageOf).filter((name) => name !== undefined))
-  const rule = `\n\n${"-".repeat(80)}\n\n`
-  writeFileSync(join(folder, LICENCES), `${[...packages].sort().map(licenceOf).join(rule)}\n`)
+  writeLicences(folder, [...packages])
+  return [...packages]
 }
 
-const [folder] = process.argv.slice(2)
-if (folder === undefined) throw new Error("usage: bundle.js FOLDER")
-bundlePrograms(folder)
+const writeLicences = (folder: string, packages: ReadonlyArray<string>): void => {
+  const rule = `\n\n${"-".repeat(80)}\n\n`
+  writeFileSync(join(folder, LICENCES), `${packages.toSorted().map(licenceOf).join(rule)}\n`)
+}
+
+/**
+ * The library for programs with Effect, which share their `effect` with it, and the one for programs without, which has
+ * its own inside. What they import on use alone (a node, a wallet) is in files of its own.
+ */
+const bundleLibrary = (build: string): void => {
+  for (const name of ["lib", "promise", "native"]) rmSync(join(build, name), { force: true, recursive: true })
+  // What is imported at once runs in a browser too, where the module of the banner does not exist.
+  const library = { banner: {}, splitting: true }
+  bundle(join(build, "lib"), {
+    entryPoints: [compiled("index"), ...THREADS],
+    external: [...NATIVE, "effect"],
+    ...library
+  })
+  bundle(join(build, "promise"), { ...library, entryPoints: [compiled("promise"), ...THREADS] })
+}
+
+/**
+ * libsecp256k1 as its package has it built, for three platforms. Its package itself is large, and fails to install on any
+ * other platform without a compiler.
+ */
+const copyNativeCurve = (build: string): void => {
+  const folder = join(build, "native/secp256k1")
+  bundle(folder, {
+    banner: {},
+    entryPoints: { index: join(ROOT, "node_modules/secp256k1/bindings.js") },
+    external: [],
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    sourcemap: false
+  })
+  cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
+}
+
+const [folder, option] = process.argv.slice(2)
+if (folder === undefined) throw new Error("usage: bundle.js FOLDER [--programs]")
+bundle(folder, { entryPoints: [...PROGRAMS, ...THREADS] })
+if (option !== "--programs") {
+  bundleLibrary(dirname(resolve(folder)))
+  copyNativeCurve(dirname(resolve(folder)))
+}

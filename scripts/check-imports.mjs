@@ -63,7 +63,10 @@ const LIGHT = {
 
 const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))
 const src = join(root, "src")
-const { dependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+
+/** Packages that src may import. Those of `devDependencies` end inside the bundles: scripts/bundle.ts refuses any other way. */
+const packages = { ...devDependencies, ...dependencies }
 
 const importsOf = (file) => readModule(join(src, file)).imports.map((imported) => ({ file, ...imported }))
 
@@ -95,7 +98,7 @@ const faultOutside = ({ file, target }) => {
   if (/^(effect|@effect\/[^/]+)$/.test(target)) return "loads the whole package: import its modules one by one"
   const builtin = isBuiltin(target)
   const name = packageOf(target)
-  if (!builtin && dependencies[name] === undefined) return `${name} is not among the dependencies of package.json`
+  if (!builtin && packages[name] === undefined) return `${name} is not among the packages of package.json`
   if (!isPure(file) || isCorePackage(name) || NATIVE_DOORS.includes(file)) return undefined
   return "the core takes nothing from outside but @noble/* and @scure/base"
 }

@@ -232,7 +232,7 @@ const results: Results = {
     cores: availableParallelism(),
     cpu: cpus()[0]?.model ?? "unknown",
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    signatures: signatureBackend
+    signatures: signatureBackend()
   },
   import: await benchImport(),
   indexes: await benchIndexes(),

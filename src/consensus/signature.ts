@@ -9,11 +9,17 @@ import { nobleChecks, type SignatureChecks, type TweakedKey } from "./signatureN
  * compare the two. Nothing here throws: malformed input is invalid.
  */
 
-const nativeCurve = loadNativeCurve()
+/** Loaded by the first check: a client of a daemon checks nothing, and loads no native part. */
+let loaded: SignatureChecks | undefined
 
-const checks: SignatureChecks = nativeCurve === undefined ? nobleChecks : nativeChecks(nativeCurve)
+const loadChecks = (): SignatureChecks => {
+  const nativeCurve = loadNativeCurve()
+  return nativeCurve === undefined ? nobleChecks : nativeChecks(nativeCurve)
+}
 
-export const signatureBackend: "libsecp256k1" | "noble" = nativeCurve === undefined ? "noble" : "libsecp256k1"
+const checks = (): SignatureChecks => loaded ??= loadChecks()
+
+export const signatureBackend = (): "libsecp256k1" | "noble" => checks() === nobleChecks ? "noble" : "libsecp256k1"
 
 /** Whether the first byte and the length of a public key match, hybrid keys included. */
 const hasKeyForm = (pubkey: Bytes): boolean => {
@@ -38,11 +44,12 @@ export const verifyEcdsaBy = (by: SignatureChecks) => (signature: Bytes, hash: B
  * encoding that `parseDerLax` reads, and a high s. Strict rules are checked before. Source: upstream `pubkey.cpp`,
  * `CPubKey::Verify`.
  */
-export const verifyEcdsa = verifyEcdsaBy(checks)
+export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
+  verifyEcdsaBy(checks())(signature, hash, pubkey)
 
 /** Whether a 64-byte Schnorr signature over a 32-byte message is valid for the key with this 32-byte x (BIP 340). */
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
-  checks.schnorr(signature, message, pubkey)
+  checks().schnorr(signature, message, pubkey)
 
 /**
  * Whether a taproot output commits to a tree of scripts: 32 bytes of x for the output and the internal key, the
@@ -50,4 +57,4 @@ export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): 
  */
 export const checkTapTweak = (
   { internal, merkleRoot, odd, output }: Omit<TweakedKey, "tweak"> & { readonly merkleRoot: Bytes }
-): boolean => checks.tweak({ output, odd, internal, tweak: tapTweak({ internalKey: internal, merkleRoot }) })
+): boolean => checks().tweak({ output, odd, internal, tweak: tapTweak({ internalKey: internal, merkleRoot }) })

@@ -42,16 +42,23 @@ const requireHere = (id: string): unknown => {
 }
 
 /**
- * Loads the native build; `undefined` if there is none for this platform, or no Node. The main entry of the package
- * would fall back to a JavaScript implementation, which is slower than noble; this entry does not.
+ * Where the native build is: in the package `secp256k1` if that is installed, else beside the bundles of this package.
+ * The main entry of `secp256k1` would fall back to a JavaScript implementation, which is slower than noble; this one
+ * does not.
  */
+const PLACES = ["secp256k1/bindings.js", "../native/secp256k1/index.cjs"]
+
+/** Loads the native build; `undefined` if there is none for this platform, or no Node. */
 export const loadNativeCurve = (load: (id: string) => unknown = requireHere): NativeCurve | undefined => {
-  try {
-    const curve = load("secp256k1/bindings.js")
-    return isNativeCurve(curve) ? curve : undefined
-  } catch {
-    return undefined
+  for (const place of PLACES) {
+    try {
+      const curve = load(place)
+      if (isNativeCurve(curve)) return curve
+    } catch {
+      // The next place may have it.
+    }
   }
+  return undefined
 }
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

@@ -71,14 +71,21 @@ describe("loadNativeCurve", () => {
     assert.isUndefined(loadNativeCurve(() => undefined))
   })
 
-  it("loadNativeCurve loads only the native binding", () => {
+  it("loadNativeCurve loads only the native binding: of the package, else the one beside the bundles", () => {
     const asked: Array<string> = []
     loadNativeCurve((id) => asked.push(id))
-    assert.deepStrictEqual(asked, ["secp256k1/bindings.js"])
+    assert.deepStrictEqual(asked, ["secp256k1/bindings.js", "../native/secp256k1/index.cjs"])
+    asked.length = 0
+    const found = loadNativeCurve((id) => {
+      asked.push(id)
+      if (asked.length === 1) throw new Error("no package")
+      return curve
+    })
+    assert.strictEqual(found, curve)
   })
 
   it("the loaded module decides the implementation", () => {
-    assert.strictEqual(signatureBackend, curve === undefined ? "noble" : "libsecp256k1")
+    assert.strictEqual(signatureBackend(), curve === undefined ? "noble" : "libsecp256k1")
   })
 })
 

@@ -95,6 +95,9 @@ const manifest: unknown = JSON.parse(readFileSync(join(ROOT, "package.json"), "u
 const { bin, version } = Schema.decodeUnknownSync(Schema.Struct({ version: Schema.String, bin: Texts }))(manifest)
 const programs = Object.keys(bin).sort()
 
+/** An import of a package in a source file, other than one of types alone. */
+const IMPORT = /^import (?!type )[^"]*"((?!node:)[^.][^"]*)"/gm
+
 const hasNix = spawnSync("nix-instantiate", ["--version"]).status === 0
 
 describe.skipIf(!hasNix)("flake.nix, evaluated with Nix", () => {
@@ -138,6 +141,25 @@ describe.skipIf(!hasNix)("flake.nix, evaluated with Nix", () => {
       }
       assert.isUndefined(offline.packages["node_modules/vitest"])
       assert.isDefined(offline.packages["node_modules/typescript"]?.resolved)
+    }
+  })
+
+  it("keeps what the programs load, which starts unbundled there", () => {
+    const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts")
+    )
+    const imported = new Set(
+      files.flatMap((file) => [...readFileSync(join(ROOT, "src", file), "utf8").matchAll(IMPORT)])
+        .map(([, target = ""]) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/"))
+    )
+    assert.includeMembers([...imported], ["effect", "@effect/sql", "smtp-server"])
+    for (const [system, { lock, project }] of Object.entries(flake.packages)) {
+      assert.includeMembers(Object.keys(project.dependencies), [...imported], system)
+      for (const name of Object.keys(project.dependencies)) {
+        const { dev, resolved } = lock.packages[`node_modules/${name}`] ?? {}
+        assert.isUndefined(dev, name)
+        assert.isDefined(resolved, name)
+      }
     }
   })
 
@@ -233,11 +255,15 @@ describe.skipIf(!hasNix)("the NixOS module, evaluated with Nix", () => {
     const failures = (definitions: object) => serviceOf({ enable: true, ...definitions }).failures.join("\n")
     assert.match(failures({ rpc: { user: "alice" } }), /user and passwordFile go together/)
     assert.match(failures({ rpc: { passwordFile: "/run/p" } }), /user and passwordFile go together/)
-    assert.match(failures({ rpc: { address: ":8336" } }), /other machines can reach :8336/)
-    assert.match(failures({ rpc: { address: "192.0.2.7:8336" } }), /other machines can reach 192\.0\.2\.7:8336/)
-    assert.strictEqual(failures({ rpc: { address: ":8336" }, settings: { rpcallowinsecure: true } }), "")
+    for (const address of [":8336", "192.0.2.7:8336"]) {
+      assert.strictEqual(failures({ rpc: { address } }), "", "the cookie protects it")
+      const open = failures({ rpc: { address }, settings: { rpccookiefile: "" } })
+      assert.include(open, `other machines can reach ${address}`)
+    }
+    const insecure = { rpccookiefile: "", rpcallowinsecure: true }
+    assert.strictEqual(failures({ rpc: { address: ":8336" }, settings: insecure }), "")
     for (const address of ["127.0.0.2:1", "[::1]:8336", "localhost:8336"]) {
-      assert.strictEqual(failures({ rpc: { address } }), "", address)
+      assert.strictEqual(failures({ rpc: { address }, settings: { rpccookiefile: "" } }), "", address)
     }
     assert.match(failures({ settings: { rpcpassword: "secret" } }), /would be in the Nix store/)
     assert.match(failures({ settings: { datadir: "/srv" } }), /use services\.svcd\.dataDir/)

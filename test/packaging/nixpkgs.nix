@@ -60,6 +60,7 @@ let
       package = option (value: value.type or "" == "derivation");
       attrs = option builtins.isAttrs;
       enum = values: option (value: elem value values);
+      str = option builtins.isString;
       strMatching = pattern: option (value: builtins.isString value && builtins.match pattern value != null);
       nullOr = other: option (value: value == null || other.type value);
     };

@@ -75,7 +75,7 @@ const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, 
     `"effect": loads the whole package: import its modules one by one`
   ],
   ["chain/b.ts", `import "@effect/sql"`, 1, `"@effect/sql": loads the whole package: import its modules one by one`],
-  ["chain/c.ts", `import "typescript"`, 1, `"typescript": typescript is not among the dependencies of package.json`],
+  ["chain/c.ts", `import "typescript"`, 1, `"typescript": typescript is not among the packages of package.json`],
   ["chain/d.ts", `import "../../test/support/a.ts"`, 1, `"../../test/support/a.ts": leads out of src`]
 ]
 

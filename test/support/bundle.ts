@@ -17,7 +17,7 @@ export const bundled = (sharedDirectory: string): string => {
   const draft = mkdtempSync(`${bundle}-`)
   // Some tests run a node as another user.
   chmodSync(draft, 0o755)
-  execFileSync(process.execPath, [BUNDLER, draft])
+  execFileSync(process.execPath, [BUNDLER, draft, "--programs"])
   try {
     renameSync(draft, bundle)
   } catch (error) {

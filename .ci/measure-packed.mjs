@@ -1,0 +1,27 @@
+// How much an installation of svcd brings: fails above the goal. Usage: measure-packed.mjs FOLDER
+
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+/** More than this is not what users of a library accept. */
+const MOST_PACKAGES = 40
+const MOST_MEGABYTES = 60
+
+const folder = process.argv[2] ?? ""
+const { packages } = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8"))
+const count = Object.keys(packages).length
+
+/** What a compiler leaves behind where npm found no built part: not a part of the package. */
+const LEFTOVERS = /(^|\/)better-sqlite3\/build\/(?!Release\/better_sqlite3\.node$)/
+
+let bytes = 0
+for (const entry of readdirSync(join(folder, "node_modules"), { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath ?? entry.path, entry.name)
+  if (entry.isFile() && !LEFTOVERS.test(path)) bytes += statSync(path).size
+}
+
+const megabytes = bytes / 1e6
+console.log(
+  `svcd installs ${count} packages, ${megabytes.toFixed(1)} MB; the goal is ${MOST_PACKAGES} and ${MOST_MEGABYTES}`
+)
+process.exitCode = count <= MOST_PACKAGES && megabytes <= MOST_MEGABYTES ? 0 : 1

@@ -23,6 +23,7 @@ const ORDER = [
   "publish",
   "webhooks",
   "wallet",
+  "alerts",
   "network",
   "rpc",
   "http",

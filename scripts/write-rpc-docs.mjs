@@ -11,6 +11,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
+import * as ExpiringNames from "../build/src/alerts/ExpiringNames.js"
+import * as WatchList from "../build/src/alerts/WatchList.js"
 import * as NodeClock from "../build/src/base/NodeClock.js"
 import * as Scheduler from "../build/src/base/Scheduler.js"
 import * as Chain from "../build/src/chain/Chain.js"
@@ -389,10 +391,13 @@ const stores = () => {
     Layer.provideMerge(LightPart.layerWhole),
     Layer.provideMerge(Layer.merge(waiting, names))
   )
+  const expiring = ExpiringNames.layer.pipe(
+    Layer.provideMerge(WatchList.layerMemory),
+    Layer.provideMerge(Layer.merge(answers, noWallet))
+  )
   return Layer.mergeAll(
-    answers,
+    expiring,
     absent,
-    noWallet,
     Scheduler.layer,
     DataHealth.layer,
     NodeClock.layer(),

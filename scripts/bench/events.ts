@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { ExpiringNames } from "../../src/alerts/ExpiringNames.ts"
 import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import { Health } from "../../src/http/health.ts"
@@ -65,6 +66,14 @@ const OPTIONS = {
   nameHashIndex: false
 } as const
 
+/** No event concerns a wallet or a watch list. */
+const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
+  list: () => Effect.dieMessage("no caller lists names"),
+  isMine: () => false,
+  isWatched: () => false,
+  isRenewed: () => false
+})
+
 /** The listener of a node with `/events` alone; returns its port. */
 const serve = (chain: BenchChain) =>
   Effect.gen(function*() {
@@ -85,7 +94,8 @@ const serve = (chain: BenchChain) =>
     const events = yield* chain.events
     const page = yield* eventsPage.pipe(
       Effect.provideService(NameEvents, events),
-      Effect.provideService(NodeOptions, OPTIONS)
+      Effect.provideService(NodeOptions, OPTIONS),
+      Effect.provide(NOTHING_WATCHED)
     )
     yield* Context.get(context, Pages.Pages).install([page])
     return Context.get(context, RpcServer.RpcServer).address.port

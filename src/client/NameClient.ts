@@ -199,6 +199,13 @@ export interface ChangeFilter {
   readonly namespace?: string | ReadonlyArray<string> | undefined
   /** Addresses of owners, before or after the change. */
   readonly owner?: string | ReadonlyArray<string> | undefined
+  /**
+   * Whether to have only changes of names that the node watches (`name_watch`), and of names that its wallets own before or
+   * after the change; with both, of those and these. The list and the wallets of the moment count, also for past changes.
+   * A light client has neither.
+   */
+  readonly watched?: boolean | undefined
+  readonly mine?: boolean | undefined
 }
 
 /** A change of a name, in a block. */

@@ -20,6 +20,9 @@ export interface WantedChanges {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
+  /** Whether only changes of names of the node's wallets are wanted, or of watched names. */
+  readonly mine: boolean
+  readonly watched: boolean
   /** The same filter in a query of `GET /events`. */
   readonly query: URLSearchParams
 }
@@ -40,6 +43,17 @@ const cursorOf = (from: string | undefined): Read<string | undefined> =>
   from === undefined || (typeof from === "string" && from !== "" && from.length <= MAX_CURSOR)
     ? Either.right(from === "now" ? undefined : from)
     : invalid("from", "has to be the cursor of a change")
+
+const switchOf = (field: Field, given: boolean | undefined): Read<boolean> =>
+  given === undefined || typeof given === "boolean"
+    ? Either.right(given ?? false)
+    : invalid(field, "has to be a boolean")
+
+/** Fails for changes of own or watched names, where a node has neither wallets nor a list. */
+export const withoutSubjects = <W extends Pick<WantedChanges, "mine" | "watched">>(
+  wanted: W,
+  why: string
+): Read<W> => wanted.mine ? invalid("mine", why) : wanted.watched ? invalid("watched", why) : Either.right(wanted)
 
 export const wantedChanges = (given: ChangeFilter, network: Network): Read<WantedChanges> =>
   Either.gen(function*() {
@@ -62,6 +76,10 @@ export const wantedChanges = (given: ChangeFilter, network: Network): Read<Wante
     for (const name of names) query.append("name", toHex(name))
     for (const prefix of prefixes) query.append("prefix", toHex(prefix))
     for (const address of owner) query.append("owner", address)
+    const mine = yield* switchOf("mine", given.mine)
+    const watched = yield* switchOf("watched", given.watched)
+    if (mine) query.append("mine", "1")
+    if (watched) query.append("watched", "1")
     if (types.length > 0) query.append("types", types.join(","))
     return {
       from,
@@ -71,6 +89,8 @@ export const wantedChanges = (given: ChangeFilter, network: Network): Read<Wante
         owners: some(owners),
         kinds: some(types.filter(isEventKind))
       },
+      mine,
+      watched,
       query
     }
   })

@@ -10,7 +10,7 @@ import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import { networks } from "../protocol/networks.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { wantedChanges } from "./changeFilter.ts"
+import { wantedChanges, withoutSubjects } from "./changeFilter.ts"
 import type { DecodedConfig } from "./config.ts"
 import * as DaemonBlocks from "./daemonBlocks.ts"
 import * as DaemonEvents from "./daemonEvents.ts"
@@ -83,6 +83,8 @@ const checkNetwork = (
 export type DaemonClientConfig = Pick<DecodedConfig, "daemon" | "network" | "requireProof">
 
 /** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
+const NO_SUBJECTS = "the daemon has no events: it is not svcd, or it is older than they are"
+
 export const make = (
   { daemon, network: wanted, requireProof }: DaemonClientConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
@@ -233,7 +235,8 @@ export const make = (
     const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
       Stream.unwrap(Effect.map(wantedChanges(filter, params.network), (wanted) =>
         Stream.catchTag(ofEvents(wanted), "NoEvents", ({ from }) =>
-          ofBlocks({ ...wanted, from }))))
+          Stream.unwrap(Effect.map(withoutSubjects(wanted, NO_SUBJECTS), () =>
+            ofBlocks({ ...wanted, from }))))))
     const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
 
     yield* endWithScope(lifespan)

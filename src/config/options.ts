@@ -1,6 +1,7 @@
 import { NAME_ENCODINGS } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { ACCESS_OPTIONS } from "./accessOptions.ts"
+import { ALERT_OPTIONS } from "./alertOptions.ts"
 import * as ChainKind from "./chainKinds.ts"
 import * as Kind from "./kinds.ts"
 import { LIGHT_OPTIONS } from "./lightOptions.ts"
@@ -313,6 +314,7 @@ export const OPTIONS = {
     { default: "1" }
   ),
   ...WALLET_OPTIONS,
+  ...ALERT_OPTIONS,
 
   loglevel: singleOption(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "lowest level to log", {
     default: "info",

@@ -10,7 +10,9 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { NameEncoding } from "../protocol/nameText.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import type { CallerNet, PermissionSettings } from "./accessKinds.ts"
+import { type AlertSettings, alertSettingsOf } from "./alertSettings.ts"
 import { readArgv } from "./argv.ts"
+import { withBlocksOnly } from "./blocksOnly.ts"
 import type { AnchorChoice, AssumeValid } from "./chainKinds.ts"
 import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
@@ -135,6 +137,7 @@ export interface Settings extends PeerSettings {
   readonly limitNameChains: number
   /** Addresses, fees and coins of wallets, with the names and units of the options. */
   readonly wallet: WalletValues
+  readonly alerts: AlertSettings
   readonly logLevel: LogLevelName
   readonly logFormat: LogFormat
   /** Subsystems whose debug entries are logged at any `logLevel`. */
@@ -265,25 +268,11 @@ const listenOf = ({ listen, maxpeers, whitebind }: Values, { source }: Gathered)
   return maxpeers === 0 || replaced ? undefined : listen
 }
 
-/** Megabytes of the mempool of a node that takes no transactions from peers, by default. */
-const BLOCKS_ONLY_MEMPOOL = 5
-
-/**
- * With -blocksonly, other options have other defaults (upstream `init.cpp`, `InitParameterInteraction`;
- * `wallet/init.cpp`).
- */
-const withBlocksOnly = (values: Values, { source }: Gathered): Values => {
-  if (!values.blocksonly) return values
-  const isDefault = (name: keyof Values): boolean => source.get(name)?.from === "default"
-  return {
-    ...values,
-    ...(isDefault("whitelistrelay") ? { whitelistrelay: false } : {}),
-    ...(isDefault("maxmempool") ? { maxmempool: BLOCKS_ONLY_MEMPOOL } : {}),
-    ...(isDefault("walletbroadcast") ? { walletbroadcast: false } : {})
-  }
-}
-
-const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): Settings => {
+const toSettings = (
+  { alerts, values }: { readonly values: Values; readonly alerts: AlertSettings },
+  gathered: Gathered,
+  input: SettingsInput
+): Settings => {
   return {
     network: values.network,
     dataDir: dataDirOf(gathered, input),
@@ -363,6 +352,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     noWallet: values.nowallet,
     limitNameChains: values.limitnamechains,
     wallet: Struct.pick(values, ...optionNamesOf(WALLET_OPTIONS)),
+    alerts,
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,
@@ -384,7 +374,12 @@ const MAX_DEFAULT_THREADS = 15
 /** Validates the collected options, the same way for all sources. */
 export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
   decodeValues(gathered.source).pipe(
-    Either.map((values) => toSettings(withBlocksOnly(values, gathered), gathered, input)),
+    Either.flatMap((values) =>
+      Either.map(
+        alertSettingsOf(values),
+        (alerts) => toSettings({ values: withBlocksOnly(values, gathered.source), alerts }, gathered, input)
+      )
+    ),
     Either.filterOrLeft(
       ({ blockFilterIndex, peerBlockFilters }) => blockFilterIndex || !peerBlockFilters,
       () => new UsageError({ problems: ["Cannot set -peerblockfilters without -blockfilterindex."] })

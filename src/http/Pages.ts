@@ -37,6 +37,8 @@ export interface PageHandler {
   readonly serves: (request: PageRequest) => boolean
   /** Whether callers need credentials, if any are configured. */
   readonly authenticated: boolean
+  /** Methods that a user with rights needs for this request, besides those of every document. */
+  readonly needs?: (request: PageRequest) => ReadonlyArray<string>
   /** Cannot fail: a failure is a document too. */
   readonly answer: (request: PageRequest) => Effect.Effect<PageAnswer>
 }

@@ -110,7 +110,9 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
     const request = pageRequest(target, headers)
     const page = listener.pages.find((each) => each.serves(request))
     if (page !== undefined) {
-      const barrier = page.authenticated ? privatePage(head, session, listener) : publicPage(session, listener)
+      const barrier = page.authenticated
+        ? privatePage(head, session, { ...listener, needed: page.needs?.(request) ?? [] })
+        : publicPage(session, listener)
       return barrier ?? { _tag: "Page", page, request }
     }
   }
@@ -132,15 +134,19 @@ const refuse = (refusal: HttpRefusal): Barrier => ({ _tag: "Refuse", refusal })
 const publicPage = (session: GateSession, { busy }: GateListener): Barrier | undefined =>
   busy ? refuse(BUSY) : tooEarly(session)
 
-const privatePage = (head: RequestHead, session: GateSession, listener: GateListener): Barrier | undefined => {
+const privatePage = (
+  head: RequestHead,
+  session: GateSession,
+  listener: GateListener & { readonly needed: ReadonlyArray<string> }
+): Barrier | undefined => {
   if (listener.busy) return refuse(BUSY)
   if (isForeignHost(head.headers.host, listener)) return refuse(FOREIGN_HOST)
-  return unknownCaller(head, session, listener) ?? notPermitted(session) ?? tooEarly(session)
+  return unknownCaller(head, session, listener) ?? notPermitted(session, listener.needed) ?? tooEarly(session)
 }
 
 /** A document shows what some methods answer. */
-const notPermitted = ({ permitted }: GateSession): Barrier | undefined =>
-  maySeePages(permitted) ? undefined : refuse(NOT_PERMITTED)
+const notPermitted = ({ permitted }: GateSession, needed: ReadonlyArray<string>): Barrier | undefined =>
+  maySeePages(permitted, needed) ? undefined : refuse(NOT_PERMITTED)
 
 /** Credentials that admitted the connection are not checked again. */
 const unknownCaller = (

@@ -28,6 +28,6 @@ export const permissions = ({ byDefault, rights, whitelists }: PermissionSetting
 /** What the documents of the listener that need credentials show. */
 const SHOWN = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
 
-/** Whether a user may see the documents that need credentials. */
-export const maySeePages = (permitted: Permitted): boolean =>
-  permitted === undefined || SHOWN.every((method) => permitted.has(method))
+/** Whether a user may see the documents that need credentials, and the one that needs further methods. */
+export const maySeePages = (permitted: Permitted, needed: ReadonlyArray<string> = []): boolean =>
+  permitted === undefined || [...SHOWN, ...needed].every((method) => permitted.has(method))

@@ -1,4 +1,5 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
+import { namesExpiring } from "./alertMetrics.ts"
 import { facts } from "./categories.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
@@ -366,6 +367,7 @@ export const METRICS: Table = [
   blockConnectDuration,
   nameDbNames,
   nameOperations,
+  namesExpiring,
   lightActive,
   lightHeight,
   lightBlocks,

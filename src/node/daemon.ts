@@ -41,6 +41,7 @@ import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import type { WebhookMisconfigured } from "../webhooks/errors.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
+import { alertsOfNode } from "./alerts.ts"
 import { checkGivenFiles } from "./givenFiles.ts"
 import * as Logging from "./logging.ts"
 import * as Memory from "./memory.ts"
@@ -224,13 +225,15 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
       }
     })
     const documents = yield* NodePages.pagesOfNode(settings)
+    const alerts = yield* alertsOfNode(settings)
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
       Effect.zipRight(lifecycle.running),
       Effect.zipRight(webhooks.start),
       Effect.zipRight(
         notifyOfNode(settings.notify, { events: chain.events, syncing: status.syncing, warnings: warnings.raised })
-      )
+      ),
+      Effect.zipRight(alerts)
     )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)

@@ -2,6 +2,7 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
+import { concerning, ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { Chain } from "../chain/Chain.ts"
 import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges } from "../client/changeFilter.ts"
@@ -52,6 +53,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
   Effect.gen(function*() {
     const { params } = yield* Chain
     const events = yield* NameEvents
+    const subjects = yield* ExpiringNames
     const names = yield* NameDb
 
     const { answer, freshness: sameFreshness, textOf, tooWeak } = makeAnswering({ params, report })
@@ -160,9 +162,10 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
       }))
 
     /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */
-    const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
+    const changes = (given: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
       Stream.unwrap(Effect.gen(function*() {
-        const wanted = yield* wantedChanges(filter, params.network)
+        const wanted = yield* wantedChanges(given, params.network)
+        const filter = concerning(wanted.filter, wanted, subjects)
         const begin = wanted.from === undefined ? yield* events.now : yield* events.cursor(wanted.from)
         return events.follow(begin, { notices: wantsNotices(wanted.filter) }).pipe(
           Stream.mapConcatEffect((page) =>
@@ -173,7 +176,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
                 proof: "full"
               })
               return page.events.flatMap((event) => {
-                const told = filtered(wanted.filter, event)
+                const told = filtered(filter, event)
                 return told === undefined || told.type === "block" ? [] : changesOf({ params, asOf }, told)
               })
             })

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
 import { makeAnswering } from "../client/answering.ts"
-import { wantedChanges } from "../client/changeFilter.ts"
+import { wantedChanges, withoutSubjects } from "../client/changeFilter.ts"
 import {
   type ChangesFailure,
   InternalError,
@@ -127,10 +127,17 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
 
   const inBlocks = LightChanges.make(light)
   const changes = (filter: ChangeFilter = {}): Stream.Stream<NameChange, ChangesFailure> =>
-    Stream.unwrap(Effect.map(wantedChanges(filter, params.network), inBlocks))
+    Stream.unwrap(
+      wantedChanges(filter, params.network).pipe(
+        Either.flatMap((wanted) => withoutSubjects(wanted, NO_SUBJECTS)),
+        Effect.map(inBlocks)
+      )
+    )
 
   return { resolveName, listNames, findNames, changes }
 }
+
+const NO_SUBJECTS = "a light client has neither a wallet nor a watch list"
 
 /** Wallet operations need coins, and so the whole chain. */
 const NEEDS_FULL = "a light client has no wallet: open the directory with sync: \"full\""

@@ -4,6 +4,8 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as ExpiringNames from "../alerts/ExpiringNames.ts"
+import * as WatchList from "../alerts/WatchList.ts"
 import { standardTerminal } from "../base/progressBar.ts"
 import * as Scheduler from "../base/Scheduler.ts"
 import { spannedLayer, withoutSpan } from "../base/spans.ts"
@@ -209,7 +211,14 @@ const stores = (settings: Settings, tell: Tell) =>
       rules: rulesOf(settings.wallet),
       pageSize: settings.pageSize
     }).pipe(Layer.annotateLogs("subsystem", "wallet"))
-    return wallets.pipe(Layer.provideMerge(stored))
+    const watched = WatchList.layer({
+      filename: directory.file("watched.json"),
+      configured: settings.alerts.watch
+    }).pipe(Layer.annotateLogs("subsystem", "names"))
+    return ExpiringNames.layer.pipe(
+      Layer.provideMerge(Layer.merge(wallets, watched)),
+      Layer.provideMerge(stored)
+    )
   }))
 
 /** The network, over the stores. */

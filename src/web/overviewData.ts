@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
@@ -51,8 +52,24 @@ export interface Overview {
   readonly peers: ReadonlyArray<PeerInfo>
   readonly inbound: number
   readonly outbound: number
+  /** Names of the loaded wallets and watched names that expire within four weeks; `undefined` without any. */
+  readonly expiring: ExpiringSoon | undefined
   readonly traffic: { readonly sent: number; readonly received: number }
 }
+
+export interface ExpiringSoon {
+  readonly count: number
+  /** Whether there are more. */
+  readonly more: boolean
+  /** Blocks until the first of them expires. */
+  readonly left: number
+  /** Its estimated time, seconds since 1970. */
+  readonly time: number
+}
+
+/** Blocks before an expiry from which on the page says so: four weeks. */
+const SOON = 4_032
+const MOST_COUNTED = 1_000
 
 /** Blocks, operations and peers in the lists. */
 const BLOCKS = 10
@@ -103,7 +120,7 @@ const byStanding = (a: PeerInfo, b: PeerInfo): number =>
 export const makeOverview: Effect.Effect<
   Effect.Effect<Overview, StorageFailure>,
   never,
-  Chain | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
+  Chain | ExpiringNames | NameDb | PeerManager | Mempool | SyncReporter | SyncStatus
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
@@ -111,7 +128,22 @@ export const makeOverview: Effect.Effect<
   const pool = yield* Mempool
   const status = yield* SyncStatus
   const reporter = yield* SyncReporter
+  const expiring = yield* ExpiringNames
   const { params } = chain
+
+  const expiringSoon = (now: number): Effect.Effect<ExpiringSoon | undefined, StorageFailure> =>
+    expiring.list({ blocks: SOON, whose: { of: "subjects", mine: true, watched: true }, limit: MOST_COUNTED }).pipe(
+      Effect.map(({ names: [first, ...others], next }) =>
+        first && {
+          count: others.length + 1,
+          more: next !== undefined,
+          left: first.left,
+          time: now + first.left * params.targetSpacing
+        }
+      ),
+      Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
+    )
+
   const summaries = new BlockSummaries(chain)
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
 
@@ -158,6 +190,7 @@ export const makeOverview: Effect.Effect<
       blocks,
       changes: searched,
       pending: pendingIn(pool),
+      expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon(now),
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,
       outbound,

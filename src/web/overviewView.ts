@@ -22,6 +22,20 @@ ${
   }
 </section>`
 
+/** How many names, and not which: the page may have more readers than the wallet has owners. */
+const expiringLine = ({ expiring, now }: Overview): Html => {
+  // Without names it is there too: the script replaces a section, and does not add one.
+  if (expiring === undefined) return html`<section id="expiring" hidden></section>`
+  const { left, more, time } = expiring
+  const names = more ? `More than ${counted(expiring.count, "name")}` : counted(expiring.count, "name")
+  const verb = expiring.count === 1 && !more ? "expires" : "expire"
+  return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
+<p><b>${names}</b> of the wallets or the watch list ${verb} within four weeks, the first in ${
+    counted(left, "block")
+  } (${ago(time, { now })}). <code>svcd-cli expiring</code> lists them.</p>
+</section>`
+}
+
 const namesFact = ({ names, report: { proof, window } }: Overview): Html => {
   if (window !== undefined) return fact("Names", count(window.names), `in the last blocks, proof: ${proof}`)
   return names === undefined
@@ -133,6 +147,6 @@ ${
 }
 
 export const overviewView = (overview: Overview): Html =>
-  html`${status(overview)}${facts(overview)}<div class="columns">${blocks(overview)}${changes(overview)}</div>${
-    peers(overview)
-  }`
+  html`${status(overview)}${expiringLine(overview)}${facts(overview)}<div class="columns">${blocks(overview)}${
+    changes(overview)
+  }</div>${peers(overview)}`

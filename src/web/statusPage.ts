@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { ExpiringNames } from "../alerts/ExpiringNames.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { Indexes } from "../chain/indexes/Indexes.ts"
@@ -57,6 +58,7 @@ export interface StatusPageOptions {
 type Services =
   | Chain
   | ChainCoins
+  | ExpiringNames
   | FeeEstimator
   | Indexes
   | Mempool

@@ -81,6 +81,7 @@ describe("decodeSettings", () => {
       },
       persistMempool: true,
       loadBlocks: [],
+      alerts: { watch: [] },
       loadSnapshot: undefined,
       snapshotHash: undefined,
       assumeValid: "default",

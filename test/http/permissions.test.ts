@@ -43,6 +43,10 @@ describe("permissions", () => {
     assert.isTrue(maySeePages(undefined))
     assert.isTrue(maySeePages(permissions({ ...NONE, rights: [{ user: "a", words: ["read"] }] })("a")))
     assert.isFalse(maySeePages(permissions({ ...NONE, whitelists: LIST })("alice")))
+    const both = permissions({ ...NONE, rights: [{ user: "a", words: ["read", "names"] }] })("a")
+    assert.isTrue(maySeePages(both, ["name_expiring"]))
+    const reader = permissions({ ...NONE, rights: [{ user: "a", words: ["read"] }] })("a")
+    assert.isFalse(maySeePages(reader, ["name_expiring"]))
     const shown = ["getblockchaininfo", "getmempoolinfo", "getpeerinfo", "name_find", "name_show"]
     const may = (words: ReadonlyArray<string>) =>
       maySeePages(permissions({ ...NONE, whitelists: [{ user: "a", words }] })("a"))

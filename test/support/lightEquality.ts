@@ -1,4 +1,5 @@
 import { Context, Effect, Either, Layer, type Scope } from "effect"
+import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
 import { ChainControl } from "../../src/chain/ChainControl.ts"
 import { ChainSink } from "../../src/chain/ChainSink.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
@@ -53,6 +54,7 @@ const wholeNode = (directory: string, params: ConsensusParams): Effect.Effect<Fe
   Effect.gen(function*() {
     const context = yield* Layer.build(
       Layer.provideMerge(NameEvents.layer, wholeAnswers).pipe(
+        (layers) => Layer.provideMerge(ExpiringNames.layerNothing, layers),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
         Layer.provideMerge(NameDb.layerTemporary),
         Layer.provideMerge(chainLayer(directory, params))

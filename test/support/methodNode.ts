@@ -1,6 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
 import { join } from "node:path"
+import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
+import * as WatchList from "../../src/alerts/WatchList.ts"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
 import * as Indexes from "../../src/chain/indexes/Indexes.ts"
@@ -69,6 +71,8 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly txIndex: typeof TxIndex.TxIndex.Service
     readonly indexes: typeof Indexes.Indexes.Service
     readonly status: typeof SyncStatus.SyncStatus.Service
+    readonly expiring: typeof ExpiringNames.ExpiringNames.Service
+    readonly watch: typeof WatchList.WatchList.Service
     readonly lifecycle: typeof Lifecycle.Lifecycle.Service
     readonly methods: MethodTable
     /** Makes a table of methods on the same chain, with other options of the operator. */
@@ -255,6 +259,7 @@ const make = (options: MethodNodeOptions) =>
       }).pipe(Layer.provide(NameEvents.layer)),
       clockNobodyKeeps
     ).pipe(
+      (layers) => Layer.provideMerge(ExpiringNames.layer, Layer.merge(layers, WatchList.layerMemory)),
       Layer.provideMerge(SyncReporter.layer),
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(options.light ?? LightPart.layerWhole),
@@ -298,6 +303,8 @@ const make = (options: MethodNodeOptions) =>
       txIndex: Context.get(context, TxIndex.TxIndex),
       indexes: Context.get(context, Indexes.Indexes),
       status,
+      expiring: Context.get(context, ExpiringNames.ExpiringNames),
+      watch: Context.get(context, WatchList.WatchList),
       lifecycle: Context.get(context, Lifecycle.Lifecycle),
       methods,
       ...callsOf(methods),

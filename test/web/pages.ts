@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Runtime } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { ExpiringNames } from "../../src/alerts/ExpiringNames.ts"
 import { Indexes } from "../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../src/chain/TxIndex.ts"
@@ -83,10 +84,11 @@ export const pagesOf = (
   { chain: givenChain, manager = peerManager(), names: given, overviewMs = 0 }: PageNode = {}
 ) =>
   Effect.gen(function*() {
-    const { chain, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
+    const { chain, expiring, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
     return yield* makeStatusPage({ overviewMs }).pipe(
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
+      Effect.provideService(ExpiringNames, expiring),
       Effect.provide(servicesOf(givenChain ?? chain)),
       Effect.provideService(Mempool, pool),
       Effect.provideService(FeeEstimator, fees),

@@ -77,6 +77,21 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.lengthOf(page.body.match(/<th scope="row"><a href="\.\/block\/(?:5\d\d|600)">/g) ?? [], 10)
     }))
 
+  it.effect("the overview says how many watched names expire soon, and not which", () =>
+    Effect.gen(function*() {
+      const { expiring, watch } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      assert.include((yield* get(handler, "/")).body, "<section id=\"expiring\" hidden>")
+      const { names } = yield* expiring.list({ blocks: 30, whose: { of: "all" }, limit: 2 })
+      const pair = names.map(({ record }) => record.name)
+      assert.lengthOf(pair, 2)
+      yield* watch.add(pair)
+      const page = yield* get(handler, "/")
+      assertHarmless(page)
+      assert.match(page.body, /<b>2 names<\/b> of the wallets or the watch list expire within four weeks, the first in/)
+      yield* watch.remove(pair)
+    }))
+
   it.effect("the overview shows 30 peers and says how many more there are", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf(Array.from({ length: 125 }, (_, id) => peer(id)))

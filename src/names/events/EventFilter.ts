@@ -1,4 +1,4 @@
-import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type Bytes, EMPTY, equal } from "../../protocol/bytes.ts"
 import type { NameEntry } from "../NameEntry.ts"
 import {
   EVENT_KINDS,
@@ -16,6 +16,8 @@ export interface EventFilter {
   readonly prefixes?: ReadonlyArray<Bytes> | undefined
   /** Owners' scripts, before or after the event. */
   readonly owners?: ReadonlyArray<Bytes> | undefined
+  /** Whether a name with an owner's script concerns the reader. */
+  readonly concerns?: ((subject: { readonly name: Bytes; readonly owner: Bytes }) => boolean) | undefined
   /**
    * All but `expiring` and `block` by default. `undone` always belongs to it: without it a reader would keep what is not
    * true.
@@ -34,8 +36,8 @@ export const wantsBlocks = ({ kinds }: EventFilter): boolean => kinds?.includes(
 export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
 
 /** Whether the reader wants all events but those of names that are about to expire, and of blocks. */
-export const wantsAll = ({ kinds, names, owners, prefixes }: EventFilter): boolean =>
-  kinds === undefined && names === undefined && owners === undefined && prefixes === undefined
+export const wantsAll = ({ concerns, kinds, names, owners, prefixes }: EventFilter): boolean =>
+  kinds === undefined && names === undefined && owners === undefined && prefixes === undefined && concerns === undefined
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)
@@ -48,8 +50,29 @@ const fitsOwner = ({ owners }: EventFilter, records: ReadonlyArray<Pick<NameEntr
   owners === undefined ||
   records.some((record) => record !== undefined && owners.some((owner) => equal(owner, record.address)))
 
+/** Whether the name concerns the reader with one of its owners. A record that is gone had no owner that is known. */
+const fitsConcern = (
+  { concerns }: EventFilter,
+  { name, records }: {
+    readonly name: Bytes
+    readonly records: ReadonlyArray<Pick<NameEntry, "address"> | undefined>
+  }
+): boolean => {
+  if (concerns === undefined) return true
+  const owners = records.flatMap((record) => record === undefined ? [] : [record.address])
+  return (owners.length === 0 ? [EMPTY] : owners).some((owner) => concerns({ name, owner }))
+}
+
+const fits = (
+  filter: EventFilter,
+  { name, records }: {
+    readonly name: Bytes
+    readonly records: ReadonlyArray<Pick<NameEntry, "address"> | undefined>
+  }
+): boolean => fitsName(filter, name) && fitsOwner(filter, records) && fitsConcern(filter, { name, records })
+
 const fitsUndone = (filter: EventFilter, { name, owners, record }: UndoneName): boolean =>
-  fitsName(filter, name) && fitsOwner(filter, [record, ...owners.map((address) => ({ address }))])
+  fits(filter, { name, records: [record, ...owners.map((address) => ({ address }))] })
 
 /** The event as the reader wants it; `undefined` if the reader does not. */
 export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | undefined => {
@@ -62,5 +85,5 @@ export const filtered = (filter: EventFilter, event: NameEvent): NameEvent | und
   if (event.type === "block") return wantsBlocks(filter) ? event : undefined
   if (kinds === undefined ? event.type === "expiring" : !kinds.includes(event.type)) return undefined
   const before = event.type === "expired" || event.type === "expiring" ? undefined : event.before
-  return fitsName(filter, event.record.name) && fitsOwner(filter, [event.record, before]) ? event : undefined
+  return fits(filter, { name: event.record.name, records: [event.record, before] }) ? event : undefined
 }

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { type BadArgument, byName, byPosition } from "../../rpc/method/conversions.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
+import type { ExpiringOptions } from "./expiring.ts"
 import { explain } from "./failures.ts"
 import type { FindOptions } from "./find.ts"
 import {
@@ -37,8 +38,11 @@ export type { CliInput, CliOutcome }
 /** Default time for one call, in seconds. */
 const CALL_SECONDS = 900
 
-/** Names that `find` lists by default. */
+/** Names that `find` and `expiring` list by default. */
 const FOUND_NAMES = 100
+
+/** Blocks before the expiry from which on `expiring` lists names by default: four weeks. */
+const EXPIRING_BLOCKS = 4_032
 
 /** Runs the program. Every failure is an outcome. */
 export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
@@ -127,6 +131,7 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     const wait = countOf({ name: "rpcwaittimeout", text: line.text("rpcwaittimeout"), fallback: 0 }, problems)
     const expiring = countOf({ name: "expiring", text: line.text("expiring"), fallback: 0 }, problems)
     const limit = countOf({ name: "limit", text: line.text("limit"), fallback: FOUND_NAMES }, problems)
+    const blocks = countOf({ name: "blocks", text: line.text("blocks"), fallback: EXPIRING_BLOCKS }, problems)
     if (problems.length > 0) return usageOutcome(problems)
 
     const { connection } = decoded.right
@@ -159,6 +164,14 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
           limit,
           json: line.wants("json")
         })
+      case "expiring":
+        return yield* tellExpiring({ daemon, connection, input }, {
+          all: line.wants("all"),
+          owner: line.text("owner"),
+          blocks,
+          limit,
+          json: line.wants("json")
+        })
       case "watch":
         return yield* watchNames({ daemon, connection, input }, {
           prefix: line.words[0],
@@ -182,12 +195,16 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
     Effect.scoped
   )
 
-const contradictions = ({ given }: CliCommandLine): ReadonlyArray<string> =>
-  given.has("rpccookiefile")
+const contradictions = ({ command, given }: CliCommandLine): ReadonlyArray<string> => [
+  ...(command === "expiring" && given.has("all") && given.has("owner")
+    ? ["-all: stands against -owner; give one"]
+    : []),
+  ...(given.has("rpccookiefile")
     ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
       `-rpccookiefile: stands in place of -${name}; give one of the two`
     )
-    : []
+    : [])
+]
 
 /** Surplus parameters of a command. */
 const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
@@ -302,6 +319,22 @@ const tellFound = (
     Effect.catchAll((error) =>
       error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
         ? Effect.succeed(failure(1, `error: the daemon cannot search; "${NAME} name_scan" lists names`))
+        : explain(error, { connection, daemon })
+    )
+  )
+
+const tellExpiring = (
+  { connection, daemon, input }: Surroundings,
+  options: ExpiringOptions
+): Effect.Effect<CliOutcome> =>
+  Effect.promise(() => import("./expiring.ts")).pipe(
+    Effect.flatMap(({ expiringCommand }) => expiringCommand(daemon, input.screen, options)),
+    Effect.map(success),
+    Effect.catchAll((error) =>
+      error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
+        ? Effect.succeed(
+          failure(1, `error: the daemon has no such list; "${NAME} names" shows the names of the wallet`)
+        )
         : explain(error, { connection, daemon })
     )
   )

@@ -73,6 +73,17 @@ export const CLI_COMMANDS = {
       help: OPTIONS.help
     }
   },
+  expiring: {
+    description: "list names that expire soon: those of the wallets and the watched ones, or others",
+    options: {
+      json: switchOption("print JSON"),
+      all: switchOption("names of all owners"),
+      owner: textOption({ placeholder: "ADDRESS", description: "the owner of the names" }),
+      blocks: textOption({ placeholder: "NUMBER", description: "show names that expire within so many blocks" }),
+      limit: textOption({ placeholder: "NUMBER", description: "show so many names" }),
+      help: OPTIONS.help
+    }
+  },
   watch: {
     description: "print a line for each change of a name, as it happens",
     options: {
@@ -114,6 +125,7 @@ export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
        ${NAME} [flags] find [TEXT] [-key KEY [-value VALUE]] [-owner ADDRESS] [-namespace PREFIX]
                       [-expired] [-limit NUMBER] [-json]
+       ${NAME} [flags] expiring [-blocks NUMBER] [-all] [-owner ADDRESS] [-limit NUMBER] [-json]
        ${NAME} [flags] watch [prefix] [-from CURSOR] [-types KINDS] [-json]
        ${NAME} [flags] webhooks [test ID] [-json]
        ${NAME} lint NAME VALUE [-json]
@@ -136,6 +148,12 @@ Commands that print tables, and JSON with -json
     -owner ADDRESS      names of this owner
     -namespace PREFIX   names that begin so, such as d/
     -expired            expired names too
+    -limit NUMBER       how many names to show (default: 100)
+  expiring              list names that expire soon, the first to expire first: those of the wallets,
+                        and those of name_watch
+    -blocks NUMBER      within so many blocks (default: 4032, four weeks)
+    -all                names of all owners
+    -owner ADDRESS      names of this owner
     -limit NUMBER       how many names to show (default: 100)
   webhooks              list the programs that receive events of names: how far they are, and what is
                         wrong; "webhooks test ID" sends one a message and tells what came back
@@ -210,6 +228,7 @@ const ALL = {
   ...CLI_COMMANDS.status.options,
   ...CLI_COMMANDS.names.options,
   ...CLI_COMMANDS.find.options,
+  ...CLI_COMMANDS.expiring.options,
   ...CLI_COMMANDS.watch.options
 }
 
@@ -230,7 +249,7 @@ export interface CliCommandLine {
 const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
   Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names", "find", "watch", "webhooks", "lint", "rpcauth"] as const).filter((command) =>
+    : (["status", "names", "find", "expiring", "watch", "webhooks", "lint", "rpcauth"] as const).filter((command) =>
       Object.hasOwn(CLI_COMMANDS[command].options, name)
     )
 

@@ -130,6 +130,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name_autoregister: "name value options*",
   name_autorenew: "name! on* options*",
   name_cancel: "name options*",
+  name_expiring: "query* : blocks* owner mine* watched* limit* cursor nameEncoding valueEncoding",
   name_find: "query* : text key value owner namespace changedSince* expiresWithin* includeExpired* limit* cursor " +
     "nameEncoding valueEncoding",
   name_firstupdate: "name rand tx value options* allow_active*",
@@ -142,6 +143,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name_scan: "start count* options*",
   name_show: "name options*",
   name_update: "name value options*",
+  name_watch: "command names? options*",
   namepsbt: "psbt vout* nameop*",
   namerawtransaction: "hexstring vout* nameop*",
   preciousblock: "blockhash",

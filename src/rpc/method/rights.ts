@@ -28,8 +28,8 @@ const NAMES = words(`
   getaddressesbylabel getaddressinfo getbalance getbalances getnewaddress getrawchangeaddress getreceivedbyaddress
   getreceivedbylabel gettransaction getwalletinfo keypoolrefill listaddressgroupings listlabels listlockunspent
   listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwallets name_autoregister
-  name_autorenew name_cancel name_firstupdate name_list name_new name_pending name_registrations name_update setlabel
-  simulaterawtransaction walletlock walletpassphrase
+  name_autorenew name_cancel name_expiring name_firstupdate name_list name_new name_pending name_registrations
+  name_update name_watch setlabel simulaterawtransaction walletlock walletpassphrase
 `)
 
 /** Payments: to fund, sign, send, replace and give up transactions. */

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { ExpiringNames } from "../../alerts/ExpiringNames.ts"
+import type { WatchList } from "../../alerts/WatchList.ts"
 import type { MockTime } from "../../base/NodeClock.ts"
 import type { Scheduler } from "../../base/Scheduler.ts"
 import type { ChainServices } from "../../chain/Chain.ts"
@@ -29,6 +31,7 @@ import { chainMethods } from "./chainMethods.ts"
 import { checkMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
+import { expiryMethods } from "./expiryMethods.ts"
 import { filterMethods } from "./filterMethods.ts"
 import { findMethods } from "./findMethod.ts"
 import { infoMethods } from "./infoMethods.ts"
@@ -74,6 +77,7 @@ export const allMethods: Effect.Effect<
   never,
   | ChainServices
   | DataHealth
+  | ExpiringNames
   | MockTime
   | Scheduler
   | NameAnswers
@@ -93,6 +97,7 @@ export const allMethods: Effect.Effect<
   | Wallets
   | Warnings
   | Webhooks
+  | WatchList
 > = Effect.flatMap(
   Effect.all([
     controlMethods,
@@ -114,6 +119,7 @@ export const allMethods: Effect.Effect<
     lintMethods,
     findMethods,
     webhookMethods,
+    expiryMethods,
     transactionMethods,
     mempoolMethods,
     mempoolFileMethods,

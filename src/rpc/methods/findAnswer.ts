@@ -44,7 +44,8 @@ export const FOUND = Schema.Struct({
 })
 
 /** The error while a node answers from the last blocks alone. */
-const NEEDS_ALL = "Search needs the whole chain, and this node has only its last blocks so far: retry when it is synced"
+export const NEEDS_ALL =
+  "Search needs the whole chain, and this node has only its last blocks so far: retry when it is synced"
 
 export const FIND_ERRORS = [
   `-1 ${NEEDS_ALL}`,

@@ -12,6 +12,9 @@ export interface EventQuery {
   /** The text of a cursor; `undefined`: from now on. */
   readonly from: string | undefined
   readonly filter: EventFilter
+  /** Whether only names of loaded wallets are wanted, or only watched names; both: those and these. */
+  readonly mine: boolean
+  readonly watched: boolean
   readonly context: ShapeContext & Pick<EventContext, "bytes">
   /** Seconds to wait for the events of one page; `undefined` for a stream. */
   readonly wait: number | undefined
@@ -23,9 +26,22 @@ const MAX_WAIT = 60
 
 export const MAX_LIMIT = 1_000
 
-const PARTS = ["from", "name", "prefix", "owner", "types", "wait", "limit", "form", "nameEncoding", "valueEncoding"]
+const PARTS = [
+  "from",
+  "name",
+  "prefix",
+  "owner",
+  "mine",
+  "watched",
+  "types",
+  "wait",
+  "limit",
+  "form",
+  "nameEncoding",
+  "valueEncoding"
+]
 
-const SINGLE = ["from", "wait", "limit", "form", "nameEncoding", "valueEncoding"]
+const SINGLE = ["from", "mine", "watched", "wait", "limit", "form", "nameEncoding", "valueEncoding"]
 
 type Read<A> = Either.Either<A, string>
 
@@ -46,6 +62,15 @@ const integerOf = (
   return /^\d{1,6}$/.test(given) && Number(given) <= most
     ? Either.right(Number(given))
     : Either.left(`${part}: ${quoted(given)} is not a whole number up to ${most}`)
+}
+
+/** A switch: `watched=1`, or `watched` alone. */
+export const switchOf = (query: URLSearchParams, part: string): Read<boolean> => {
+  const given = query.get(part)
+  if (given === null || given === "0") return Either.right(false)
+  return given === "" || given === "1"
+    ? Either.right(true)
+    : Either.left(`${part}: ${quoted(given)} is not one of 0, 1`)
 }
 
 export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>
@@ -70,6 +95,8 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
     return {
       from: from === "now" ? undefined : from,
       filter,
+      mine: yield* switchOf(query, "mine"),
+      watched: yield* switchOf(query, "watched"),
       context: { network: settings.network, nameEncoding, valueEncoding, bytes: form === "bytes" },
       wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
       limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)

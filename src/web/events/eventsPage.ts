@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { concerning, ExpiringNames } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
@@ -63,6 +64,10 @@ const kindsOf = ({ filter }: EventQuery) => ({ notices: wantsNotices(filter), bl
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
+/** What a wallet owns and what the operator watches needs a right of its own, besides the rights of public names. */
+const needsOf = ({ query }: PageRequest): ReadonlyArray<string> =>
+  query.has("mine") || query.has("watched") ? ["name_expiring"] : []
+
 /** The answer while the node is starting. A reader comes back: without events the node would look like one that has none. */
 export const eventsStarting = (phase: () => Phase): PageHandler => ({
   serves: isServed,
@@ -75,8 +80,11 @@ export const eventsStarting = (phase: () => Phase): PageHandler => ({
     })
 })
 
-export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOptions> = Effect.gen(function*() {
+type PageServices = ExpiringNames | NameEvents | NodeOptions
+
+export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effect.gen(function*() {
   const log = yield* NameEvents
+  const subjects = yield* ExpiringNames
   const { nameEncoding, valueEncoding } = yield* NodeOptions
   const { params } = log
   const settings: ShapeContext = { network: params.network, nameEncoding, valueEncoding }
@@ -177,7 +185,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
     Effect.gen(function*() {
       const read = readEventQuery(query, settings)
       if (Either.isLeft(read)) return json(400, { error: read.left })
-      const asked = read.right
+      const asked = { ...read.right, filter: concerning(read.right.filter, read.right, subjects) }
       const at = yield* begin(asked, lastEventId)
       // A cursor that cannot be used has a status of its own, before the answer begins.
       yield* log.page(at, kindsOf(asked))
@@ -203,7 +211,7 @@ export const eventsPage: Effect.Effect<PageHandler, never, NameEvents | NodeOpti
       }
     }).pipe(Effect.catchAll((failure) => Effect.as(logged(failure), refused(failure))))
 
-  return { serves: isServed, authenticated: true, answer }
+  return { serves: isServed, authenticated: true, needs: needsOf, answer }
 })
 
 type Write = (text: string | Uint8Array) => Effect.Effect<void>

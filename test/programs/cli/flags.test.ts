@@ -37,8 +37,11 @@ describe("readCommandLine", () => {
   })
 
   it.each([
-    [["-all", "status"], "-all: is a flag of svcd-cli names"],
-    [["-json", "getinfo"], "-json: is a flag of svcd-cli status, names, find, watch, webhooks, lint, rpcauth"],
+    [["-all", "status"], "-all: is a flag of svcd-cli names, expiring"],
+    [
+      ["-json", "getinfo"],
+      "-json: is a flag of svcd-cli status, names, find, expiring, watch, webhooks, lint, rpcauth"
+    ],
     [["names", "--all=maybe"], "-all: \"maybe\" is not one of 0, 1, true, false"],
     [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],
     [["-named", "-stdni", "getinfo"], "-stdni: unknown flag; did you mean -stdin?"],

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as ExpiringNames from "../../../src/alerts/ExpiringNames.ts"
+import * as WatchList from "../../../src/alerts/WatchList.ts"
 import { MockTime } from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
@@ -147,6 +149,8 @@ describe("the table of the command line", () => {
       Layer.mock(SyncStatus, {}),
       Layer.mock(NameAnswers, { fromWindow: () => false, recent: () => undefined, proofOfAbsence: () => "full" }),
       Layer.mock(SyncReporter, {}),
+      ExpiringNames.layerNothing.pipe(Layer.provide(NO_CHAIN)),
+      WatchList.layerMemory,
       Layer.mock(Warnings, {}),
       Layer.mock(Webhooks, {}),
       DataHealth.layer,

@@ -12,7 +12,7 @@ import { eventsPage } from "../../../src/web/events/eventsPage.ts"
 import { applyAll, text, withNewDb } from "../../names/blocks.ts"
 import { Branches } from "../../names/events/world.ts"
 import { eventually } from "../../support/eventually.ts"
-import { ALICE, ALICE_SCRIPT, branch, LISTS, OPTIONS, rand, world } from "./served.ts"
+import { ALICE, ALICE_SCRIPT, branch, LISTS, OPTIONS, rand, SUBJECTS, world } from "./served.ts"
 
 interface Reader {
   readonly request: ClientRequest
@@ -91,6 +91,28 @@ describe("GET /events", () => {
         yield* eventually("the new event", () => data(first).length === 4 && data(second).length === 2)
         assert.deepStrictEqual(data(second), data(first).slice(2))
         assert.strictEqual(data(first)[3].type, "cleared")
+      }))))
+
+  it.live("has only events of watched names, or of names of the wallets, if the reader asks for them", () =>
+    world(LISTS, ({ page: handler, port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const shown = (query: string) =>
+          Effect.map(whole(port, `?from=0&wait=0${query}`), ({ json }) =>
+            json.events.map(({ name, type }: { readonly name: string; readonly type: string }) =>
+              `${name} ${type}`
+            ))
+        assert.deepStrictEqual(yield* shown("&watched=1"), ["d/a registered", "d/a updated"])
+        assert.deepStrictEqual(yield* shown("&mine"), ["id/b registered"])
+        assert.lengthOf(yield* shown("&mine=1&watched=1"), 3)
+        assert.lengthOf(yield* shown("&mine=0&watched=0"), 3)
+        assert.deepStrictEqual(yield* shown("&watched=1&prefix=id/"), [])
+        assert.include((yield* whole(port, "?watched=yes")).json.error, "watched")
+        const needs = (query: string) => handler.needs?.(pageRequest(`/events?${query}`))
+        assert.deepStrictEqual([needs("from=0"), needs("mine"), needs("watched=1")], [
+          [],
+          ["name_expiring"],
+          ["name_expiring"]
+        ])
       }))))
 
   it.live("filters by name, prefix, owner and type, and says what is wrong with a request", () =>
@@ -252,7 +274,8 @@ describe("GET /events", () => {
               return log.page(from, options)
             }
           }),
-          Effect.provide(OPTIONS)
+          Effect.provide(OPTIONS),
+          Effect.provide(SUBJECTS)
         )
         const { body } = yield* page.answer(pageRequest("/events?from=0&name=d/none"))
         if (!isStream(body)) {

@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { ExpiringNames } from "../../../src/alerts/ExpiringNames.ts"
 import type { ConnectedBlock } from "../../../src/chain/write/Follower.ts"
 import type { PageHandler, Pages } from "../../../src/http/Pages.ts"
 import { NameEvents } from "../../../src/names/events/NameEvents.ts"
@@ -19,6 +20,14 @@ export const OPTIONS = Layer.succeed(NodeOptions, {
   allowExpired: false,
   nameHistory: false,
   nameHashIndex: false
+})
+
+/** A node that watches d/a, and whose wallet has ALICE's key. */
+export const SUBJECTS = Layer.succeed(ExpiringNames, {
+  list: () => Effect.dieMessage("no list"),
+  isMine: (script) => Buffer.from(ALICE_SCRIPT).equals(script),
+  isWatched: (name) => Buffer.from(name).toString() === "d/a",
+  isRenewed: () => false
 })
 
 export const rand = Uint8Array.of(1)
@@ -48,6 +57,7 @@ export const world = (
       const { pages, port } = yield* testServer(options)
       const page = yield* eventsPage.pipe(
         Effect.provideService(NameEvents, branches.events(db)),
+        Effect.provide(SUBJECTS),
         Effect.provide(OPTIONS)
       )
       yield* pages.install([page])

@@ -1,0 +1,211 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { WrongQuery } from "../names/errors.ts"
+import type { EventFilter } from "../names/events/EventFilter.ts"
+import { NameDb } from "../names/NameDb.ts"
+import type { NameClock } from "../names/NameEntry.ts"
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
+import { addressScript } from "../protocol/nameOperation.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { Wallet } from "../wallet/Wallet.ts"
+import { Wallets } from "../wallet/Wallets.ts"
+import {
+  blocksToExpiry,
+  type ExpiringName,
+  type ExpiringPlace,
+  type ExpiringRecord,
+  FirstToExpire,
+  readPlace
+} from "./expiring.ts"
+import { WatchList } from "./WatchList.ts"
+
+/** Whose names a list has. */
+export type Whose =
+  | { readonly of: "all" }
+  /** The owner's script. */
+  | { readonly of: "owner"; readonly script: Bytes }
+  /** Names of the loaded wallets, watched names, or both. */
+  | { readonly of: "subjects"; readonly mine: boolean; readonly watched: boolean }
+
+export interface ExpiringQuery {
+  /** Blocks within which the names expire. */
+  readonly blocks: number
+  readonly whose: Whose
+  /** Largest number of names. */
+  readonly limit: number
+  /** Where an earlier page of the same query ended. */
+  readonly cursor?: string | undefined
+}
+
+export interface ExpiringPage {
+  /** The first to expire first. */
+  readonly names: ReadonlyArray<ExpiringName>
+  /** Where the next page begins; `undefined` after the last. A page before may be short. */
+  readonly next: string | undefined
+  readonly clock: NameClock
+}
+
+/** Names before their expiry: of all owners, of one, of the loaded wallets, or those of the watch list. */
+export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNames, {
+  readonly list: (query: ExpiringQuery) => Effect.Effect<ExpiringPage, WrongQuery | StorageFailure>
+  /** Whether a loaded wallet has the address of an owner's script. */
+  readonly isMine: (script: Bytes) => boolean
+  readonly isWatched: (name: Bytes) => boolean
+  /** Whether a loaded wallet renews its name by itself. */
+  readonly isRenewed: (name: Bytes) => boolean
+}>() {}
+
+const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
+
+/** The names that a wallet owns, with their last confirmed operation. */
+const ownedBy = ({ names }: Wallet): ReadonlyArray<ExpiringRecord> =>
+  names.list().flatMap(({ height, mine, name, operation, script, txid, vout }) =>
+    !mine || operation.op === "name_new"
+      ? []
+      : [{ name, value: operation.value, height, txid, vout, address: addressScript(script) }]
+  )
+
+const make = (
+  params: ConsensusParams
+): Effect.Effect<typeof ExpiringNames.Service, never, NameDb | Wallets | WatchList> =>
+  Effect.gen(function*() {
+    const names = yield* NameDb
+    const wallets = yield* Wallets
+    const watch = yield* WatchList
+    const commits = yield* names.commits
+
+    const clockNow = Effect.map(
+      names.cursor,
+      (cursor): NameClock => ({ tipHeight: cursor?.height ?? 0, params })
+    )
+
+    let watched: { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> } | undefined
+
+    /** The records of the watched names, read once for each state of names and list. */
+    const watchedRecords = Effect.gen(function*() {
+      const of = `${commits.count} ${watch.version()}`
+      if (watched?.of === of) return watched.records
+      const found: Array<ExpiringRecord> = []
+      for (const { name } of watch.names()) {
+        const record = yield* Effect.catchTag(
+          names.resolve(name),
+          "NameNotFound",
+          () => Effect.succeed(undefined)
+        )
+        if (record !== undefined) found.push(record)
+      }
+      watched = { of, records: found }
+      return found
+    })
+
+    const owned = new Map<string, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()
+
+    /** The names of a wallet, listed once for each of its blocks. */
+    const ownedRecords = (wallet: Wallet): ReadonlyArray<ExpiringRecord> => {
+      const { hash, height } = wallet.ledger.lastBlock()
+      const of = `${height} ${binaryString(hash)}`
+      const known = owned.get(wallet.name)
+      if (known?.of === of && wallet.ledger.scanning() === undefined) return known.records
+      const records = ownedBy(wallet)
+      owned.set(wallet.name, { of: wallet.ledger.scanning() === undefined ? of : "", records })
+      return records
+    }
+
+    const subjects = (
+      { mine, watched: isWatched }: Extract<Whose, { readonly of: "subjects" }>
+    ): Effect.Effect<Iterable<ExpiringRecord>, StorageFailure> =>
+      Effect.map(isWatched ? watchedRecords : Effect.succeed([]), (records) => {
+        const found = new Map<NameKey, ExpiringRecord>(records.map((record) => [nameKey(record.name), record]))
+        if (mine) {
+          const loaded = new Set(wallets.loaded().map(({ name }) => name))
+          for (const name of owned.keys()) if (!loaded.has(name)) owned.delete(name)
+          for (const wallet of wallets.loaded()) {
+            for (const record of ownedRecords(wallet)) {
+              const key = nameKey(record.name)
+              // Names are a block ahead of the wallets for a moment: the newer record is the one of names.db.
+              if ((found.get(key)?.height ?? -1) <= record.height) found.set(key, record)
+            }
+          }
+        }
+        return found.values()
+      })
+
+    const listAll = ({ blocks, cursor, limit }: ExpiringQuery, clock: NameClock) =>
+      Effect.map(
+        names.find({ expiresWithin: blocks }, { clock, limit, cursor }),
+        ({ next, records }): ExpiringPage => ({
+          names: records.map((record) => ({ record, left: blocksToExpiry(record, clock) })),
+          next,
+          clock
+        })
+      )
+
+    const placeOf = (cursor: string | undefined): Effect.Effect<ExpiringPlace | undefined, WrongQuery> => {
+      const place = cursor === undefined ? undefined : readPlace(cursor)
+      return cursor !== undefined && place === undefined
+        ? new WrongQuery({ reason: WRONG_CURSOR })
+        : Effect.succeed(place)
+    }
+
+    const list = (query: ExpiringQuery): Effect.Effect<ExpiringPage, WrongQuery | StorageFailure> =>
+      Effect.gen(function*() {
+        const { blocks, cursor, limit, whose } = query
+        const clock = yield* clockNow
+        if (whose.of === "all") return yield* listAll(query, clock)
+        const first = new FirstToExpire({ clock, blocks, after: yield* placeOf(cursor) }, limit)
+        if (whose.of === "owner") {
+          yield* Stream.runForEach(names.byAddress(whose.script), (record) => Effect.sync(() => first.add(record)))
+        } else {
+          for (const record of yield* subjects(whose)) first.add(record)
+        }
+        return { ...first.page(), clock }
+      })
+
+    return ExpiringNames.of({
+      list: (query) => Effect.withSpan(list(query), "svcd.names.expiring"),
+      isMine: (script) => wallets.loaded().some(({ keys }) => keys.own(script) !== undefined),
+      isWatched: watch.has,
+      isRenewed: (name) =>
+        wallets.loaded().some(({ names: own }) => {
+          const { all, names: renewed } = own.renewal()
+          return all || renewed.some((other) => nameKey(other) === nameKey(name))
+        })
+    })
+  })
+
+export const layerFor = (params: ConsensusParams): Layer.Layer<ExpiringNames, never, NameDb | Wallets | WatchList> =>
+  Layer.effect(ExpiringNames, make(params))
+
+export const layer: Layer.Layer<ExpiringNames, never, Chain | NameDb | Wallets | WatchList> = Layer.effect(
+  ExpiringNames,
+  Effect.flatMap(Chain, ({ params }) => make(params))
+)
+
+/**
+ * A filter of events that has only names of the loaded wallets, or watched names. The list and the wallets of the moment
+ * count, for past events too: a cursor is a place in the log of all names.
+ */
+export const concerning = (
+  filter: EventFilter,
+  { mine, watched }: { readonly mine: boolean; readonly watched: boolean },
+  { isMine, isWatched }: Pick<typeof ExpiringNames.Service, "isMine" | "isWatched">
+): EventFilter =>
+  mine || watched
+    ? { ...filter, concerns: ({ name, owner }) => (watched && isWatched(name)) || (mine && isMine(owner)) }
+    : filter
+
+/** A node that has and watches no name. */
+export const layerNothing: Layer.Layer<ExpiringNames, never, Chain> = Layer.effect(
+  ExpiringNames,
+  Effect.map(Chain, ({ params }) => ({
+    list: () => Effect.succeed({ names: [], next: undefined, clock: { tipHeight: 0, params } }),
+    isMine: () => false,
+    isWatched: () => false,
+    isRenewed: () => false
+  }))
+)

@@ -1,0 +1,155 @@
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Scheduler } from "../base/Scheduler.ts"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { LONGEST_WATCHED } from "../config/alertSettings.ts"
+import { expiryHeight } from "../consensus/expiry.ts"
+import { NameAnswers } from "../light/NameAnswers.ts"
+import { EXPIRY_LABELS, namesExpiring } from "../metrics/alertMetrics.ts"
+import type { WrongQuery } from "../names/errors.ts"
+import { noticesOf } from "../names/events/NameEvent.ts"
+import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import { nameField } from "../protocol/nameText.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { ExpiringNames } from "./ExpiringNames.ts"
+import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
+import { countWithin, dueNotices, type ExpiryNotice, type Told } from "./notices.ts"
+import { WatchList } from "./WatchList.ts"
+
+/**
+ * Reports own and watched names before they expire: in the log, and in the metrics. Which notices were given is on
+ * disk, so that a restart repeats none.
+ */
+
+/** Names that are looked after; beyond them, the first to expire are. */
+const MOST_SUBJECTS = 20_000
+
+/** Entries of the log for the notices of one block; the others are counted. */
+const MOST_LOGGED = 20
+
+/** Without a block: a wallet may have been loaded, or a renewal dropped. */
+const LOOK_INTERVAL = "1 minute"
+
+const ToldEntry = Schema.Struct({
+  name: Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED)),
+  height: Schema.NonNegativeInt,
+  within: Schema.NonNegativeInt
+})
+
+const AlertFile = Schema.parseJson(
+  Schema.Struct({
+    version: Schema.Literal(1),
+    told: Schema.Array(ToldEntry).pipe(Schema.maxItems(2 * MOST_SUBJECTS))
+  })
+)
+type AlertFile = typeof AlertFile.Type
+
+const EMPTY_FILE: AlertFile = { version: 1, told: [] }
+
+const toldOf = ({ told }: AlertFile): ReadonlyArray<Told> =>
+  told.flatMap(({ height, name, within }) => {
+    const bytes = fromHex(name)
+    return bytes === undefined ? [] : [{ name: bytes, height, within }]
+  })
+
+const fileOf = (told: ReadonlyArray<Told>): AlertFile => ({
+  version: 1,
+  told: told.slice(-2 * MOST_SUBJECTS).map(({ height, name, within }) => ({ name: toHex(name), height, within }))
+})
+
+export interface ExpiryAlertsOptions {
+  /** The file with the notices that were given. */
+  readonly filename: string
+  /** Whether an operation on a name waits for a block. */
+  readonly isPending: (name: Bytes) => boolean
+  /** Receives the notices that are due, before the file says that they were given. */
+  readonly notify?: (notices: ReadonlyArray<ExpiryNotice>) => Effect.Effect<void, StorageFailure>
+}
+
+export type AlertServices = Chain | ExpiringNames | NameAnswers | Scheduler | SyncStatus | WatchList
+
+/** Reports on own and watched names until the scope closes. The first look is before it returns. */
+export const runExpiryAlerts = (
+  { filename, isPending, notify = () => Effect.void }: ExpiryAlertsOptions
+): Effect.Effect<void, StorageFailure, AlertServices | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { events, params } = yield* Chain
+    const expiring = yield* ExpiringNames
+    const answers = yield* NameAnswers
+    const status = yield* SyncStatus
+    const watch = yield* WatchList
+    const scheduler = yield* Scheduler
+    const notices = noticesOf(params)
+    const [earliest = 0] = notices
+    let told = toldOf(yield* readJsonFile(filename, AlertFile, EMPTY_FILE))
+
+    const log = (due: ReadonlyArray<ExpiryNotice>): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        for (const { height, left, name, renewed } of due.slice(0, MOST_LOGGED)) {
+          const facts = { name: nameField(name), blocksLeft: left, expiresAt: expiryHeight(height, params) }
+          yield* renewed
+            ? Effect.logWarning(
+              "name expires soon, and its wallet has not renewed it: unlock the wallet or fund it",
+              facts
+            )
+            : Effect.logWarning("name expires soon: renew it, or see to it that its owner does", facts)
+        }
+        const others = due.length - MOST_LOGGED
+        if (others > 0) {
+          yield* Effect.logWarning("more names expire soon: svcd-cli expiring lists them", { names: others })
+        }
+      })
+
+    const look: Effect.Effect<void, StorageFailure | WrongQuery> = Effect.gen(function*() {
+      // Names of long ago expire while blocks are downloaded.
+      if (answers.fromWindow() || (yield* status.syncing)) return
+      const whose = { of: "subjects", mine: true, watched: true } as const
+      const { clock, names } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
+      for (const [i, count] of countWithin(names, notices).entries()) {
+        const within = EXPIRY_LABELS[i]
+        if (within !== undefined) namesExpiring.of(within).set(count)
+      }
+      const subjects = names.map((each) => ({
+        ...each,
+        pending: isPending(each.record.name),
+        renewed: expiring.isMine(each.record.address) && expiring.isRenewed(each.record.name)
+      }))
+      const next = dueNotices(told, subjects, { clock, notices })
+      if (next.due.length > 0) {
+        yield* log(next.due)
+        yield* notify(next.due)
+      }
+      if (next.due.length > 0 || next.told.length < told.length) {
+        yield* writeJsonFile(filename, AlertFile, fileOf(next.told))
+      }
+      told = next.told
+    })
+
+    const looked = Effect.catchAll(look, ({ message: reason }) =>
+      Effect.logError("names that expire soon cannot be found", { reason }))
+
+    const calls = yield* Queue.sliding<void>(1)
+    const call = Effect.asVoid(Queue.offer(calls, undefined))
+    let change = watch.changed()
+    const changed = Effect.suspend(() =>
+      Effect.zipRight(
+        change,
+        Effect.suspend(() => {
+          change = watch.changed()
+          return call
+        })
+      )
+    )
+    yield* Effect.forkScoped(Stream.runForEach(events, () =>
+      call))
+    yield* Effect.forkScoped(Effect.forever(changed))
+    // The first look is behind the subscriptions: no block is between them.
+    yield* Effect.yieldNow()
+    yield* looked
+    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(calls), looked)))
+    yield* scheduler.repeat(call, () => LOOK_INTERVAL)
+  }).pipe(Effect.annotateLogs("subsystem", "names"))

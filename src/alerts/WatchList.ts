@@ -1,0 +1,122 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { LONGEST_WATCHED, MAX_WATCHED } from "../config/alertSettings.ts"
+import { CommitSignal } from "../names/CommitSignal.ts"
+import { type Bytes, compare, fromHex, toHex } from "../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../protocol/keys.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { WatchRefused } from "./errors.ts"
+import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
+
+export interface WatchedName {
+  readonly name: Bytes
+  /** Whether the settings have it (`-watch`): then a caller cannot remove it. */
+  readonly configured: boolean
+}
+
+/**
+ * The names that the operator watches: those of the settings, and those that callers add. They may belong to any owner, or to
+ * none.
+ */
+export class WatchList extends Context.Tag("svcd/WatchList")<WatchList, {
+  /** In the order of their bytes. */
+  readonly names: () => ReadonlyArray<WatchedName>
+  readonly has: (name: Bytes) => boolean
+  /** Counts the changes of the list. */
+  readonly version: () => number
+  /** Returns what ends with the next change of the list. */
+  readonly changed: () => Effect.Effect<void>
+  /** Adds names, all or none. Names of the list stay as they are. The list is on disk when it returns. */
+  readonly add: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
+  /** Removes names that callers added. Fails for a name of the settings; a name that is not in the list is no failure. */
+  readonly remove: (names: ReadonlyArray<Bytes>) => Effect.Effect<void, WatchRefused | StorageFailure>
+}>() {}
+
+export interface WatchListOptions {
+  /** The file of the added names; `undefined` keeps them in memory. */
+  readonly filename: string | undefined
+  readonly configured: ReadonlyArray<Bytes>
+}
+
+const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED))
+
+const WatchFile = Schema.parseJson(
+  Schema.Struct({
+    version: Schema.Literal(1),
+    /** In hexadecimal digits. */
+    names: Schema.Array(NameHex).pipe(Schema.maxItems(MAX_WATCHED))
+  }),
+  { space: 2 }
+)
+type WatchFile = typeof WatchFile.Type
+
+const EMPTY_FILE: WatchFile = { version: 1, names: [] }
+
+const IN_SETTINGS =
+  "the settings have this name: remove its watch= line from svcd.conf, or the flag -watch, and restart"
+
+const keyed = (names: ReadonlyArray<Bytes>): ReadonlyMap<NameKey, Bytes> =>
+  new Map(names.map((name) => [nameKey(name), name]))
+
+const make = ({ configured, filename }: WatchListOptions): Effect.Effect<typeof WatchList.Service, StorageFailure> =>
+  Effect.gen(function*() {
+    const read = filename === undefined ? EMPTY_FILE : yield* readJsonFile(filename, WatchFile, EMPTY_FILE)
+    const fixed = keyed(configured)
+    const commits = new CommitSignal()
+    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    let added = keyed(read.names.flatMap((hex) => fromHex(hex) ?? []))
+    let sorted: ReadonlyArray<WatchedName> | undefined
+
+    const names = (): ReadonlyArray<WatchedName> => {
+      sorted ??= [
+        ...[...fixed.values()].map((name) => ({ name, configured: true })),
+        ...[...added].flatMap(([key, name]) => fixed.has(key) ? [] : [{ name, configured: false }])
+      ].sort((a, b) => compare(a.name, b.name))
+      return sorted
+    }
+
+    /** Stores the added names, then shows them. */
+    const become = (next: ReadonlyMap<NameKey, Bytes>): Effect.Effect<void, StorageFailure> => {
+      const file: WatchFile = { version: 1, names: [...next.values()].map(toHex).sort() }
+      const written = filename === undefined ? Effect.void : writeJsonFile(filename, WatchFile, file)
+      return Effect.tap(written, () =>
+        Effect.sync(() => {
+          added = next
+          sorted = undefined
+          commits.tell()
+        }))
+    }
+
+    return WatchList.of({
+      names,
+      has: (name) => fixed.has(nameKey(name)) || added.has(nameKey(name)),
+      version: () => commits.count,
+      changed: () => commits.next(),
+      add: (more) =>
+        oneAtATime(Effect.suspend((): Effect.Effect<void, WatchRefused | StorageFailure> => {
+          if (more.some(({ length }) => length === 0 || length > LONGEST_WATCHED)) {
+            return new WatchRefused({ reason: `a name has from 1 to ${LONGEST_WATCHED} bytes` })
+          }
+          const next = new Map([...added, ...keyed(more.filter((name) => !fixed.has(nameKey(name))))])
+          if (next.size + fixed.size > MAX_WATCHED) {
+            return new WatchRefused({ reason: `${MAX_WATCHED} names can be watched; remove some first` })
+          }
+          return next.size === added.size ? Effect.void : become(next)
+        })),
+      remove: (less) =>
+        oneAtATime(Effect.suspend((): Effect.Effect<void, WatchRefused | StorageFailure> => {
+          if (less.some((name) => fixed.has(nameKey(name)))) return new WatchRefused({ reason: IN_SETTINGS })
+          const gone = new Set(less.map(nameKey))
+          const next = new Map([...added].filter(([key]) => !gone.has(key)))
+          return next.size === added.size ? Effect.void : become(next)
+        }))
+    })
+  })
+
+export const layer = (options: WatchListOptions): Layer.Layer<WatchList, StorageFailure> =>
+  Layer.effect(WatchList, make(options))
+
+/** A list that begins empty and is kept in memory. */
+export const layerMemory: Layer.Layer<WatchList> = Layer.orDie(layer({ filename: undefined, configured: [] }))

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, PubSub, type Scope, Stream } from "effect"
+import { join } from "node:path"
+import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
+import { runExpiryAlerts } from "../../src/alerts/ExpiryAlerts.ts"
+import * as WatchList from "../../src/alerts/WatchList.ts"
+import * as Scheduler from "../../src/base/Scheduler.ts"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
+import { Chain } from "../../src/chain/Chain.ts"
+import type { ChainEvent } from "../../src/chain/ChainEvent.ts"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { NameAnswers } from "../../src/light/NameAnswers.ts"
+import { namesExpiring } from "../../src/metrics/alertMetrics.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { blockAt, hashAt, text, withNewDb } from "../names/blocks.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { eventually } from "../support/eventually.ts"
+import { noTree } from "../support/noTree.ts"
+import { noWallets } from "../support/noWallets.ts"
+
+const EXPIRES = "name expires soon: renew it, or see to it that its owner does"
+
+interface World {
+  readonly syncing: { now: boolean }
+  /** Connects a block without names, and tells the followers of the chain. */
+  readonly block: Effect.Effect<void, unknown>
+  readonly watch: typeof WatchList.WatchList.Service
+  /** Names and blocks left of the warnings so far. */
+  readonly warned: ReadonlyArray<string>
+  readonly run: Effect.Effect<void, unknown, Scope.Scope>
+}
+
+/** A node on the private network, where a name lives for 30 blocks: d/a, d/b and d/c are registered in block 1. */
+const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>) =>
+  withNewDb((db) =>
+    Effect.gen(function*() {
+      const filename = join(yield* temporaryDirectory, "alerts.json")
+      const rand = Uint8Array.of(1)
+      const names = ["d/a", "d/b", "d/c"].map((name) => ({ name: text(name), rand }))
+      let height = 1
+      yield* db.follower.apply([blockAt(0), blockAt(1, names)])
+      const events = yield* PubSub.unbounded<ChainEvent>()
+      const warned: Array<string> = []
+      const syncing = { now: false }
+      const collect = Logger.make<unknown, void>(({ message }) => {
+        const [said, facts] = Array.isArray(message) ? message : [message]
+        if (said === EXPIRES) warned.push(`${facts.name} ${facts.blocksLeft}`)
+      })
+      const services = ExpiringNames.layer.pipe(
+        Layer.provideMerge(WatchList.layerMemory),
+        Layer.provideMerge(noWallets),
+        Layer.provideMerge(Layer.succeed(NameDb, db)),
+        Layer.provideMerge(
+          Layer.mock(Chain, { params: regtestParams, tree: noTree, events: Stream.fromPubSub(events) })
+        ),
+        Layer.provideMerge(Layer.mock(NameAnswers, {
+          fromWindow: () => false,
+          recent: () => undefined,
+          proofOfAbsence: () => "full"
+        })),
+        Layer.provideMerge(Layer.mock(SyncStatus, { syncing: Effect.sync(() => syncing.now) })),
+        Layer.provideMerge(Scheduler.layer)
+      )
+      const context = yield* Layer.build(services)
+      const block = Effect.gen(function*() {
+        height++
+        yield* db.follower.apply([blockAt(height)])
+        yield* turnOfEventLoop
+        yield* PubSub.publish(events, {
+          _tag: "BlockConnected",
+          block: { height, hash: hashAt(height) },
+          imported: false,
+          transactions: 0
+        })
+      })
+      yield* use({
+        syncing,
+        block,
+        watch: yield* Effect.provide(WatchList.WatchList, context),
+        warned,
+        run: runExpiryAlerts({ filename, isPending: () => false }).pipe(
+          Effect.provide(context),
+          Effect.provide(Logger.replace(Logger.defaultLogger, collect))
+        )
+      })
+    }).pipe(Effect.scoped)
+  )
+
+describe("runExpiryAlerts", () => {
+  it.live("logs each notice of a watched name once, also over restarts, and shows it in the metric", () =>
+    world(({ block, run, warned, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a"), text("d/none")])
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* run
+          assert.deepStrictEqual(warned, [])
+          // Block 15: the name expires at 31, in 16 blocks.
+          for (let i = 0; i < 13; i++) yield* block
+          assert.deepStrictEqual(warned, [])
+          yield* block
+          yield* eventually("the first notice", () => warned.length === 1)
+          assert.strictEqual(namesExpiring.of("8w").value(), 1)
+          assert.strictEqual(namesExpiring.of("4w").value(), 0)
+          yield* block
+        }))
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, ["d/a 16"])
+        // While the node does not run, the name passes two notices.
+        for (let i = 0; i < 12; i++) yield* block
+        yield* Effect.scoped(run)
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, ["d/a 16", "d/a 3"])
+        assert.strictEqual(namesExpiring.of("2w").value(), 1)
+        assert.strictEqual(namesExpiring.of("1w").value(), 0)
+      })
+    ))
+
+  it.live("reports a name that is added late, at once", () =>
+    world(({ block, run, warned, watch }) =>
+      Effect.gen(function*() {
+        for (let i = 0; i < 24; i++) yield* block
+        yield* run
+        assert.deepStrictEqual(warned, [])
+        yield* watch.add([text("d/b")])
+        yield* eventually("the notice", () => warned.length === 1)
+        assert.deepStrictEqual(warned, ["d/b 6"])
+        yield* watch.remove([text("d/b")])
+        yield* eventually("the metric", () => namesExpiring.of("8w").value() === 0)
+      })
+    ))
+
+  it.live("is silent while blocks are downloaded", () =>
+    world(({ block, run, syncing, warned, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a")])
+        for (let i = 0; i < 24; i++) yield* block
+        syncing.now = true
+        yield* run
+        assert.deepStrictEqual(warned, [])
+        syncing.now = false
+        yield* block
+        yield* eventually("the notice", () => warned.length === 1)
+        assert.deepStrictEqual(warned, ["d/a 5"])
+      })
+    ))
+})

@@ -113,7 +113,10 @@ const SLOW = [
   "wallet/walletRules.test.ts",
   "web/events/eventsPage.test.ts",
   "web/explorer.test.ts",
-  "web/statusPage.test.ts"
+  "web/statusPage.test.ts",
+  "webhooks/Webhooks.test.ts",
+  "webhooks/hookMessage.test.ts",
+  "webhooks/hookRuns.test.ts"
 ]
 
 /** The longest files, before the others of their project: the last one of a run would leave a core idle. */

@@ -73,7 +73,7 @@ describe("messages of a hook", () => {
         const heights = deliveries.filter(({ more }) => !more).map(({ events: [{ height }] }) => height)
         assert.deepStrictEqual(heights, [...new Set(heights)])
         if (most > 8) assert.isTrue(deliveries.every(({ more }) => !more))
-      })), { fastCheck: { numRuns: 60 } })
+      })), { fastCheck: { numRuns: 15 } })
 
   it.effect("are the same when they are read again, though blocks follow", () => {
     const blocks = blocksWith([[{ name: text("d/a") }], [], [{ name: text("d/b") }, { name: text("d/a") }]])

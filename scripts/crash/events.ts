@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import type { Replica } from "../../examples/replica.ts"
 import { DaemonProcess } from "./DaemonProcess.ts"
 import { Ledger } from "./Ledger.ts"
 import { undoAtEnd } from "./leftovers.ts"
@@ -71,13 +72,16 @@ class ReplicaProcess {
   }
 }
 
+/** How a copy has names; by default as the daemon has them. */
+interface Encoding {
+  readonly nameEncoding?: "hex"
+}
+
 /** All records of the daemon, expired ones included, as texts. */
-const recordsOf = async (rpc: RpcClient): Promise<ReadonlyMap<string, string>> => {
+const recordsOf = async (rpc: RpcClient, encoding: Encoding): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
   for (let start = "";;) {
-    const page = listOf(
-      await rpc.call("name_scan", start, PAGE, { nameEncoding: "hex" })
-    ).map(recordOf)
+    const page = listOf(await rpc.call("name_scan", start, PAGE, { ...encoding })).map(recordOf)
     for (const record of page) found.set(String(record["name"]), textOf(record))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return found
@@ -88,10 +92,13 @@ const recordsOf = async (rpc: RpcClient): Promise<ReadonlyMap<string, string>> =
 const textOf = (record: Readonly<Record<string, unknown>>): string =>
   [record["value"], record["txid"], record["vout"], record["height"]].join(" ")
 
-/** The first difference between the copy and the daemon; `undefined` if there is none. */
-const difference = async (rpc: RpcClient, file: string): Promise<string | undefined> => {
-  const records = await recordsOf(rpc)
-  const { cursor, names } = readReplica(file)
+/** The first difference between a copy and the daemon; `undefined` if there is none. */
+export const differenceOf = async (
+  rpc: RpcClient,
+  { cursor, names }: Replica,
+  encoding: Encoding
+): Promise<string | undefined> => {
+  const records = await recordsOf(rpc, encoding)
   for (const [name, text] of records) {
     const copied = names.get(name)
     const said = copied === undefined ? "nothing" : textOf({ ...copied })
@@ -104,14 +111,14 @@ const difference = async (rpc: RpcClient, file: string): Promise<string | undefi
 /** Waits until the copy has caught up; returns what is different then. */
 const lasting = async (rpc: RpcClient, file: string): Promise<string | undefined> => {
   for (const until = performance.now() + PATIENCE;;) {
-    const found = await difference(rpc, file)
+    const found = await differenceOf(rpc, readReplica(file), { nameEncoding: "hex" })
     if (found === undefined || performance.now() > until) return found
     await pause(50)
   }
 }
 
 /** Replaces so many blocks at the end of the chain by more. */
-const reorganize = async (rpc: RpcClient, depth: number): Promise<void> => {
+export const reorganize = async (rpc: RpcClient, depth: number): Promise<void> => {
   // Another address than before: the same block is not mined again.
   const address = await rpc.call("getnewaddress")
   const tip = Number(await rpc.call("getblockcount"))
@@ -128,7 +135,7 @@ interface Side {
   readonly port: number
 }
 
-const spawnDaemon = async ({ directory, port }: Side): Promise<DaemonProcess> => {
+export const spawnDaemon = async ({ directory, port }: Omit<Side, "file">): Promise<DaemonProcess> => {
   const daemon = await DaemonProcess.spawn({ directory, port })
   const up = await daemon.start()
   if (!up.ready) throw new Error(`the node does not start: ${up.reason}`)

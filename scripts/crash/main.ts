@@ -1,10 +1,11 @@
-// Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|events|cut|flip [--count N] [--seed S] [--only K]
+// Tests how the node's files survive crashes: npm run crash -- kill|prune|snapshot|events|webhooks|cut|flip [--count N] [--seed S] [--only K]
 //                                                           [--json FILE] [--files PATTERN]
 //   kill  a daemon under load is killed repeatedly; what it acknowledged must be there each time
 //   snapshot  a daemon is killed while it loads a snapshot; it must have its old or its new chain state;
 //            then while it validates the blocks below
 //   prune a daemon is killed while it deletes old blocks
 //   events  a daemon and a copy of its names that follows the events are killed; the copy must be equal each time
+//   webhooks  a daemon is killed while a real server receives its webhook: in order, without a gap, repeats with their id
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped
 
@@ -17,6 +18,7 @@ import { runKill } from "./kill.ts"
 import { runPrune } from "./prune.ts"
 import type { Options, Tally } from "./report.ts"
 import { runSnapshot } from "./snapshot.ts"
+import { runWebhooks } from "./webhooks.ts"
 
 type Test = (options: Options) => Promise<Tally>
 
@@ -25,6 +27,7 @@ const TESTS: Readonly<Record<string, { readonly run: Test; readonly count: numbe
   prune: { run: runPrune, count: 200 },
   snapshot: { run: runSnapshot, count: 100 },
   events: { run: runEvents, count: 1000 },
+  webhooks: { run: runWebhooks, count: 500 },
   cut: { run: runCut, count: 500 },
   flip: { run: runFlip, count: 10_000 }
 }

@@ -3,8 +3,10 @@ import { runCut } from "../../scripts/crash/cut.ts"
 import { runEvents } from "../../scripts/crash/events.ts"
 import { runFlip } from "../../scripts/crash/flip.ts"
 import { runKill } from "../../scripts/crash/kill.ts"
+import { FIRST_BLOCKS } from "../../scripts/crash/Load.ts"
 import type { Options } from "../../scripts/crash/report.ts"
 import { runSnapshot } from "../../scripts/crash/snapshot.ts"
+import { runWebhooks } from "../../scripts/crash/webhooks.ts"
 
 /** Short forms of `npm run crash`: they show that each part works, and what it finds in a few rounds. */
 
@@ -27,6 +29,13 @@ describe("npm run crash", () => {
     const tally = await runEvents(few(3))
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("equal"), 3)
+  })
+
+  it("webhooks brings a receiver every block in order over kills of the daemon", async () => {
+    const tally = await runWebhooks(few(3))
+    assert.deepStrictEqual(tally.failures, [])
+    assert.strictEqual(tally.of("equal"), 3)
+    assert.isAbove(tally.of("messages"), FIRST_BLOCKS)
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {

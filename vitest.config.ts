@@ -113,6 +113,7 @@ const SLOW = [
   "wallet/walletRules.test.ts",
   "web/events/eventsPage.test.ts",
   "web/explorer.test.ts",
+  "web/explorerBrowser.test.ts",
   "web/statusPage.test.ts",
   "webhooks/Webhooks.test.ts",
   "webhooks/hookMessage.test.ts",

@@ -17,6 +17,7 @@ import { benchLight } from "./light.ts"
 import { benchMail } from "./mail.ts"
 import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
+import { blockPages, namePages } from "./pages.ts"
 import { benchPairs } from "./pairs.ts"
 import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
@@ -183,6 +184,12 @@ const MESSAGES = 3_200
 
 const benchRelay = () => benchMail(MESSAGES)
 
+const benchPages = async (): Promise<object> => ({
+  names: await namePages({ names: 1_000_000 }),
+  blocks: await withLoad(({ file, tipHash }) => blockPages({ file, tip: tipHash })),
+  goal: "a page of a name or a block < 30 ms and < 60 kB; name_show p99 < 5 ms beside pages"
+})
+
 const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
 
 const benchLoop = () => withLoad(({ bytes, file }) => benchTurns(dirname(file), records(bytes)))
@@ -204,6 +211,7 @@ for (
     ["--events", () => benchEvents({ operations: 200_000 })],
     ["--light", benchLight],
     ["--mail", benchRelay],
+    ["--pages", benchPages],
     ["--prune", benchPrune],
     ["--scan", benchScan],
     ["--search", () => benchSearch({ names: 1_000_000 })],
@@ -245,6 +253,7 @@ const results: Results = {
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
   search1M: await benchSearch({ names: 1_000_000 }),
+  pages: await benchPages(),
   events: await benchEvents({ operations: 200_000 }),
   scan: await benchScan(),
   snapshot: await benchSnapshot(),

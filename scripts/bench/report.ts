@@ -12,6 +12,7 @@ export interface Results {
   readonly names10k: object
   readonly names1M: object
   readonly search1M: object
+  readonly pages: object
   readonly events: object
   readonly scan: object
   readonly snapshot: object
@@ -143,6 +144,14 @@ value, from pages all over the list. \`importSeconds\` is the time of the follow
 background while many names arrive; \`buildSeconds\` is what the background then takes. Goal: p99 < 50 ms, for expiry < 10 ms.
 
 ${table(results.search1M)}
+
+## Pages
+
+The pages of the [status page and explorer](status-page.md): those about names in the process, among a million; those about blocks over HTTP, on
+the chain of the import, with \`-txindex\`; and \`name_show\` while two readers ask for pages of blocks. Goals: a page of a name or a block < 30 ms
+and < 60 kB, \`name_show\` p99 < 5 ms.
+
+${table(results.pages)}
 
 ## Events
 

@@ -1,23 +1,15 @@
-import type { NameEntry } from "../names/NameDb.ts"
+import { namesTable } from "./explorer/namesPage.ts"
 import { count } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
-import { nameLink, searchLink } from "./links.ts"
-import type { Moment } from "./nameData.ts"
-import { stateBadge } from "./nameState.ts"
+import { searchLink } from "./links.ts"
 import { absent, listedRecord, suggestions } from "./nameView.ts"
 import { moreView } from "./parts.ts"
 import { addressView, blockView, transactionView } from "./places.ts"
 import type { FoundPlace } from "./placesMeant.ts"
 import type { SearchFound } from "./searchData.ts"
-import { shortValue } from "./valueView.ts"
-import { listedName, visible } from "./visible.ts"
+import { visible } from "./visible.ts"
 
 /** What a text in the search field found, as HTML. */
-
-const foundRecord = (moment: Moment) => (record: NameEntry): Html =>
-  html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
-    stateBadge(record, moment)
-  } ${shortValue(record.value)}</span></li>`
 
 const saying = (text: string, found: SearchFound): Html => {
   if (found.saying === undefined) return NOTHING
@@ -28,7 +20,7 @@ const saying = (text: string, found: SearchFound): Html => {
     html`<p class="note busy">The search index is being built: it has ${
       Math.floor(100 * indexed)
     } % of the names so far.</p>`
-  }${records.length === 0 ? none : html`<ul class="operations">${records.map(foundRecord(found))}</ul>`}${
+  }${records.length === 0 ? none : namesTable(records, found)}${
     moreView({
       label: "Pages of the search",
       link: next === undefined ? undefined : searchLink({ text, after: next })
@@ -55,6 +47,8 @@ const meanings = (found: SearchFound): Html => {
   const { exact, guessed, place, syncing } = found
   if (!guessed) return NOTHING
   if (exact.length === 0 && place === undefined) {
+    // The names that say it are the answer.
+    if ((found.saying?.records.length ?? 0) > 0) return NOTHING
     return html`<section class="card" aria-labelledby="meant-title"><h2 id="meant-title">${
       syncing ? "Not known yet" : "No such name"
     }</h2>${absent(found)}</section>`

@@ -99,6 +99,7 @@ details .value { margin: .4rem 0 0; max-height: 18rem; }
 .note { padding: .6rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); }
 .top .note { flex-basis: 100%; }
 .card > .note { margin-bottom: .6rem; }
+.card > table + .muted, .card > nav + .muted, .card > .operations + .muted { margin-top: .7rem; }
 .page-head { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: end; gap: .5rem 1.5rem; }
 .page-head .pager { margin: 0; font-variant-numeric: tabular-nums; }
 .long-hash, .long { overflow-wrap: anywhere; word-break: break-all; }

@@ -67,13 +67,13 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa",
 
 const readAxe = (): string => readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** Checks the accessibility of a page as it is shown now; `colours` checks its contrast alone, for another scheme. */
+/** Checks the accessibility of a page as it is shown now; `colors` checks its contrast alone, for another scheme. */
 export const assertAccessible = async (
   page: Page,
-  { colours = false, what }: { readonly what: string; readonly colours?: boolean }
+  { colors = false, what }: { readonly what: string; readonly colors?: boolean }
 ): Promise<void> => {
   await page.evaluate(readAxe())
-  const runOnly = colours ? ["color-contrast", "link-in-text-block"] : TAGS
+  const runOnly = colors ? ["color-contrast", "link-in-text-block"] : TAGS
   const found = await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ["violations"] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join(" | ")))`

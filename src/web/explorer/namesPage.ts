@@ -22,12 +22,13 @@ const LIGHT =
 const nameRow = (moment: Moment) => (record: NameEntry): Html =>
   html`<tr>
 <th scope="row"><a href="${nameLink(record.name)}">${listedName(record.name)}</a></th>
-<td data-label="Value" class="value-cell broad">${shortValue(record.value)}</td>
+<td data-label="" class="value-cell broad">${shortValue(record.value)}</td>
 <td data-label="Changed" class="number">${blockView(record.height, count(record.height))}</td>
 <td data-label="Expires" class="number">${shortExpiry(record, moment)}</td>
 </tr>`
 
-const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
+/** Names with their values, and until when they live. */
+export const namesTable = (records: ReadonlyArray<NameEntry>, moment: Moment): Html =>
   html`<table class="stack names">
 <thead><tr><th scope="col">Name</th><th scope="col">Value</th><th scope="col" class="number">Changed</th><th scope="col" class="number">Expires</th></tr></thead>
 <tbody>${records.map(nameRow(moment))}</tbody>

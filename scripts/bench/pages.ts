@@ -1,0 +1,195 @@
+import { Effect, Layer, Logger } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Indexes from "../../src/chain/indexes/Indexes.ts"
+import * as SyncStatus from "../../src/chain/SyncStatus.ts"
+import * as TxIndex from "../../src/chain/TxIndex.ts"
+import { paramsOf } from "../../src/consensus/params.ts"
+import { isStream, type PageHandler, pageRequest } from "../../src/http/Pages.ts"
+import * as LightPart from "../../src/light/LightPart.ts"
+import * as NameAnswers from "../../src/light/NameAnswers.ts"
+import * as SyncReporter from "../../src/light/SyncReporter.ts"
+import * as FeeEstimator from "../../src/mempool/fees/FeeEstimator.ts"
+import * as Mempool from "../../src/mempool/Mempool.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import { encodeAddress } from "../../src/protocol/address.ts"
+import { hash160 } from "../../src/protocol/hash.ts"
+import { networks } from "../../src/protocol/networks.ts"
+import { makeStatusPage } from "../../src/web/statusPage.ts"
+import { chainLayer } from "../../test/support/chainLayer.ts"
+import { noPeers } from "../../test/support/peers.ts"
+import { importNames, nameOf } from "./nameDb.ts"
+import { NodeProcess, pause } from "./nodeProcess.ts"
+
+/** Requests for a kind of page. */
+const REQUESTS = 200
+
+/** Pages of names that are walked through. */
+const WALKED = 20
+
+const rounded = (value: number): number => Math.round(100 * value) / 100
+
+const summary = (times: ReadonlyArray<number>, bytes: number): object => {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): number => rounded(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)
+  return { p50Milliseconds: at(0.5), p99Milliseconds: at(0.99), kB: Math.round(bytes / 100) / 10 }
+}
+
+const HTML = { accept: "text/html" }
+
+const bodyOf = (handler: PageHandler, target: string) =>
+  Effect.map(handler.answer(pageRequest(target, HTML)), ({ body, status }) => {
+    if (isStream(body)) throw new Error(`${target} is a stream`)
+    return { status, text: typeof body === "string" ? body : Buffer.from(body).toString() }
+  })
+
+/** Times the pages of one kind; each has a target of its own. */
+const timed = (handler: PageHandler, targetAt: (index: number) => string, requests = REQUESTS) =>
+  Effect.gen(function*() {
+    const times: Array<number> = []
+    let most = 0
+    for (let i = 0; i < requests; i++) {
+      const target = targetAt(i)
+      const started = performance.now()
+      const { status, text } = yield* bodyOf(handler, target)
+      times.push(performance.now() - started)
+      if (status !== 200) throw new Error(`${target}: ${status}`)
+      most = Math.max(most, text.length)
+    }
+    return summary(times, most)
+  })
+
+/** Times a list from page to page. */
+const walked = (handler: PageHandler, first: string) =>
+  Effect.gen(function*() {
+    const times: Array<number> = []
+    let most = 0
+    for (let target: string | undefined = first; target !== undefined && times.length < WALKED;) {
+      const started = performance.now()
+      const { text }: { readonly text: string } = yield* bodyOf(handler, target)
+      times.push(performance.now() - started)
+      most = Math.max(most, text.length)
+      target = /<a rel="next" href="\.([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&")
+    }
+    return summary(times, most)
+  })
+
+/** The pages about names, among many, in this process. */
+export const namePages = async ({ names }: { readonly names: number }): Promise<object> => {
+  const folder = mkdtempSync(join(tmpdir(), "svcd-bench-pages-"))
+  const params = paramsOf(networks.mainnet)
+  const services = Layer.mergeAll(
+    noPeers,
+    Indexes.layerNone,
+    TxIndex.layerOff,
+    FeeEstimator.layer({ filename: undefined })
+  )
+    .pipe(
+      Layer.provideMerge(SyncReporter.layer),
+      Layer.provideMerge(NameAnswers.layer()),
+      Layer.provideMerge(LightPart.layerWhole),
+      Layer.provideMerge(Mempool.layer({ filename: join(folder, "mempool.dat") })),
+      Layer.provideMerge(SyncStatus.layer({ offline: true })),
+      Layer.provideMerge(NameDb.layer({ filename: join(folder, "names.db"), pageSize: 4096 })),
+      Layer.provideMerge(chainLayer(folder, params)),
+      Layer.provide(Logger.remove(Logger.defaultLogger))
+    )
+  const measured = Effect.gen(function*() {
+    const handler = yield* makeStatusPage({ overviewMs: 0 })
+    yield* importNames(names)
+    for (let isBuilt = false; !isBuilt;) {
+      yield* Effect.sleep("500 millis")
+      isBuilt = !(yield* bodyOf(handler, "/?q=text:nothing-says-this")).text.includes("is being built")
+    }
+    const name = (index: number): Uint8Array => nameOf((index * 7919) % names)
+    const shown = (index: number): string => encodeURIComponent(Buffer.from(name(index)).toString("latin1"))
+    const owner = (index: number): string =>
+      encodeAddress(params.network, { kind: "pubkeyhash", hash: hash160(name(index)) })
+    return {
+      names,
+      name: yield* timed(handler, (i) => `/?name=${shown(i)}`),
+      searchText: yield* timed(handler, (i) => `/?q=text:${shown(i).slice(4, 9)}`),
+      address: yield* timed(handler, (i) => `/address/${owner(i)}`),
+      namesByName: yield* walked(handler, "/names?expired=1"),
+      namesByChange: yield* walked(handler, "/names?order=changed"),
+      namesByExpiry: yield* walked(handler, "/names?order=expiring"),
+      // No name is an identity: each page reads until its time is over.
+      absentNamespaceByChange: yield* walked(handler, "/names?order=changed&prefix=id%2F")
+    }
+  })
+  try {
+    return await Effect.runPromise(Effect.provide(measured, services))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const page = async (node: NodeProcess, target: string): Promise<string> => {
+  const answer = await fetch(`http://127.0.0.1:${node.rpcPort}${target}`, { headers: HTML })
+  if (answer.status !== 200) throw new Error(`${target}: ${answer.status}`)
+  return answer.text()
+}
+
+/** Times the pages of one kind over HTTP. */
+const fetched = async (node: NodeProcess, targetAt: (index: number) => string): Promise<object> => {
+  const times: Array<number> = []
+  let most = 0
+  for (let i = 0; i < REQUESTS; i++) {
+    const started = performance.now()
+    most = Math.max(most, (await page(node, targetAt(i))).length)
+    times.push(performance.now() - started)
+  }
+  return summary(times, most)
+}
+
+/** Calls of `name_show` one after the other, alone and while two readers ask for pages of blocks. */
+const beside = async (node: NodeProcess, targetAt: (index: number) => string): Promise<object> => {
+  const calls = async (): Promise<object> => {
+    const times: Array<number> = []
+    for (let i = 0; i < 1_000; i++) {
+      const started = performance.now()
+      await node.call("name_show", "d/none")
+      times.push(performance.now() - started)
+    }
+    return summary(times, 0)
+  }
+  const alone = await calls()
+  let isOver = false
+  let pages = 0
+  const reader = async (): Promise<void> => {
+    for (; !isOver; pages++) await page(node, targetAt(pages))
+  }
+  const readers = [reader(), reader()]
+  await pause(100)
+  const busy = await calls()
+  isOver = true
+  await Promise.all(readers)
+  return { alone, busy, pages }
+}
+
+/** The pages about blocks of a chain with many transactions, of the program over HTTP. */
+export const blockPages = async ({ file, tip }: { readonly file: string; readonly tip: string }): Promise<object> => {
+  const node = await NodeProcess.start({ args: ["-maxpeers", "0", "-txindex", "-loadblock", file] })
+  try {
+    await node.untilTip(tip)
+    const height = Number(await node.call("getblockcount"))
+    const heightAt = (index: number): number => height - (index * 7) % 2_000
+    const transactions: Array<string> = []
+    for (let i = 0; transactions.length < REQUESTS; i++) {
+      const found = /href="\.(\/tx\/[^"]*)"/g
+      const body = await page(node, `/block/${heightAt(i)}`)
+      for (const [, target = ""] of [...body.matchAll(found)].slice(1, 4)) transactions.push(target)
+    }
+    return {
+      overview: await fetched(node, () => "/"),
+      blocks: await fetched(node, (i) => `/blocks?from=${heightAt(i)}`),
+      block: await fetched(node, (i) => `/block/${heightAt(i)}`),
+      transaction: await fetched(node, (i) => transactions[i % transactions.length] ?? "/"),
+      activity: await fetched(node, () => "/activity"),
+      nameShow: await beside(node, (i) => `/block/${heightAt(i)}`)
+    }
+  } finally {
+    await node.stop()
+  }
+}

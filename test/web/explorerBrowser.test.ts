@@ -1,0 +1,176 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import type { PageHandler } from "../../src/http/Pages.ts"
+import { addressOf } from "../../src/protocol/address.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import { eventually } from "../support/eventually.ts"
+import { MethodNode, methodNode } from "../support/methodNode.ts"
+import {
+  assertAccessible,
+  chromium,
+  heading,
+  numberOf,
+  openBrowser,
+  overflow,
+  picture,
+  violations,
+  watched
+} from "./browser.ts"
+import { get, peer, serve, statusPageOf } from "./pages.ts"
+
+/** Every page in a browser: light, dark and on a phone; the search, the keyboard, and events. Skipped without Chromium. */
+
+/** How a page is looked at. */
+const LOOKS = [
+  { look: "light", width: 1_280, scheme: "light" },
+  { look: "dark", width: 1_280, scheme: "dark" },
+  { look: "phone", width: 360, scheme: "light" }
+] as const
+
+/** Shortly after the last block of the chain. Set before the node starts: its fibers would run through all years. */
+const NOW = 1_700_308_325_000
+
+/** The pages, and a stream with one event for every reader: the browser reads it again and again. */
+const withEvents = (pages: PageHandler): PageHandler => ({
+  ...pages,
+  serves: (request) => request.path === "/events" || pages.serves(request),
+  answer: (request) =>
+    request.path === "/events"
+      ? Effect.succeed({
+        status: 200,
+        headers: { "Content-Type": "text/event-stream" },
+        body: "id: 1\ndata: {}\n\n"
+      })
+      : pages.answer(request)
+})
+
+it.scoped.skipIf(chromium === undefined)(
+  "every page is accessible and fits in light, dark and on a phone, and can be used by search and keyboard",
+  () =>
+    Effect.gen(function*() {
+      const { chain, names } = yield* MethodNode
+      const record = yield* names.resolve(Buffer.from("d/embermapleb831"))
+      const info = yield* chain.headerAt(record.height)
+      const block = yield* chain.block(info?.hash ?? assert.fail())
+      const coinbase = block.transactions[0] ?? assert.fail()
+      const address = addressOf(chain.params.network, record.address) ?? assert.fail()
+      const txid = displayHash(record.txid)
+      const targets: Readonly<Record<string, string>> = {
+        overview: "/",
+        name: "/?name=d%2Fembermapleb831",
+        domain: "/?name=d%2Fprairiefjord2763f65b",
+        identity: "/?name=id%2Fember8520322b",
+        missing: "/?name=d%2Fnothing",
+        search: "/?q=d%2Fa",
+        searchText: "/?q=onion",
+        searchNothing: "/?q=no-such-thing-anywhere",
+        blocks: "/blocks",
+        block: `/block/${record.height}`,
+        unknownBlock: "/block/99999",
+        transaction: `/tx/${txid}?block=${record.height}`,
+        coinbase: `/tx/${displayHash(coinbase.txid)}`,
+        unknownTransaction: `/tx/${"ab".repeat(32)}`,
+        address: `/address/${address}`,
+        names: "/names",
+        namesChanged: "/names?order=changed&prefix=d%2F&expired=1",
+        namesExpiring: "/names?order=expiring",
+        activity: "/activity",
+        wrong: "/block/abc"
+      }
+      const handler = yield* statusPageOf([peer(1), peer(2)])
+      yield* eventually(
+        "the search index is built",
+        Effect.zipRight(
+          TestClock.adjust("15 seconds"),
+          Effect.map(get(handler, "/?q=onion"), ({ body }) => !body.includes("is being built"))
+        )
+      )
+      const { asked, origin } = yield* serve(withEvents(handler))
+      const opened = yield* openBrowser(chromium ?? assert.fail())
+      yield* Effect.promise(async () => {
+        const { faults, page, requests } = await watched(opened, 1_280)
+        for (const { look, scheme, width } of LOOKS) {
+          await page.setViewport({ width, height: 800 })
+          await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }])
+          for (const [name, target] of Object.entries(targets)) {
+            await page.goto(origin + target, { waitUntil: "domcontentloaded" })
+            const what = `${target} in ${look}`
+            await picture(page, `${name}-${look}`)
+            assert.strictEqual(await overflow(page), 0, `${what} is wider than the window`)
+            assert.strictEqual(await violations(page), 0, what)
+            // On a phone the page has the same elements and colors.
+            if (look !== "phone") await assertAccessible(page, { what, colors: look === "dark" })
+          }
+        }
+
+        await page.setViewport({ width: 1_280, height: 800 })
+        const search = async (text: string): Promise<string> => {
+          await page.goto(`${origin}/names`, { waitUntil: "domcontentloaded" })
+          await page.type("#q", text)
+          await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.keyboard.press("Enter")])
+          return page.url().slice(origin.length)
+        }
+        assert.strictEqual(await search("589"), "/block/589")
+        assert.strictEqual(await search(txid), `/tx/${txid}`)
+        assert.strictEqual(await search(address), `/address/${address}`)
+        assert.strictEqual(await search("embermapleb831.bit"), "/?name=d%2Fembermapleb831")
+        assert.strictEqual(await search("onion"), "/?q=onion")
+        const found = await numberOf(page, "document.querySelectorAll('.names tbody tr').length")
+        assert.isAbove(found, 5)
+        // A text that is in most values: its second page begins behind the first.
+        await search("text:example")
+        const firstOf = () => page.evaluate("document.querySelector('.names a').href")
+        const first = await firstOf()
+        await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.click("a[rel=next]")])
+        assert.notStrictEqual(await firstOf(), first)
+        assert.strictEqual(await search(`owner:${address}`), `/?q=${encodeURIComponent(`owner:${address}`)}`)
+        assert.include(await page.evaluate("document.querySelector('.names').innerText"), "d/embermapleb831")
+        await search("no such thing")
+        assert.include(await page.evaluate("document.querySelector('main').innerText"), "No such name")
+
+        // Links of a page with a base, and a list in a namespace with its next page.
+        await page.goto(`${origin}/block/589`, { waitUntil: "domcontentloaded" })
+        await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.click("a[rel=next]")])
+        assert.strictEqual(await heading(page), "590")
+        await page.goto(`${origin}/names?expired=1`, { waitUntil: "domcontentloaded" })
+        await page.type("#prefix", "d/")
+        await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.click(".filter button")])
+        assert.strictEqual(page.url(), `${origin}/names?prefix=d%2F&expired=1`)
+        await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.click("a[rel=next]")])
+        assert.match(page.url(), /\/names\?prefix=d%2F&expired=1&after=/)
+
+        // Every link, field and unfolding is reached by the keyboard, and the skip link leads to the content.
+        await page.goto(`${origin}/activity`, { waitUntil: "domcontentloaded" })
+        const controls = await numberOf(
+          page,
+          "document.querySelectorAll('a, input, button:not([hidden]), summary').length"
+        )
+        await page.evaluate(
+          "window.reached = new Set(); addEventListener('focusin', ({ target }) => window.reached.add(target))"
+        )
+        for (let pressed = 0; pressed < controls; pressed++) await page.keyboard.press("Tab")
+        assert.strictEqual(await numberOf(page, "window.reached.size"), controls)
+        await page.goto(`${origin}/block/589`, { waitUntil: "domcontentloaded" })
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        assert.strictEqual(page.url(), `${origin}/block/589#main`)
+
+        // An event makes the page of the name ask again.
+        const name = "/?name=d%2Fembermapleb831"
+        const before = asked.filter((target) => target === name).length
+        await page.goto(origin + name, { waitUntil: "domcontentloaded" })
+        await page.waitForResponse((response) =>
+          response.url() === origin + name && response.request().resourceType() === "fetch"
+        )
+        assert.isAtLeast(asked.filter((target) => target === name).length, before + 2)
+        assert.include(asked, "/events?name=642f656d6265726d61706c6562383331&nameEncoding=hex")
+
+        assert.deepStrictEqual(faults.filter((fault) => !/\b40[04]\b/.test(fault)), [])
+        assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
+      })
+    }).pipe(
+      Effect.provide(methodNode()),
+      (program) => Effect.zipRight(TestClock.setTime(NOW), program)
+    ),
+  180_000
+)

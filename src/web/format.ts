@@ -70,14 +70,10 @@ const isoOf = (seconds: number): string => new Date(1000 * Math.min(Math.max(0, 
 /** `2026-11-21 18:39 UTC`. */
 export const moment = (seconds: number): string => `${isoOf(seconds).slice(0, -8).replace("T", " ")} UTC`
 
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
+
 /** A day, for times that are not known to the minute: `21 Nov 2026`. */
-export const day = (seconds: number): string =>
-  new Date(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT)).toLocaleDateString("en-GB", {
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-    timeZone: "UTC"
-  })
+export const day = (seconds: number): string => days.format(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT))
 
 /** A moment as its distance from now, with the date on request. Seconds since 1970. */
 export const ago = (seconds: number, { now }: { readonly now: number }): Html =>

@@ -82,7 +82,7 @@ const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): 
   return html`<tr>
 <th scope="row">${blockView(entry.height, count(entry.height))}</th>
 <td data-label="Time">${time === undefined ? "–" : ago(time, { now })}</td>
-<td data-label="">${deed(each)}</td>
+<td data-label="Operation">${deed(each)}</td>
 <td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
 <td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>
 <td data-label="Transaction" class="broad">${shortTransaction(entry.txid, { block: entry.height })}</td>

@@ -14,7 +14,9 @@ import { visible } from "./visible.ts"
 const saying = (text: string, found: SearchFound): Html => {
   if (found.saying === undefined) return NOTHING
   const { indexed, next, records } = found.saying
-  const none = found.guessed ? NOTHING : html`<p>No name on this page.</p>`
+  const none = html`<p class="empty">${
+    next === undefined ? "No name and no value has this text." : "No name on this page; there may be more."
+  }</p>`
   return html`<section class="card" aria-labelledby="saying-title"><h2 id="saying-title">Names that say it</h2>${
     indexed < 1 &&
     html`<p class="note busy">The search index is being built: it has ${

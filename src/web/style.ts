@@ -98,6 +98,7 @@ summary { cursor: pointer; }
 details .value { margin: .4rem 0 0; max-height: 18rem; }
 .note { padding: .6rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); }
 .top .note { flex-basis: 100%; }
+.card > h1 + p, .card > p + p { margin-top: .5rem; }
 .card > .note { margin-bottom: .6rem; }
 .card > table + .muted, .card > nav + .muted, .card > .operations + .muted { margin-top: .7rem; }
 .page-head { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: end; gap: .5rem 1.5rem; }

@@ -135,6 +135,10 @@ export class FeeHorizon {
   private readonly waiting: Int32Array
   /** The followed transactions that arrived `targets` blocks ago or earlier, by bucket. */
   private readonly waitingLonger = new Int32Array(BUCKETS)
+  /** Transactions in `waiting`. */
+  private young = 0
+  /** Whether all counts are zero: then they need no decay. So they are while blocks are imported. */
+  private isBlank = true
 
   constructor(settings: HorizonSettings) {
     this.settings = settings
@@ -152,6 +156,7 @@ export class FeeHorizon {
   gone(arrival: FollowedArrival, tipHeight: Height, mined: boolean): void {
     this.addWaiting(arrival, tipHeight, -1)
     if (mined) return
+    this.isBlank = false
     const { periods, scale } = this.settings
     const { bucket, height } = arrival
     const passed = Math.min(periods, Math.floor((tipHeight - height) / scale))
@@ -160,6 +165,7 @@ export class FeeHorizon {
 
   /** Counts a transaction that was mined `blocks` blocks after its arrival, at least 1. */
   confirmed({ bucket, feeRate }: FollowedRate, blocks: number): void {
+    this.isBlank = false
     const { periods, scale } = this.settings
     for (let period = Math.ceil(blocks / scale) - 1; period < periods; period++) {
       add(this.within, period * BUCKETS + bucket, 1)
@@ -170,13 +176,16 @@ export class FeeHorizon {
 
   /** Moves on from one tip to the block at another height: old arrivals are merged into one count, and all counts decay. */
   advance(from: Height, to: Height): void {
-    for (let next = Math.max(from + 1, to - this.targets + 1); next <= to; next++) {
+    for (let next = Math.max(from + 1, to - this.targets + 1); next <= to && this.young > 0; next++) {
       const slot = (next % this.targets) * BUCKETS
       for (let bucket = 0; bucket < BUCKETS; bucket++) {
-        add(this.waitingLonger, bucket, this.waiting[slot + bucket] ?? 0)
+        const count = this.waiting[slot + bucket] ?? 0
+        add(this.waitingLonger, bucket, count)
         this.waiting[slot + bucket] = 0
+        this.young -= count
       }
     }
+    if (this.isBlank) return
     for (const counts of [this.confirmedIn, this.feeRates, this.within, this.leftAfter]) {
       for (let i = 0; i < counts.length; i++) counts[i] = (counts[i] ?? 0) * this.settings.decay
     }
@@ -242,6 +251,7 @@ export class FeeHorizon {
 
   /** Restores saved counts into a new horizon. Returns what is wrong with them; the horizon is then unusable. */
   restore(saved: ReadonlyArray<SavedBucket>): string | undefined {
+    this.isBlank = saved.length === 0
     let last = -1
     for (const each of saved) {
       const { bucket, confirmed, feeRates, left, within } = each
@@ -267,8 +277,9 @@ export class FeeHorizon {
   }
 
   private addWaiting({ bucket, height }: FollowedArrival, tipHeight: Height, change: number): void {
-    if (tipHeight - height >= this.targets) add(this.waitingLonger, bucket, change)
-    else add(this.waiting, (height % this.targets) * BUCKETS + bucket, change)
+    if (tipHeight - height >= this.targets) return add(this.waitingLonger, bucket, change)
+    add(this.waiting, (height % this.targets) * BUCKETS + bucket, change)
+    this.young += change
   }
 
   /** Transactions that arrived at the heights `from` to `to`, or earlier. */

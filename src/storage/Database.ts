@@ -100,6 +100,9 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
     }
   })
 
+/** KiB of pages that a connection keeps in memory. A node has five connections and more. */
+const PAGE_CACHE_KIB = 2_048
+
 /** The settings of every database of the node. The order matters: the first write fixes the page size. */
 export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   `page_size = ${pageSize}`,
@@ -108,6 +111,8 @@ export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   // Data lost in a power cut is restored from the blocks. A killed process loses nothing.
   "synchronous = NORMAL",
   "temp_store = MEMORY",
+  // The driver's own limit is 16 MB for each connection, and it has one for the system's cache besides.
+  `cache_size = -${PAGE_CACHE_KIB}`,
   // The guard copies the log, after it has written the sums of the copied pages.
   "wal_autocheckpoint = 0"
 ]

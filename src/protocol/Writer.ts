@@ -76,6 +76,13 @@ export class Writer {
     return this
   }
 
+  /** The bytes of a `binaryString`. */
+  binary(text: string): this {
+    const at = this.reserve(text.length)
+    for (let i = 0; i < text.length; i++) this.buffer[at + i] = text.charCodeAt(i)
+    return this
+  }
+
   compactSize(value: number): this {
     if (value < 0xfd) return this.u8(value)
     if (value <= 0xffff) return this.u8(0xfd).u16(value)

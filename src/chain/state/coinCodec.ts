@@ -1,6 +1,6 @@
 import type { Coin, NameClaim } from "../../consensus/view.ts"
-import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
-import { type NameKey, nameKey, nameOfKey } from "../../protocol/keys.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey } from "../../protocol/keys.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
@@ -64,15 +64,12 @@ export interface Undo {
 }
 
 export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
-  const writer = new Writer(4096)
-  writer.compactSize(removed.size)
-  for (const [outpoint, coin] of removed) {
-    writeCoin(writer.bytes(fromBinaryString(outpoint)), coin).varBytes(coin.script)
-  }
+  const writer = scratch.clear().compactSize(removed.size)
+  for (const [outpoint, coin] of removed) writeCoin(writer.binary(outpoint), coin).varBytes(coin.script)
   writer.compactSize(claimsBefore.size)
   for (const [name, claim] of claimsBefore) {
-    writer.varBytes(nameOfKey(name)).u8(claim === undefined ? 0 : 1)
-    if (claim !== undefined) writer.u32(claim.height).bytes(fromBinaryString(claim.outpoint))
+    writer.compactSize(name.length).binary(name).u8(claim === undefined ? 0 : 1)
+    if (claim !== undefined) writer.u32(claim.height).binary(claim.outpoint)
   }
   return writer.toBytes()
 }

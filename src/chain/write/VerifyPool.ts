@@ -4,10 +4,11 @@ import type * as Scope from "effect/Scope"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
+import { withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { ScriptCheck } from "../../consensus/view.ts"
 import { verifyChecks } from "./verifyChecks.ts"
-import { type FromWorker, packChecks, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
+import { type ChunkPart, type FromWorker, packParts, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
 
 /**
  * Checks scripts on all cores. `begin` opens a batch, `add` fills it while blocks are connected, `finish` ends it: then
@@ -35,14 +36,14 @@ const MAX_CHUNKS = 4096
 /** The number of inputs in a batch below which messages to workers cost more than they save. */
 const WORTH_SHARING = 24
 
+/** A thread without work for this time ends: it takes memory, and at the tip the next work comes in minutes. */
+const IDLE = "1 minute"
+
 /** Milliseconds of work on this thread between two turns of the event loop: about a chunk. */
 const SLICE_MS = 5
 
-interface Work {
-  readonly block: number
-  readonly flags: number
-  readonly checks: ReadonlyArray<ScriptCheck>
-}
+/** Each check is short-lived: with the usual size of the young generation, a thread would take 25 MB more. */
+const LIMITS = { maxYoungGenerationSizeMb: 6 }
 
 const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): ScriptFailure | undefined =>
   a === undefined || (b !== undefined && b.block < a.block) ? b : a
@@ -50,18 +51,28 @@ const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): Sc
 const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number =>
   checks.reduce((sum, { coins }) => sum + coins.length, 0)
 
-const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArray<ScriptCheck>> {
-  let chunk: Array<ScriptCheck> = []
+/** Checks of some blocks that one thread takes at a time. */
+type Chunk = ReadonlyArray<ChunkPart>
+
+/** Cuts checks into chunks of some inputs, of several blocks where these are small. The last chunk may be smaller. */
+const cut = function*(work: Chunk): Iterable<{ readonly chunk: Chunk; readonly inputs: number }> {
+  let chunk: Array<ChunkPart> = []
   let inputs = 0
-  for (const check of checks) {
-    chunk.push(check)
-    inputs += check.coins.length
-    if (inputs < CHUNK_INPUTS) continue
-    yield chunk
-    chunk = []
-    inputs = 0
+  for (const { block, checks, flags } of work) {
+    let some: Array<ScriptCheck> = []
+    for (const check of checks) {
+      some.push(check)
+      inputs += check.coins.length
+      if (inputs < CHUNK_INPUTS) continue
+      chunk.push({ block, checks: some, flags })
+      yield { chunk, inputs }
+      chunk = []
+      some = []
+      inputs = 0
+    }
+    if (some.length > 0) chunk.push({ block, checks: some, flags })
   }
-  if (chunk.length > 0) yield chunk
+  if (chunk.length > 0) yield { chunk, inputs }
 }
 
 /**
@@ -73,6 +84,8 @@ class Hand {
   private readonly lose: (lost: Error) => void
   private lost: Error | undefined
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
+  /** Whether it got a message since the last call of `rest`. */
+  private used = false
 
   /** `onLost` is called once with the reason why the worker ended, unless `end` ended it. */
   constructor(onLost: (lost: Error) => void) {
@@ -85,11 +98,15 @@ class Hand {
   }
 
   private start(): Worker {
-    const worker = new Worker(program)
+    const worker = new Worker(program, { resourceLimits: LIMITS })
+    /** A thread that rests may end: another one takes its place. */
+    const lose = (lost: Error): void => {
+      if (this.worker === worker) this.lose(lost)
+    }
     worker.on("message", (reply: FromWorker) => this.waiting?.resolve(reply))
-    worker.on("messageerror", this.lose)
-    worker.on("error", this.lose)
-    worker.on("exit", (code) => this.lose(new Error(`a verify worker ended with exit code ${code}`)))
+    worker.on("messageerror", lose)
+    worker.on("error", lose)
+    worker.on("exit", (code) => lose(new Error(`a verify worker ended with exit code ${code}`)))
     // The pool alone does not keep the process alive.
     worker.unref()
     return worker
@@ -101,6 +118,7 @@ class Hand {
 
   post(message: ToWorker, transfer?: ArrayBufferLike): void {
     this.worker ??= this.start()
+    this.used = true
     this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
   }
 
@@ -118,6 +136,15 @@ class Hand {
     })
   }
 
+  /** Ends a thread that got nothing to do since the last call. The next message starts another one. */
+  async rest(): Promise<void> {
+    const { used, worker } = this
+    this.used = false
+    if (worker === undefined || used || this.waiting !== undefined) return
+    this.worker = undefined
+    await worker.terminate()
+  }
+
   async end(): Promise<void> {
     this.lost ??= new Error("the verify pool is closed")
     this.waiting?.reject(this.lost)
@@ -129,8 +156,8 @@ class Batch implements VerifyBatch {
   private readonly hands: ReadonlyArray<Hand>
   private workers: ReadonlyArray<Hand> = []
   private readonly claims = new Int32Array(new SharedArrayBuffer(4 * MAX_CHUNKS))
-  private readonly shared: Array<Work> = []
-  private readonly own: Array<Work> = []
+  private readonly shared: Array<Chunk> = []
+  private readonly own: Array<ChunkPart> = []
   private waiting = 0
   private began = false
   private failure: ScriptFailure | undefined
@@ -141,43 +168,50 @@ class Batch implements VerifyBatch {
 
   readonly add = (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number): void => {
     if (checks.length === 0) return
-    if (this.hands.length === 0) { for (const chunk of cut(checks)) this.own.push({ block, checks: chunk, flags }) }
-    else this.own.push({ block, checks, flags })
+    const work = { block, checks, flags }
+    if (this.hands.length === 0) {
+      for (const { chunk } of cut([work])) this.own.push(...chunk)
+      return
+    }
+    this.own.push(work)
     this.waiting += inputsOf(checks)
-    if (this.hands.length > 0 && this.waiting >= WORTH_SHARING) this.share()
+    if (this.waiting >= (this.began ? CHUNK_INPUTS : WORTH_SHARING)) this.share()
   }
 
   private share(): void {
-    if (!this.began) {
+    const first = !this.began
+    if (first) {
       this.began = true
       this.workers = this.hands.filter(({ alive }) => alive)
       for (const worker of this.workers) worker.post({ type: "begin", claims: this.claims })
     }
-    for (const { block, checks, flags } of this.own.splice(0)) {
-      for (const chunk of cut(checks)) {
-        const index = this.shared.length
-        const worker = this.workers[index % this.workers.length]
-        if (index >= MAX_CHUNKS || worker === undefined) {
-          this.own.push({ block, checks: chunk, flags })
-          continue
-        }
-        const packed = packChecks(chunk)
-        this.shared.push({ block, checks: chunk, flags })
-        worker.post({ type: "chunk", index, flags, block, checks: packed }, packed.buffer)
-      }
-    }
     this.waiting = 0
+    for (const { chunk, inputs } of cut(this.own.splice(0))) {
+      const index = this.shared.length
+      const worker = this.workers[index % this.workers.length]
+      const isFull = inputs >= CHUNK_INPUTS || first
+      if (!isFull) this.waiting = inputs
+      if (!isFull || index >= MAX_CHUNKS || worker === undefined) {
+        this.own.push(...chunk)
+        continue
+      }
+      const packed = packParts(chunk)
+      this.shared.push(chunk)
+      worker.post({ type: "chunk", index, parts: packed }, packed.buffer)
+    }
   }
 
-  private readonly check = ({ block, checks, flags }: Work): void => {
-    if (this.failure !== undefined && this.failure.block <= block) return
-    this.failure = earlier(this.failure, verifyChecks(checks, { block, flags }))
+  private readonly check = (chunk: Chunk): void => {
+    for (const { block, checks, flags } of chunk) {
+      if (this.failure !== undefined && this.failure.block <= block) return
+      this.failure = earlier(this.failure, verifyChecks(checks, { block, flags }))
+    }
   }
 
   /** The next work for this thread. The workers start at the other end. */
-  private take(): Work | undefined {
+  private take(): Chunk | undefined {
     const mine = this.own.shift()
-    if (mine !== undefined) return mine
+    if (mine !== undefined) return [mine]
     for (let work = this.shared.pop(); work !== undefined; work = this.shared.pop()) {
       if (Atomics.compareExchange(this.claims, this.shared.length, 0, 1) === 0) return work
     }
@@ -232,6 +266,10 @@ export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Sc
       }),
       (hands) => Effect.promise(() => Promise.all(hands.map((hand) => hand.end())))
     )
+    if (hands.length > 0) {
+      const rest = Effect.promise(() => Promise.all(hands.map((hand) => hand.rest())))
+      yield* Effect.forkScoped(withoutSpan(Effect.forever(Effect.delay(rest, IDLE))))
+    }
     return {
       begin: () => new Batch(hands),
       get threads() {

@@ -6,18 +6,24 @@ import { readTransaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 
 /**
- * Messages of the verify pool and its workers. The buffer of packed checks is transferred, not copied. A shared table
+ * Messages of the verify pool and its workers. The buffer of packed parts is transferred, not copied. A shared table
  * of claims has one word per chunk: the thread that changes a word from 0 to 1 checks the chunk.
  */
+
+/** The checks of one block in a chunk. */
+export interface ChunkPart {
+  /** The block, counted within the batch. */
+  readonly block: number
+  readonly flags: number
+  readonly checks: ReadonlyArray<ScriptCheck>
+}
 
 export interface VerifyChunk {
   readonly type: "chunk"
   /** Its word in the table of claims. */
   readonly index: number
-  readonly flags: number
-  /** The block, counted within the batch. */
-  readonly block: number
-  readonly checks: Uint8Array
+  /** The packed parts, by their blocks. */
+  readonly parts: Uint8Array
 }
 
 /** A message to a worker. The messages between `begin` and `end` are one batch. */
@@ -47,27 +53,44 @@ export interface FromWorker {
   readonly failure: ScriptFailure | undefined
 }
 
-export const packChecks = (checks: ReadonlyArray<ScriptCheck>): Uint8Array => {
-  const writer = new Writer(16_384)
-  writer.compactSize(checks.length)
-  for (const { coins, transaction } of checks) {
-    writer.bytes(transaction.bytes)
-    for (const coin of coins) writer.i64(coin.value).varBytes(coin.script)
+/** Bytes of a length or a count at most. */
+const COUNT_SIZE = 9
+
+const packedSize = ({ coins, transaction }: ScriptCheck): number =>
+  coins.reduce((size, { script }) => size + 8 + COUNT_SIZE + script.length, transaction.size)
+
+/** The view begins at the begin of its buffer, which has no other use. */
+export const packParts = (parts: ReadonlyArray<ChunkPart>): Uint8Array => {
+  const size = parts.reduce((sum, { checks }) => checks.reduce((all, check) => all + packedSize(check), sum), 0)
+  const writer = new Writer(size + COUNT_SIZE + parts.length * (8 + COUNT_SIZE))
+  writer.compactSize(parts.length)
+  for (const { block, checks, flags } of parts) {
+    writer.u32(block).u32(flags).compactSize(checks.length)
+    for (const { coins, transaction } of checks) {
+      writer.bytes(transaction.bytes)
+      for (const coin of coins) writer.i64(coin.value).varBytes(coin.script)
+    }
   }
-  return writer.toBytes()
+  return writer.written()
 }
 
-export const unpackChecks = (bytes: Bytes): ReadonlyArray<ScriptCheck> => {
+const unpackCheck = (reader: Reader): ScriptCheck => {
+  const transaction = readTransaction(reader)
+  const coins: ReadonlyArray<Coin> = transaction.inputs.map(() => ({
+    value: reader.i64("value"),
+    script: reader.varBytes("script"),
+    // The script does not depend on the origin of its coin.
+    height: 0,
+    coinbase: false
+  }))
+  return { transaction, coins }
+}
+
+export const unpackParts = (bytes: Bytes): ReadonlyArray<ChunkPart> => {
   const reader = new Reader(bytes)
-  return Array.from({ length: reader.compactSize("checks") }, () => {
-    const transaction = readTransaction(reader)
-    const coins: ReadonlyArray<Coin> = transaction.inputs.map(() => ({
-      value: reader.i64("value"),
-      script: reader.varBytes("script"),
-      // The script does not depend on the origin of its coin.
-      height: 0,
-      coinbase: false
-    }))
-    return { transaction, coins }
-  })
+  return Array.from({ length: reader.compactSize("parts") }, () => ({
+    block: reader.u32("block"),
+    flags: reader.u32("flags"),
+    checks: Array.from({ length: reader.compactSize("checks") }, () => unpackCheck(reader))
+  }))
 }

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 import { verifyChecks } from "./verifyChecks.ts"
-import { type FromWorker, type ScriptFailure, type ToWorker, unpackChecks } from "./verifyMessage.ts"
+import { type FromWorker, type ScriptFailure, type ToWorker, unpackParts } from "./verifyMessage.ts"
 
 /** The main program of a verify worker. It checks each chunk that no other thread has claimed. */
 
@@ -15,9 +15,11 @@ const onMessage = (message: ToWorker): void => {
       return
     case "chunk":
       if (Atomics.compareExchange(claims, message.index, 0, 1) !== 0) return
-      // Only the failure in the earliest block counts.
-      if (failure !== undefined && failure.block <= message.block) return
-      failure = verifyChecks(unpackChecks(message.checks), message) ?? failure
+      for (const part of unpackParts(message.parts)) {
+        // Only the failure in the earliest block counts.
+        if (failure !== undefined && failure.block <= part.block) return
+        failure = verifyChecks(part.checks, part) ?? failure
+      }
       return
     case "end": {
       const answer: FromWorker = { failure }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger, Scope } from "effect"
+import { Cause, Effect, Exit, Logger, Scope, TestClock, TestServices } from "effect"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Worker } from "node:worker_threads"
@@ -220,8 +220,8 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
     Effect.gen(function*() {
       const { pool } = yield* openPool(1)
       const batch = pool.begin()
-      // Very little work: only the number of chunks matters, and each block has at least one.
-      const blocksToFill = 4_300
+      // Very little work: only the number of chunks matters, and two blocks fill one.
+      const blocksToFill = 8_600
       for (let block = 0; block < blocksToFill; block++) batch.add(block, [freeForAll], FLAGS)
       batch.add(blocksToFill, brokenCheck().checks, FLAGS)
       assert.strictEqual((yield* batch.finish)?.block, blocksToFill)
@@ -254,6 +254,29 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       yield* Scope.close(scope, Exit.void)
       yield* Effect.promise(() => Promise.all(ended)).pipe(Effect.timeout("5 seconds"))
       assert.deepStrictEqual(workers.map(({ threadId }) => threadId), [-1, -1])
+    }))
+
+  it.scoped("VerifyPool ends threads without work, and starts others for the next batch", () =>
+    Effect.gen(function*() {
+      const { make } = yield* builtPool
+      const workers: Array<Worker> = []
+      const note = (worker: Worker): void => void workers.push(worker)
+      yield* Effect.acquireRelease(Effect.sync(() => process.on("worker", note)), () =>
+        Effect.sync(() => process.off("worker", note)))
+      const pool = yield* make(1)
+      yield* fill(pool.begin(), [good]).finish
+      const [first] = workers
+      assert.strictEqual(workers.length, 1)
+      yield* TestClock.adjust("1 minute")
+      yield* turnOfEventLoop
+      assert.notStrictEqual(first?.threadId, -1, "the thread had work since the last look")
+      yield* TestClock.adjust("1 minute")
+      yield* TestServices.provideLive(eventually("the thread ends", () =>
+        first?.threadId === -1))
+      assert.strictEqual(pool.threads, 1)
+      assert.strictEqual((yield* fill(pool.begin(), [good, brokenCheck().checks]).finish)?.block, 1)
+      assert.strictEqual(workers.length, 2)
+      assert.strictEqual(pool.threads, 1)
     }))
 
   const isDefect = (exit: Exit.Exit<unknown, unknown>, message: RegExp): void => {

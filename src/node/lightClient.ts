@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scheduler from "../base/Scheduler.ts"
+import { withoutSpan } from "../base/spans.ts"
 import { makeAnswering } from "../client/answering.ts"
 import { wantedChanges, withoutSubjects } from "../client/changeFilter.ts"
 import {
@@ -38,6 +39,7 @@ import * as DataHealth from "../storage/DataHealth.ts"
 import * as LightChanges from "./lightChanges.ts"
 import { paramsFor } from "./node.ts"
 import * as Peers from "./peers.ts"
+import { isLightSettled, releaseMemory } from "./releaseMemory.ts"
 import { findScanned } from "./scannedNames.ts"
 
 /** A `NameClient` over a light node in this process: it answers about names, and has no wallet. */
@@ -181,7 +183,10 @@ export const nodeLayer = (settings: Settings, params = paramsFor(settings)) =>
       verifyThreads: settings.verifyThreads,
       status: { offline: settings.maxPeers === 0, expectsPeers: settings.maxPeers > 0, maxTipAge: settings.maxTipAge }
     })
-    return Peers.lightLayer(settings, directory.file("light-peers.json")).pipe(
+    const release = Layer.scopedDiscard(
+      Effect.flatMap(LightNode.Light, (node) => Effect.forkScoped(withoutSpan(releaseMemory(isLightSettled(node)))))
+    )
+    return Layer.merge(Peers.lightLayer(settings, directory.file("light-peers.json")), release).pipe(
       Layer.provideMerge(light),
       Layer.provideMerge(Scheduler.layer),
       Layer.provideMerge(DataHealth.layer)

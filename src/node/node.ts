@@ -50,6 +50,7 @@ import { showImport } from "./importProgress.ts"
 import * as LightStart from "./lightStart.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
 import { reindex } from "./reindex.ts"
+import { isLightSettled, releaseMemory } from "./releaseMemory.ts"
 import { reportSync } from "./reportSync.ts"
 import { restartNames } from "./restartNames.ts"
 import { logSync } from "./syncLog.ts"
@@ -340,6 +341,15 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       yield* Effect.forkScoped(withoutSpan(reportSync))
     }
     yield* Effect.forkScoped(withoutSpan(logSync))
+    // A light part beside the whole chain ends with the handover.
+    const settled = Effect.suspend(() => {
+      const light = part.current()
+      if (light === undefined) {
+        return Effect.negate(status.syncing)
+      }
+      return part.stays ? isLightSettled(light) : Effect.succeed(false)
+    })
+    yield* Effect.forkScoped(withoutSpan(releaseMemory(settled)))
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {

@@ -15,8 +15,8 @@ const TURNS = 5
 const LOAD_SECONDS = 2
 const CONNECTIONS = 8
 
-/** Milliseconds after the load, until memory counts as that of a node at the tip. */
-const REST = 3_000
+/** Milliseconds after the import, until memory counts as that of a node at the tip. */
+const REST = 15_000
 
 /** Milliseconds between two questions whether a node has the tip. */
 const LOOK = 100
@@ -109,9 +109,9 @@ const turn = async (
   let synced: NodeProcess | undefined
   try {
     const imported = await untilTip(node, tip)
-    const nameShowMicroseconds = await nameShow(node)
     await pause(REST)
     const { memoryMB } = node
+    const nameShowMicroseconds = await nameShow(node)
     const ended = new Promise((resolve) => node.child.once("exit", resolve))
     node.child.kill()
     await ended

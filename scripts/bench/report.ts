@@ -45,7 +45,7 @@ A client in an empty directory, in a process of its own, with three svcd peers b
 shape: 63,500 headers with merged-mining proofs above the anchor, 36,000 blocks with 200,000 operations on names. Client, peers and line
 share the cores, so processor time counts: \`cpuSeconds\` is that of each phase. \`firstAnswerSeconds\` is for a name that changed
 lately, \`answersSeconds\` until every name is known, \`signaturesSeconds\` until their signatures are checked. \`tipMemoryMB\` is what the
-system counts for the process after a garbage collection at the tip.
+system counts for the process fifteen seconds after the last signature.
 
 \`fullSync\` is a full node on the same chain, with the light part that answers first and without it, in turns:
 \`speedBehindLightPart\` compares the blocks after the light part was done, \`speedOfWholeSync\` all of them. The light part takes the same

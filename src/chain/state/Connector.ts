@@ -223,6 +223,7 @@ export class Connector {
     const damaged = refused === undefined ? this.missing(batch.thrown) : this.changedOnDisk(refused.id)
     if (refused !== undefined && damaged === undefined) this.forks.markFailed(refused.id)
     this.forks.prune()
+    this.stored.forgetConnected()
     return {
       connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects, removed: delta.removed })),
       refused: damaged === undefined ? refused : undefined,

@@ -23,8 +23,13 @@ export class RecentBlocks {
     this.remove(id)
     this.blocks.set(id, block)
     this.used += block.size
+    this.trim(this.limit, id)
+  }
+
+  /** Drops the oldest blocks until the others have at most `limit` bytes, or `last` is the oldest. */
+  trim(limit: number, last?: HeaderId): void {
     for (const oldest of this.blocks.keys()) {
-      if (this.used <= this.limit || oldest === id) break
+      if (this.used <= limit || oldest === last) break
       this.remove(oldest)
     }
   }

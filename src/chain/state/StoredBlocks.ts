@@ -14,6 +14,9 @@ import { decodeUndo, type Undo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
 import type { Timings } from "./timings.ts"
 
+/** Bytes of connected blocks that stay in memory, for relay and reorgs: decoded, they take ten times as much. */
+const CONNECTED_BYTES = 512 * 1024
+
 /** Bytes that nearly always contain the header of a block and its merged-mining proof. */
 const PROOF_BYTES = 2048
 
@@ -53,6 +56,11 @@ export class StoredBlocks {
 
   remember(id: HeaderId, block: Block): void {
     this.recent.put(id, block)
+  }
+
+  /** Forgets most blocks, since the latest ones are connected. */
+  forgetConnected(): void {
+    this.recent.trim(CONNECTED_BYTES)
   }
 
   forget(id: HeaderId): void {

@@ -39,6 +39,15 @@ describe("RecentBlocks", () => {
     assert.isUndefined(recent.get(headerId(1)))
   })
 
+  it("RecentBlocks drops the oldest blocks above a lower limit, down to none", () => {
+    const recent = new RecentBlocks()
+    for (const id of [1, 2, 3]) recent.put(headerId(id), blockOf(1_000))
+    recent.trim(2_500)
+    assert.deepStrictEqual([1, 2, 3].map((id) => recent.get(headerId(id)) !== undefined), [false, true, true])
+    recent.trim(0)
+    assert.isUndefined(recent.get(headerId(3)))
+  })
+
   it("RecentBlocks does not count removed or replaced blocks", () => {
     const recent = new RecentBlocks()
     const large = blockOf(3.9 * MIB)

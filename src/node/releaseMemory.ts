@@ -9,7 +9,7 @@ import type { LightNode } from "../light/LightPart.ts"
 
 const LOOK_EVERY = "2 seconds"
 
-/** Looks in a row that find the node at the tip: between two phases of a sync it is there for a moment. */
+/** How often in a row the node has to be at the tip: between two phases of a sync it is there for a moment. */
 const LOOKS = 2
 
 /** Bytes of heap above which nothing is done: a program with so much of its own would stop for too long. */

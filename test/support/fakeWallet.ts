@@ -262,6 +262,10 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       list: () => [],
       setRenewal: noted("setRenewal"),
       renewal: () => ({ all: false, names: [] }),
+      planRenewals: unprepared("planRenewals"),
+      renew: unprepared("renew"),
+      requestedRenewals: () => [],
+      cancelRenewal: (name) => Effect.as(noted("cancelRenewal")(name), false),
       ...overrides
     },
     vault: {

@@ -140,6 +140,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name_new: "name options*",
   name_pending: "name options*",
   name_registrations: "options*",
+  name_renew: "names? options*",
+  name_renewals: "options*",
   name_scan: "start count* options*",
   name_show: "name options*",
   name_update: "name value options*",

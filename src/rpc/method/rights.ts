@@ -29,7 +29,7 @@ const NAMES = words(`
   getreceivedbylabel gettransaction getwalletinfo keypoolrefill listaddressgroupings listlabels listlockunspent
   listreceivedbyaddress listreceivedbylabel listsinceblock listtransactions listunspent listwallets name_autoregister
   name_autorenew name_cancel name_expiring name_firstupdate name_list name_new name_pending name_registrations
-  name_update name_watch setlabel simulaterawtransaction walletlock walletpassphrase
+  name_renew name_renewals name_update name_watch setlabel simulaterawtransaction walletlock walletpassphrase
 `)
 
 /** Payments: to fund, sign, send, replace and give up transactions. */

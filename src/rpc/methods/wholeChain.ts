@@ -12,6 +12,7 @@ const NEED_COINS: ReadonlySet<string> = new Set([
   "name_autoregister",
   "name_firstupdate",
   "name_new",
+  "name_renew",
   "name_update",
   "psbtbumpfee",
   "send",

@@ -166,6 +166,22 @@ export const RegistrationEntry = Schema.Struct({
 })
 export type RegistrationEntry = typeof RegistrationEntry.Type
 
+/** A name that is renewed for its owner's request (`name_renew`). */
+export const RenewalEntry = Schema.Struct({
+  name: bytesOf(LONGEST_TEXT),
+  /** Height of the operation whose record expires: a later one ends the request. */
+  height: Schema.NonNegativeInt,
+  state: Schema.Literal("waiting", "sent", "done", "skipped"),
+  /** The NAME_UPDATE, once sent. */
+  txid: optional(bytesOf(32, true)),
+  note: Text,
+  createdAt: Seconds
+})
+export type RenewalEntry = typeof RenewalEntry.Type
+
+/** Maximum number of requested renewals. */
+export const MAX_RENEWALS = 10_000
+
 /** A transaction that the blocks alone cannot restore: unconfirmed, or with the owner's notes. */
 export const TransactionEntry = Schema.Struct({
   /** In display byte order. */
@@ -235,7 +251,9 @@ export const WalletDocument = Schema.Struct({
   /** Raw transactions in hexadecimal, in the order in which they were queued. */
   queue: ListOf(hexOf(LONGEST_TRANSACTION / 2)),
   lockedCoins: ListOf(LockedCoin),
-  renewals: Schema.Struct({ all: Schema.Boolean, names: ListOf(bytesOf(LONGEST_TEXT)) })
+  renewals: Schema.Struct({ all: Schema.Boolean, names: ListOf(bytesOf(LONGEST_TEXT)) }),
+  /** Requested renewals; omitted without any. */
+  requestedRenewals: optional(ListOf(RenewalEntry, MAX_RENEWALS))
 })
 export type WalletDocument = typeof WalletDocument.Type
 

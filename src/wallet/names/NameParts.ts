@@ -23,6 +23,8 @@ export interface NameSettings {
   readonly limitNameChains: number
   /** Type of the addresses that own the names. */
   readonly addressType: AddressType
+  /** Requested renewals that are made at one time: the others follow after the next block, or a minute later. */
+  readonly renewalsAtOnce: number
   /** Whether names that `register` registers for the wallet itself are renewed, unless the caller says otherwise. */
   readonly autoRenew: boolean
   /** Cryptographically random bytes. */
@@ -37,7 +39,7 @@ export interface WalletOfNames
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
   readonly vault: Pick<WalletVault, "encryption">
   readonly keys: Pick<WalletKeys, "newAddress">
-  readonly payments: Pick<WalletPayments, "pay">
+  readonly payments: Pick<WalletPayments, "fund" | "pay">
 }
 
 /** The same with the settings and the state of the name operations. */

@@ -50,6 +50,53 @@ export interface Registration {
   readonly createdAt: number
 }
 
+/** A renewal that the owner asked for with many others; stored in wallet.json. */
+export interface Renewal {
+  readonly name: Bytes
+  /** Height of the operation whose record expires. */
+  readonly height: number
+  readonly state: RenewalState
+  /** The NAME_UPDATE in wire order, once sent. */
+  readonly txid: Bytes | undefined
+  /** What it waits for, or why it was skipped. */
+  readonly note: string
+  /** Seconds since 1970. */
+  readonly createdAt: number
+}
+
+export type RenewalState =
+  /** No NAME_UPDATE is made. */
+  | "waiting"
+  /** The NAME_UPDATE waits for a block. */
+  | "sent"
+  | "done"
+  /** The name needs no renewal any more, or the wallet cannot renew it. */
+  | "skipped"
+
+/** Which names to renew: some, all that the wallet holds, or those of them that expire within some blocks. */
+export type RenewalChoice =
+  | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }
+  | { readonly of: "all" }
+  | { readonly of: "within"; readonly blocks: number }
+
+export interface RenewalPlan {
+  readonly names: ReadonlyArray<PlannedRenewal>
+  /** Sum of the fees, smallest units; `undefined` if one is unknown. */
+  readonly fee: number | undefined
+}
+
+export interface PlannedRenewal {
+  readonly name: Bytes
+  readonly height: number
+  /** Blocks until the name expires. */
+  readonly left: number
+  /** Smallest units; `undefined` if it is unknown or nothing is sent. */
+  readonly fee: number | undefined
+  /** Why it is not renewed, or why its fee is unknown. */
+  readonly note: string
+  readonly state: "waiting" | "skipped"
+}
+
 /** A name in its last operation that the wallet has. */
 export interface WalletName {
   readonly name: Bytes
@@ -104,6 +151,17 @@ export interface WalletNames {
     name: Bytes | undefined,
     on: boolean
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  /** What the renewal of names would cost, each in a transaction of its own. Stores and sends nothing. */
+  readonly planRenewals: (choice: RenewalChoice) => Effect.Effect<RenewalPlan, NameFailure>
+  /**
+   * Renews names with their value and their owner's address, over the next blocks and restarts. Returns the requests with
+   * those that were sent at once. A name whose renewal is under way stays as it is.
+   */
+  readonly renew: (choice: RenewalChoice) => Effect.Effect<ReadonlyArray<Renewal>, NameFailure>
+  /** The requested renewals, in the order of their start. */
+  readonly requestedRenewals: () => ReadonlyArray<Renewal>
+  /** Cancels the requested renewal of a name whose NAME_UPDATE is not sent. Returns whether there was one. */
+  readonly cancelRenewal: (name: Bytes) => Effect.Effect<boolean, StorageFailure>
   /** Which names are renewed. */
   readonly renewal: () => { readonly all: boolean; readonly names: ReadonlyArray<Bytes> }
 }

@@ -25,8 +25,17 @@ import {
 } from "./NameParts.ts"
 import { nameFirstUpdate, nameNew, nameUpdate } from "./operations.ts"
 import { dueRenewals, holdsName, isRenewed, withRenewal } from "./renewals.ts"
+import { requestedIn, requestedRenewalOf } from "./renewalVerdict.ts"
+import { advanceRenewals, cancelRenewal, planRenewals, requestRenewals } from "./renewMany.ts"
 import { advanceAll, type Lost } from "./saga.ts"
-import type { NameFailure, Registration, RegistrationOptions, WalletNames } from "./WalletNames.ts"
+import type {
+  NameFailure,
+  Registration,
+  RegistrationOptions,
+  Renewal,
+  RenewalChoice,
+  WalletNames
+} from "./WalletNames.ts"
 
 /** Begins automatic registrations, and cancels them for the owner. */
 
@@ -159,6 +168,17 @@ const setRenewal = (
     return new InvalidWalletRequest({ code: "missing", reason: "the wallet neither owns nor registers this name" })
   })
 
+/** Stores a request of many renewals, and begins with it. Returns the state of its names. */
+const renewChosen = (
+  parts: NameParts,
+  choice: RenewalChoice
+): Effect.Effect<ReadonlyArray<Renewal>, NameFailure> =>
+  Effect.gen(function*() {
+    const names = new Set((yield* requestRenewals(parts, choice)).map(nameKey))
+    yield* advanceRenewals(parts)
+    return requestedIn(parts.file.document).filter(({ name }) => names.has(nameKey(name))).map(requestedRenewalOf)
+  })
+
 /** The name operations of a wallet. */
 export interface Names extends WalletNames {
   /**
@@ -172,6 +192,7 @@ const DEFAULTS: NameSettings = {
   limitNameChains: 1,
   addressType: "legacy",
   autoRenew: true,
+  renewalsAtOnce: 25,
   randomBytes: (size) => new Uint8Array(randomBytes(size))
 }
 
@@ -183,8 +204,8 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
     const parts: NameParts = { ...wallet, ...DEFAULTS, ...settings, spare: { script: undefined } }
     const { file } = parts
     const carryOn = Effect.catchAll(
-      advanceAll(parts, lost),
-      (failure) => Effect.logError("registrations cannot continue", { reason: failure.message })
+      Effect.zipRight(advanceAll(parts, lost), advanceRenewals(parts)),
+      (failure) => Effect.logError("registrations and renewals cannot continue", { reason: failure.message })
     )
     return {
       nameNew: (name, options) => turn(nameNew(parts, name, options)).pipe(Effect.withSpan("svcd.wallet.nameNew")),
@@ -198,6 +219,10 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
       list: () => parts.ledger.names(),
       setRenewal: (name, on) => turn(setRenewal(parts, name, on)),
       renewal: () => file.document.renewals,
+      planRenewals: (choice) => turn(planRenewals(parts, choice)).pipe(Effect.withSpan("svcd.wallet.planRenewals")),
+      renew: (choice) => turn(renewChosen(parts, choice)).pipe(Effect.withSpan("svcd.wallet.renew")),
+      requestedRenewals: () => requestedIn(file.document).map(requestedRenewalOf),
+      cancelRenewal: (name) => turn(cancelRenewal(parts, name)),
       step: turn(Effect.zipRight(carryOn, renewDue(parts)))
     }
   })

@@ -150,6 +150,8 @@ const METHODS = [
   "name_new",
   "name_pending",
   "name_registrations",
+  "name_renew",
+  "name_renewals",
   "name_scan",
   "name_show",
   "name_update",

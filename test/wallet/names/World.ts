@@ -385,7 +385,17 @@ export class World {
             return ownScript({ script: this.scriptOf(this.keys++) })
           })
       },
-      payments: { pay: this.pay },
+      payments: {
+        pay: this.pay,
+        fund: (request) =>
+          Effect.succeed({
+            transaction: this.build(request.outputs, []),
+            fee: 1_000,
+            changePosition: 0,
+            coins: [],
+            feeReason: ""
+          })
+      },
       privateKey: (script) => {
         const index = this.indexOf(parseNameScript(script)?.address ?? script)
         if (index === -1) return Effect.succeed(undefined)

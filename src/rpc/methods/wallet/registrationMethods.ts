@@ -22,6 +22,7 @@ import {
   WRITE_ERRORS,
   WRITE_OPTIONS
 } from "./nameOptions.ts"
+import { makeRenewalMethods } from "./renewalMethods.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** Automatic registrations and renewals of the wallet. No other node has these methods. */
@@ -60,9 +61,8 @@ const renewalJson = (context: ShapeContext, wallet: Wallet): Result.ValueOf<type
 const refusedByWallet = (failure: InvalidWalletRequest | StorageFailure): RpcError | StorageFailure =>
   failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
 
-export const makeRegistrationMethods = (
-  { chain, known, node, wallets }: NameMethodParts
-): ReadonlyArray<Method> => {
+export const makeRegistrationMethods = (parts: NameMethodParts): ReadonlyArray<Method> => {
+  const { chain, known, node, wallets } = parts
   const define = walletMethod(wallets)
   const { network } = chain.params
   const read = nameWriteReader(network, node)
@@ -144,7 +144,9 @@ export const makeRegistrationMethods = (
   const name_cancel = define({
     name: "name_cancel",
     group: "Names",
-    summary: "Cancels a registration: no name_firstupdate is sent. Transactions that were sent stay valid.",
+    summary:
+      "Cancels a registration: no name_firstupdate is sent. Or cancels a renewal of name_renew whose name_update is not " +
+      "sent. Transactions that were sent stay valid.",
     params: { name: string("The name."), options: NAME_OPTIONS },
     results: [{ schema: Result.nothing("") }],
     examples: [["d/example"]],
@@ -152,6 +154,7 @@ export const makeRegistrationMethods = (
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOfName(given))
+        if (yield* wallet.names.cancelRenewal(name)) return null
         yield* Effect.mapError(wallet.names.cancelRegistration(name), refusedByWallet)
         return null
       })
@@ -183,5 +186,5 @@ export const makeRegistrationMethods = (
       })
   })
 
-  return [name_autoregister, name_registrations, name_cancel, name_autorenew]
+  return [name_autoregister, name_registrations, name_cancel, name_autorenew, ...makeRenewalMethods(parts)]
 }

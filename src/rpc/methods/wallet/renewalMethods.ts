@@ -1,0 +1,175 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { displayHash } from "../../../protocol/bytes.ts"
+import type { Renewal, RenewalChoice } from "../../../wallet/names/WalletNames.ts"
+import { Amount } from "../../json/encodeJson.ts"
+import { JsonNumber } from "../../json/json.ts"
+import type { Method } from "../../method/methodTable.ts"
+import {
+  array,
+  boolean,
+  custom,
+  decodedValue,
+  notNull,
+  object,
+  orEmpty,
+  string,
+  withDefault
+} from "../../method/params.ts"
+import * as Result from "../../method/results.ts"
+import { RpcError } from "../../method/RpcError.ts"
+import type { ShapeContext } from "../../shapes/context.ts"
+import { NAME_TEXT_MEMBERS, nameTextJson } from "../../shapes/name.ts"
+import { contextFor, ENCODINGS } from "../nameEncodings.ts"
+import { nameGiven, type NameMethodParts } from "./nameOptions.ts"
+import { walletMethod } from "./walletContext.ts"
+
+/** `name_renew` and `name_renewals`: many renewals in one request. No other node has these methods. */
+
+const MOST_NAMES = 5_000
+
+/** As many blocks as a name lives. */
+const MOST_BLOCKS = 36_000
+
+const ALL = "all"
+
+/** What the caller gives: names, "all", or a number of blocks. */
+type GivenChoice = ReadonlyArray<string> | number
+
+const CHOICE = custom<GivenChoice>({
+  words: "json array, string or numeric",
+  description:
+    `The names, up to ${MOST_NAMES}; "${ALL}" for all names of the wallet; a number of blocks for those that ` +
+    "expire within them. Any other text is one name.",
+  read: (value) => {
+    if (typeof value === "string") return [value]
+    if (value instanceof JsonNumber) {
+      const blocks = value.value
+      return Number.isInteger(blocks) && blocks >= 1 && blocks <= MOST_BLOCKS
+        ? blocks
+        : RpcError.invalidParameter(`blocks must be from 1 to ${MOST_BLOCKS}`)
+    }
+    const read = decodedValue(array(string("A name."), ""), value, "names")
+    return read._tag === "Left" ? read.left : read.right
+  }
+})
+
+const STATE = Result.string(
+  "waiting: no name_update is sent; sent: it waits for a block; done; skipped: it is not renewed"
+)
+
+const NOTE = Schema.optional(Result.string("What the renewal waits for, or why it is skipped"))
+
+const PLANNED = Schema.Struct({
+  ...NAME_TEXT_MEMBERS,
+  state: STATE,
+  expires_in: Result.integer("Blocks until the record expires; 0 or less if it has expired"),
+  fee: Schema.optional(Result.amount("The fee of its transaction; missing if it is unknown, or nothing would be sent")),
+  note: NOTE
+})
+
+const PLAN = Schema.Struct({
+  names: Schema.Array(PLANNED).annotations({ description: "The first to expire first" }),
+  transactions: Result.integer("Transactions that would be sent"),
+  fee: Schema.optional(Result.amount("Sum of the fees; missing if one is unknown"))
+})
+
+const RENEWAL = Schema.Struct({
+  ...NAME_TEXT_MEMBERS,
+  state: STATE,
+  txid: Schema.optional(Result.hex("The transaction of name_update, once sent")),
+  note: NOTE,
+  time: Result.time("Start of the renewal")
+})
+
+const RENEWALS = Schema.Array(RENEWAL)
+
+const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note, state, txid }: Renewal) => ({
+  ...nameTextJson(name, nameEncoding),
+  state,
+  txid: txid === undefined ? undefined : displayHash(txid),
+  note: note === "" ? undefined : note,
+  time: createdAt
+})
+
+const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
+
+export const makeRenewalMethods = ({ chain, node, wallets }: NameMethodParts): ReadonlyArray<Method> => {
+  const define = walletMethod(wallets)
+  const { network } = chain.params
+
+  const contextOf = (nameEncoding: string | undefined): ShapeContext =>
+    contextFor(network, node, { nameEncoding, valueEncoding: undefined })
+
+  const choiceOf = (given: GivenChoice, context: ShapeContext): Effect.Effect<RenewalChoice, RpcError> => {
+    if (typeof given === "number") return Effect.succeed({ of: "within", blocks: given })
+    if (given.length === 1 && given[0] === ALL) return Effect.succeed({ of: "all" })
+    if (given.length === 0 || given.length > MOST_NAMES) {
+      return RpcError.invalidParameter(`there have to be from 1 to ${MOST_NAMES} names`)
+    }
+    return Effect.map(
+      Effect.forEach(given, (text) => nameGiven(text, context)),
+      (names): RenewalChoice => ({ of: "names", names })
+    )
+  }
+
+  const name_renew = define({
+    name: "name_renew",
+    group: "Names",
+    summary:
+      "Renews many names, each with its value and its owner's address in a transaction of its own, over the next blocks " +
+      "and restarts. With dryrun it returns the cost, and sends nothing. name_renewals shows the progress.",
+    params: {
+      names: CHOICE,
+      options: orEmpty(notNull(object({
+        nameEncoding: ENCODINGS.nameEncoding,
+        dryrun: withDefault(boolean("Whether to return the cost alone."), false)
+      }, "Options.")))
+    },
+    results: [{ when: "with dryrun", schema: PLAN }, { when: "otherwise", schema: RENEWALS }],
+    examples: [["all", { dryrun: true }], [4032], [["d/example", "id/example"]]],
+    errors: [
+      `-8 blocks must be from 1 to ${MOST_BLOCKS}`,
+      `-8 there have to be from 1 to ${MOST_NAMES} names`,
+      "-8 the name is too long",
+      "-4 5000 names can be renewed in one request: renew those that expire first",
+      "-4 too many renewals are under way",
+      "-1000 Name/value is invalid for encoding <encoding>"
+    ],
+    handler: ({ names: given, options: { dryrun, nameEncoding } }, wallet) =>
+      Effect.gen(function*() {
+        const context = contextOf(nameEncoding)
+        const choice = yield* choiceOf(given, context)
+        if (!dryrun) return (yield* wallet.names.renew(choice)).map(renewalJson(context))
+        const { fee, names } = yield* wallet.names.planRenewals(choice)
+        return {
+          names: names.map(({ fee, left, name, note, state }) => ({
+            ...nameTextJson(name, context.nameEncoding),
+            state,
+            expires_in: left,
+            fee: amountOf(fee),
+            note: note === "" ? undefined : note
+          })),
+          transactions: names.filter(({ state }) => state === "waiting").length,
+          fee: amountOf(fee)
+        }
+      }).pipe(
+        Effect.mapError((failure) =>
+          failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
+        )
+      )
+  })
+
+  const name_renewals = define({
+    name: "name_renewals",
+    group: "Names",
+    summary: "Lists the renewals of name_renew and their progress. The last 1000 that ended are kept.",
+    params: { options: orEmpty(notNull(object({ nameEncoding: ENCODINGS.nameEncoding }, "Options."))) },
+    results: [{ schema: RENEWALS }],
+    examples: [[]],
+    handler: ({ options: { nameEncoding } }, wallet) =>
+      Effect.sync(() => wallet.names.requestedRenewals().map(renewalJson(contextOf(nameEncoding))))
+  })
+
+  return [name_renew, name_renewals]
+}

@@ -1,0 +1,265 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { expirationDepth } from "../../consensus/expiry.ts"
+import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
+import { NAME_TX_VERSION, nameScript } from "../../protocol/nameOperation.ts"
+import { nameField } from "../../protocol/nameText.ts"
+import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import { MAX_RENEWALS, type RenewalEntry } from "../keys/WalletDocument.ts"
+import type { WalletCoin } from "../ledger/WalletLedger.ts"
+import { update } from "../WalletParts.ts"
+import { latestEntry, type NameParts } from "./NameParts.ts"
+import { nameUpdate } from "./operations.ts"
+import { type Movements, movementsOf } from "./progress.ts"
+import {
+  isFinishedRenewal,
+  RENEWAL_NOTES,
+  renewalVerdict,
+  requestedIn,
+  withRenewalEntry,
+  withRequested
+} from "./renewalVerdict.ts"
+import type { NameFailure, PlannedRenewal, RenewalChoice, RenewalPlan } from "./WalletNames.ts"
+
+/** Renews many names for one request of the owner, over the next blocks. */
+
+/** Failures after which the others wait: most concern all names, such as missing coins. */
+const FAILURES_A_STEP = 3
+
+const MAX_NOTE = 1_000
+
+const WAITS = {
+  locked: "waits until the wallet is unlocked",
+  behind: "waits until the node has caught up with the network"
+} as const
+
+interface HeldName {
+  readonly name: Bytes
+  readonly height: number
+  readonly coin: WalletCoin
+}
+
+/** The names of confirmed coins that the wallet can sign for, the first to expire first. */
+const heldNames = (coins: ReadonlyArray<WalletCoin>): ReadonlyArray<HeldName> =>
+  coins.flatMap((coin): ReadonlyArray<HeldName> => {
+    const operation = coin.name?.operation
+    if (operation === undefined || operation.op === "name_new" || coin.height === undefined) return []
+    return coin.expired || !coin.own.spendable ? [] : [{ name: operation.name, height: coin.height, coin }]
+  }).sort((a, b) => a.height - b.height)
+
+const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
+  height + expirationDepth(ledger.tip.height, chain.params) - ledger.tip.height
+
+/** A name of a request: its coin, or why it is not renewed. */
+type Chosen = HeldName | { readonly name: Bytes; readonly height: number; readonly note: string }
+
+/** Why a name that the caller gives is not renewed, if the wallet holds no coin of it. */
+const reasonFor = (parts: NameParts, name: Bytes): Effect.Effect<Chosen, StorageFailure> =>
+  Effect.map(latestEntry(parts, name), (record) => {
+    if (record === undefined) return { name, height: 0, note: RENEWAL_NOTES.none }
+    const { height } = record
+    if (leftOf(parts, height) <= 1) return { name, height, note: RENEWAL_NOTES.expired }
+    const isSpent = movementsOf(parts.ledger.transactions())
+      .spender(outpointKey(outpoint(record.txid, record.vout))) !== undefined
+    return { name, height, note: isSpent ? RENEWAL_NOTES.pending : RENEWAL_NOTES.notHeld }
+  })
+
+/** The names of a choice, each once. */
+const chosenNames = (
+  parts: NameParts,
+  choice: RenewalChoice
+): Effect.Effect<ReadonlyArray<Chosen>, InvalidWalletRequest | StorageFailure> =>
+  Effect.gen(function*() {
+    const held = heldNames(parts.ledger.coins())
+    if (choice.of !== "names") {
+      const chosen = choice.of === "all" ? held : held.filter(({ height }) => leftOf(parts, height) <= choice.blocks)
+      return yield* bounded(chosen)
+    }
+    const coins = new Map<NameKey, HeldName>(held.map((each) => [nameKey(each.name), each]))
+    const asked = new Map(choice.names.map((name) => [nameKey(name), name]))
+    const chosen: Array<Chosen> = []
+    for (const [key, name] of asked) chosen.push(coins.get(key) ?? (yield* reasonFor(parts, name)))
+    return yield* bounded(chosen.sort((a, b) => a.height - b.height))
+  })
+
+const bounded = <A>(names: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>, InvalidWalletRequest> =>
+  names.length > MAX_RENEWALS / 2
+    ? new InvalidWalletRequest({
+      code: "too-large",
+      reason: `${MAX_RENEWALS / 2} names can be renewed in one request: renew those that expire first`
+    })
+    : Effect.succeed(names)
+
+const isUnderWayFor = ({ file }: NameParts, name: Bytes): boolean =>
+  requestedIn(file.document).some((entry) => !isFinishedRenewal(entry) && equal(entry.name, name))
+
+/** The fee of a renewal. Change to the owner's own script has the size of any: no address is taken for it. */
+const feeOf = ({ payments }: NameParts, { coin, name }: HeldName): Effect.Effect<number, NameFailure> => {
+  const { own } = coin
+  const operation = coin.name?.operation
+  const value = operation === undefined || operation.op === "name_new" ? new Uint8Array(0) : operation.value
+  const script = nameScript({ op: "name_update", name, value }, own.script)
+  return Effect.map(
+    payments.fund({
+      outputs: [{ value: MIN_NAME_AMOUNT, script }],
+      version: NAME_TX_VERSION,
+      inputs: [{ outpoint: coin.outpoint }],
+      changeScript: own.script
+    }),
+    ({ fee }) => fee
+  )
+}
+
+/** What a request would cost. Names of the same lengths cost the same: the fee of each kind is found once. */
+export const planRenewals = (parts: NameParts, choice: RenewalChoice): Effect.Effect<RenewalPlan, NameFailure> =>
+  Effect.gen(function*() {
+    const fees = new Map<string, { readonly fee: number | undefined; readonly note: string }>()
+    const names: Array<PlannedRenewal> = []
+    for (const chosen of yield* chosenNames(parts, choice)) {
+      const { height, name } = chosen
+      const left = leftOf(parts, height)
+      if ("note" in chosen) {
+        names.push({ name, height, left, fee: undefined, note: chosen.note, state: "skipped" })
+        continue
+      }
+      const { output, own } = chosen.coin
+      const kind = `${own.type} ${own.script.length} ${output.script.length}`
+      const known = fees.get(kind) ?? (yield* Effect.match(feeOf(parts, chosen), {
+        onSuccess: (fee) => ({ fee, note: "" }),
+        onFailure: ({ message }) => ({ fee: undefined, note: message.slice(0, MAX_NOTE) })
+      }))
+      fees.set(kind, known)
+      names.push({ name, height, left, ...known, state: "waiting" })
+    }
+    const sent = names.filter(({ state }) => state === "waiting")
+    const isKnown = sent.every(({ fee }) => fee !== undefined)
+    return { names, fee: isKnown ? sent.reduce((sum, { fee = 0 }) => sum + fee, 0) : undefined }
+  })
+
+/** Stores the requests of a choice; `advanceRenewals` carries them out. Returns the names of the request. */
+export const requestRenewals = (
+  parts: NameParts,
+  choice: RenewalChoice
+): Effect.Effect<ReadonlyArray<Bytes>, NameFailure> =>
+  Effect.gen(function*() {
+    const chosen = yield* chosenNames(parts, choice)
+    const createdAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const added = chosen.filter(({ name }) => !isUnderWayFor(parts, name)).map((each): RenewalEntry => ({
+      name: each.name,
+      height: each.height,
+      state: "note" in each ? "skipped" : "waiting",
+      note: "note" in each ? each.note : "",
+      createdAt
+    }))
+    // A new request about a name replaces a finished one.
+    const replaced = new Set(added.map(({ name }) => nameKey(name)))
+    const others = requestedIn(parts.file.document).filter(({ name }) => !replaced.has(nameKey(name)))
+    if (others.filter((entry) => !isFinishedRenewal(entry)).length + added.length > MAX_RENEWALS / 2) {
+      return yield* new InvalidWalletRequest({ code: "too-large", reason: "too many renewals are under way" })
+    }
+    if (added.length > 0) yield* update(parts, withRequested([...others, ...added]))
+    return chosen.map(({ name }) => name)
+  })
+
+const isSame = (a: RenewalEntry, b: RenewalEntry): boolean =>
+  a.state === b.state && a.note === b.note &&
+  (a.txid === b.txid || a.txid !== undefined && b.txid !== undefined && equal(a.txid, b.txid))
+
+/** Stores the state of a renewal, and logs a new one. */
+const note = (parts: NameParts, before: RenewalEntry, after: RenewalEntry): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    if (isSame(before, after)) return
+    yield* update(parts, withRenewalEntry(after))
+    if (before.state === after.state) return
+    const name = nameField(after.name)
+    if (after.state === "done") yield* Effect.logInfo("name renewed", { name })
+    if (after.state === "skipped") yield* Effect.logWarning("name is not renewed", { name, reason: after.note })
+  })
+
+const withNote = (entry: RenewalEntry, text: string): RenewalEntry => ({ ...entry, note: text.slice(0, MAX_NOTE) })
+
+/** Why nothing can be sent now; `undefined` if nothing prevents it. */
+const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
+  Effect.gen(function*() {
+    if (vault.encryption() === "locked") return WAITS.locked
+    return (yield* status.initialDownload) ? WAITS.behind : undefined
+  })
+
+/** The state of a renewal as of now. */
+const lookAt = (
+  parts: NameParts,
+  entry: RenewalEntry,
+  { held, movements }: { readonly held: ReadonlySet<OutpointKey>; readonly movements: Movements }
+) =>
+  Effect.gen(function*() {
+    const { chain, ledger, mempool } = parts
+    const record = yield* latestEntry(parts, entry.name)
+    const coin = record === undefined ? undefined : outpointKey(outpoint(record.txid, record.vout))
+    return renewalVerdict(entry, {
+      record,
+      height: ledger.tip.height,
+      params: chain.params,
+      isOwn: coin !== undefined && held.has(coin),
+      isPending: mempool.pending(nameKey(entry.name)).length > 0,
+      spender: coin === undefined ? undefined : movements.spender(coin)
+    })
+  })
+
+/** Sends the NAME_UPDATE of a renewal, with the value and the owner of the record. */
+const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, NameFailure> =>
+  Effect.gen(function*() {
+    const record = yield* latestEntry(parts, name)
+    const destination = record === undefined ? {} : { destination: record.address }
+    const { txid } = yield* nameUpdate(parts, { name, value: undefined, ...destination })
+    return txid
+  })
+
+/** Continues the requested renewals as far as possible now, the first to expire first. */
+export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { file, ledger } = parts
+    const due = requestedIn(file.document).filter((entry) => !isFinishedRenewal(entry))
+    if (due.length === 0) return
+    const held = new Set(heldNames(ledger.coins()).map(({ coin }) => coin.outpoint))
+    const movements = movementsOf(ledger.transactions())
+    const waits = yield* obstacle(parts)
+    let [made, failures] = [0, 0]
+    for (const entry of due.toSorted((a, b) => a.height - b.height)) {
+      const { renews, ...state } = yield* lookAt(parts, entry, { held, movements })
+      const { txid, ...rest } = state
+      const { txid: _, ...before } = entry
+      const after: RenewalEntry = { ...before, ...rest, ...txid === undefined ? {} : { txid } }
+      const mayRenew = waits === undefined && made < parts.renewalsAtOnce && failures < FAILURES_A_STEP
+      if (!renews || !mayRenew) {
+        // Of many that wait for the same, only the first ones are written again.
+        const waiting = renews && waits !== undefined && failures++ < FAILURES_A_STEP
+        yield* note(parts, entry, waiting ? withNote(after, waits) : renews ? entry : after)
+        continue
+      }
+      yield* Effect.matchEffect(send(parts, entry), {
+        onSuccess: (sent) => {
+          made++
+          return note(parts, entry, { ...after, state: "sent", txid: sent, note: RENEWAL_NOTES.waitsForBlock })
+        },
+        onFailure: (failure) => {
+          if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
+          failures++
+          return note(parts, entry, withNote(after, failure._tag === "KeysLocked" ? WAITS.locked : failure.message))
+        }
+      })
+    }
+  }).pipe(Effect.withSpan("svcd.wallet.renewals"))
+
+/** Cancels a request whose NAME_UPDATE is not made. Returns whether there was one. */
+export const cancelRenewal = (parts: NameParts, name: Bytes): Effect.Effect<boolean, StorageFailure> =>
+  Effect.suspend(() => {
+    const entries = requestedIn(parts.file.document)
+    const kept = entries.filter((entry) => entry.state !== "waiting" || !equal(entry.name, name))
+    return kept.length === entries.length
+      ? Effect.succeed(false)
+      : Effect.as(update(parts, withRequested(kept)), true)
+  })

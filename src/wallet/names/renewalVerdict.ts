@@ -1,0 +1,112 @@
+import { isExpired } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { NameEntry } from "../../names/NameEntry.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { RenewalEntry, WalletDocument } from "../keys/WalletDocument.ts"
+import type { WalletTx } from "../ledger/WalletLedger.ts"
+import type { Renewal } from "./WalletNames.ts"
+
+/**
+ * The state of a requested renewal, derived from the name's record and the wallet's transactions:
+ *
+ *     waiting ── NAME_UPDATE made ──▶ sent ── block ──▶ done
+ *        └── another operation, another owner, or the expiry came first ──▶ skipped
+ *
+ * A NAME_UPDATE is made only while no transaction of the wallet spends the name's coin. So after a crash between a
+ * NAME_UPDATE and the note of it, the wallet finds that one, and makes no second.
+ */
+
+/** Maximum number of finished renewals; the oldest are dropped first. */
+const MAX_FINISHED = 1_000
+
+export const RENEWAL_NOTES = {
+  none: "the name is not registered",
+  expired: "the name has expired: register it again",
+  lost: "the name has another owner now",
+  renewed: "another operation has renewed the name meanwhile",
+  notHeld: "the wallet does not have the key of the name's owner",
+  pending: "another operation on the name waits for a block",
+  waitsForBlock: "waits for the block of its name_update",
+  notInPool: "its name_update waits to be offered again"
+} as const
+
+/** The facts that decide the state of a renewal. */
+export interface RenewalFacts {
+  /** The latest record of the name. */
+  readonly record: NameEntry | undefined
+  /** Height of the last block that the wallet has processed. */
+  readonly height: number
+  readonly params: ConsensusParams
+  /** Whether the wallet has the key of the record's owner. */
+  readonly isOwn: boolean
+  /** Whether the mempool has an operation on the name. */
+  readonly isPending: boolean
+  /** The wallet's transaction that spends the coin of the record. */
+  readonly spender: WalletTx | undefined
+}
+
+export interface RenewalVerdict {
+  readonly state: RenewalEntry["state"]
+  readonly note: string
+  readonly txid: Bytes | undefined
+  /** Whether to make the NAME_UPDATE now. */
+  readonly renews: boolean
+}
+
+const verdict = (
+  state: RenewalEntry["state"],
+  note: string,
+  { renews = false, txid }: { readonly txid?: Bytes | undefined; readonly renews?: boolean } = {}
+): RenewalVerdict => ({ state, note, txid, renews })
+
+/** The verdict on an entry that is not finished. */
+export const renewalVerdict = (entry: RenewalEntry, facts: RenewalFacts): RenewalVerdict => {
+  const { height, isOwn, isPending, params, record, spender } = facts
+  const { txid } = entry
+  if (record === undefined) return verdict("skipped", RENEWAL_NOTES.none)
+  // The wallet has not processed this block: the record may be its own.
+  if (record.height > height) return verdict(entry.state, entry.note, { txid })
+  if (record.height !== entry.height) {
+    // A lower height follows a reorg that removed a registration or another operation.
+    if (txid !== undefined && equal(record.txid, txid)) return verdict("done", "", { txid })
+    if (record.height > entry.height) return verdict("skipped", isOwn ? RENEWAL_NOTES.renewed : RENEWAL_NOTES.lost)
+  }
+  if (isExpired(record, height + 1, params)) return verdict("skipped", RENEWAL_NOTES.expired)
+  if (spender !== undefined) {
+    const note = spender.state.type === "pending" ? RENEWAL_NOTES.waitsForBlock : RENEWAL_NOTES.notInPool
+    return verdict("sent", note, { txid: spender.transaction.txid })
+  }
+  if (!isOwn) return verdict("skipped", RENEWAL_NOTES.notHeld)
+  if (isPending) return verdict("waiting", RENEWAL_NOTES.pending)
+  return verdict("waiting", "", { renews: true })
+}
+
+export const isFinishedRenewal = ({ state }: Pick<RenewalEntry, "state">): boolean =>
+  state === "done" || state === "skipped"
+
+/** The public form of an entry. */
+export const requestedRenewalOf = ({ createdAt, height, name, note, state, txid }: RenewalEntry): Renewal => ({
+  name,
+  height,
+  state,
+  txid,
+  note,
+  createdAt
+})
+
+export const requestedIn = ({ requestedRenewals = [] }: WalletDocument): ReadonlyArray<RenewalEntry> =>
+  requestedRenewals
+
+/** Replaces all entries; the oldest finished ones are dropped beyond a number. */
+export const withRequested = (entries: ReadonlyArray<RenewalEntry>) => (document: WalletDocument): WalletDocument => {
+  const { requestedRenewals: _, ...rest } = document
+  let surplus = entries.filter(isFinishedRenewal).length - MAX_FINISHED
+  const kept = entries.filter((entry) => !isFinishedRenewal(entry) || surplus-- <= 0)
+  return kept.length === 0 ? rest : { ...rest, requestedRenewals: kept }
+}
+
+/** Stores the new state of an entry. */
+export const withRenewalEntry = (after: RenewalEntry) => (document: WalletDocument): WalletDocument =>
+  withRequested(
+    requestedIn(document).map((entry) => equal(entry.name, after.name) && !isFinishedRenewal(entry) ? after : entry)
+  )(document)

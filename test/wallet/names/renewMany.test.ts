@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Logger } from "effect"
+import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
+import { outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
+import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
+import { RENEWAL_NOTES } from "../../../src/wallet/names/renewalVerdict.ts"
+import type { Renewal } from "../../../src/wallet/names/WalletNames.ts"
+import { CRASH, World } from "./World.ts"
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
+
+const start = (world: World) =>
+  Effect.flatMap(
+    world.parts,
+    (wallet) =>
+      makeNames(wallet, { randomBytes: (size) => new Uint8Array(size).fill(world.keys + 1), renewalsAtOnce: 3 })
+  )
+
+/** A wallet that owns names, all registered in one block. */
+const withNames = <A, E>(list: ReadonlyArray<Bytes>, use: (names: Names, world: World) => Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const world = new World()
+    const names = yield* start(world)
+    for (const name of list) yield* names.nameNew(name, {})
+    for (let i = 0; i < 12; i++) world.mine()
+    for (const name of list) {
+      yield* names.nameFirstUpdate({ name, rand: undefined, txid: undefined, value: bytes("v") })
+    }
+    world.mine()
+    yield* names.step
+    return yield* use(names, world)
+  }).pipe(Effect.scoped, quiet)
+
+const A = bytes("d/a")
+const B = bytes("d/b")
+
+const updatesOf = ({ sent }: World, name: Bytes): ReadonlyArray<Transaction> =>
+  sent.map(({ transaction }) => transaction).filter(({ outputs }) =>
+    outputs.some(({ script }) => {
+      const operation = parseNameScript(script)?.operation
+      return operation?.op === "name_update" && equal(operation.name, name)
+    })
+  )
+
+const shown = (renewals: ReadonlyArray<Renewal>): ReadonlyArray<string> =>
+  renewals.map(({ name, note, state }) => `${Buffer.from(name).toString()} ${state}${note === "" ? "" : `: ${note}`}`)
+
+describe("planRenewals", () => {
+  it.effect("tells the cost of each and of all, and which names are not renewed, and sends nothing", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        const before = world.sent.length
+        const plan = yield* names.planRenewals({ of: "names", names: [A, B, bytes("d/none"), A] })
+        assert.strictEqual(plan.fee, 2_000)
+        assert.deepStrictEqual(plan.names.map(({ fee, left, note }) => [fee, note, left > 0]), [
+          [undefined, RENEWAL_NOTES.none, false],
+          [1_000, "", true],
+          [1_000, "", true]
+        ])
+        assert.strictEqual((yield* names.planRenewals({ of: "within", blocks: 29 })).names.length, 0)
+        assert.strictEqual((yield* names.planRenewals({ of: "within", blocks: 30 })).names.length, 2)
+        assert.strictEqual(world.sent.length, before)
+        assert.deepStrictEqual(names.requestedRenewals(), [])
+      })))
+})
+
+describe("renew", () => {
+  it.effect("renews all names, with their value and their owner's address, each once", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        const before = world.record(A)
+        const sent = yield* names.renew({ of: "all" })
+        assert.deepStrictEqual(shown(sent), [
+          `d/a sent: ${RENEWAL_NOTES.waitsForBlock}`,
+          `d/b sent: ${RENEWAL_NOTES.waitsForBlock}`
+        ])
+        yield* names.renew({ of: "all" })
+        yield* names.step
+        world.mine()
+        yield* names.step
+        assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done", "d/b done"])
+        const after = world.record(A)
+        assert.deepStrictEqual([after?.value, after?.address], [before?.value, before?.address])
+        assert.isAbove(after?.height ?? 0, before?.height ?? 0)
+        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1])
+        yield* names.step
+        assert.strictEqual(updatesOf(world, A).length, 1)
+      })))
+
+  it.effect("sends some at a time, and the others after the next blocks", () =>
+    withNames(Array.from({ length: 5 }, (_, i) => bytes(`d/${i}`)), (names, world) =>
+      Effect.gen(function*() {
+        const states = (list: ReadonlyArray<Renewal>) => list.filter(({ state }) => state === "sent").length
+        assert.strictEqual(states(yield* names.renew({ of: "all" })), 3)
+        world.mine()
+        yield* names.step
+        assert.strictEqual(states(names.requestedRenewals()), 2)
+        world.mine()
+        yield* names.step
+        assert.isTrue(names.requestedRenewals().every(({ state }) => state === "done"))
+      })))
+
+  it.effect("waits while the wallet is locked or has no coins, and says so", () =>
+    withNames([A], (names, world) =>
+      Effect.gen(function*() {
+        world.locked = true
+        assert.deepStrictEqual(shown(yield* names.renew({ of: "all" })), [
+          "d/a waiting: waits until the wallet is unlocked"
+        ])
+        world.locked = false
+        world.poor = true
+        yield* names.step
+        assert.include(shown(names.requestedRenewals())[0] ?? "", "are missing")
+        world.poor = false
+        yield* names.step
+        world.mine()
+        yield* names.step
+        assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done"])
+      })))
+
+  it.effect("skips a name that another operation renewed, one that expired, and one that another owner has", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        world.locked = true
+        yield* names.renew({ of: "all" })
+        world.locked = false
+        yield* names.nameUpdate({ name: A, value: bytes("other") })
+        const given = world.record(B)
+        const spend = given === undefined ? [] : [outpoint(given.txid, given.vout)]
+        world.connect([world.foreign({ op: "name_update", name: B, value: bytes("theirs") }, spend)])
+        world.mine()
+        yield* names.step
+        assert.deepStrictEqual(shown(names.requestedRenewals()), [
+          `d/a skipped: ${RENEWAL_NOTES.renewed}`,
+          `d/b skipped: ${RENEWAL_NOTES.lost}`
+        ])
+        world.locked = true
+        yield* names.renew({ of: "names", names: [A] })
+        for (let i = 0; i < 30; i++) world.mine()
+        yield* names.step
+        assert.include(shown(names.requestedRenewals()), `d/a skipped: ${RENEWAL_NOTES.expired}`)
+      })))
+
+  it.effect("can be cancelled before it is sent", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        world.locked = true
+        yield* names.renew({ of: "all" })
+        assert.isTrue(yield* names.cancelRenewal(A))
+        assert.isFalse(yield* names.cancelRenewal(A))
+        world.locked = false
+        yield* names.step
+        assert.isFalse(yield* names.cancelRenewal(B))
+        assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
+      })))
+
+  it.effect("renews each name once, wherever the node ends", () =>
+    withNames([], () =>
+      Effect.gen(function*() {
+        for (let point = 0, ended = true; ended; point++) {
+          ended = yield* withNames([A, B], (first, world) =>
+            Effect.gen(function*() {
+              world.countdown = point
+              const exit = yield* Effect.exit(first.renew({ of: "all" }))
+              const crashed = Exit.isFailure(exit)
+              if (crashed) assert.strictEqual(Cause.squash(exit.cause), CRASH)
+              world.restart()
+              const names = yield* start(world)
+              yield* names.renew({ of: "all" })
+              yield* names.step
+              for (let i = 0; i < 3; i++) {
+                world.mine()
+                yield* names.step
+              }
+              assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [1, 1], `point ${point}`)
+              assert.isTrue(names.requestedRenewals().every(({ state }) => state === "done"), `point ${point}`)
+              return crashed
+            }))
+        }
+      })))
+})

@@ -14,7 +14,6 @@ import { keyOfSecret, type WebhookChoice, type WebhookSettings } from "../config
 import { LightPart } from "../light/LightPart.ts"
 import { WEBHOOK_STATES, webhookLag, webhooks } from "../metrics/webhookMetrics.ts"
 import type { EventCursor } from "../names/events/EventCursor.ts"
-import type { EventFilter } from "../names/events/EventFilter.ts"
 import { readFilter } from "../names/events/filterTexts.ts"
 import type { NameEvent } from "../names/events/NameEvent.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
@@ -120,10 +119,13 @@ const make = (
         const own = configuredOf(row)
         return own === undefined
           ? { row, origin, filter: {}, key: undefined }
-          : { row: { ...row, filter: filterText(own.filter) }, origin, filter: own.events, key: own.key }
+          : { row: { ...row, filter: filterText(own.filter, nameEncoding) }, origin, filter: own.events, key: own.key }
       }
-      const filter = Either.getOrElse(readFilter(storedFilter(row), writing), (): EventFilter => ({}))
-      return { row, origin, filter, key: row.secret === undefined ? undefined : keyOfSecret(Redacted.make(row.secret)) }
+      const stored = storedFilter(row)
+      const filter = readFilter(stored.filter, { ...writing, nameEncoding: stored.nameEncoding ?? nameEncoding })
+      // Without its filter a hook would send what its receiver does not want: then it sends nothing.
+      if (Either.isLeft(filter) || row.secret === undefined) return { row, origin, filter: {}, key: undefined }
+      return { row, origin, filter: filter.right, key: keyOfSecret(Redacted.make(row.secret)) }
     }
 
     const partsFor = ({ source }: HookRow): PostParts => ({
@@ -185,7 +187,7 @@ const make = (
           source: "rpc",
           url,
           secret: Redacted.value(secret),
-          filter: filterText(filter),
+          filter: filterText(filter, nameEncoding),
           position: yield* placeOf(from)
         }))
         const { row: { id } } = hook
@@ -260,7 +262,7 @@ const make = (
           source: "configuration",
           url,
           secret: undefined,
-          filter: filterText(filter),
+          filter: filterText(filter, nameEncoding),
           position
         })
         yield* file.put(row)

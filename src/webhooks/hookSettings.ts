@@ -6,6 +6,7 @@ import { keyOfSecret, type WebhookFilter, type WebhookSettings } from "../config
 import { type EventCursor, readCursorText } from "../names/events/EventCursor.ts"
 import type { EventFilter } from "../names/events/EventFilter.ts"
 import { type FilterWriting, readFilter } from "../names/events/filterTexts.ts"
+import { NAME_ENCODINGS, type NameEncoding } from "../protocol/nameText.ts"
 import { WebhookMisconfigured } from "./errors.ts"
 import type { HookRow } from "./HookStore.ts"
 
@@ -27,14 +28,24 @@ const NO_FILTER: WebhookFilter = { names: [], prefixes: [], owners: [], types: [
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
 
-export const filterText = (filter: WebhookFilter): string => JSON.stringify(filter)
+/** A filter for webhooks.db, with the encoding of its names: the setting of the node may change. */
+export const filterText = (filter: WebhookFilter, nameEncoding: NameEncoding): string =>
+  JSON.stringify({ ...filter, nameEncoding })
+
+interface StoredFilter {
+  readonly filter: WebhookFilter
+  readonly nameEncoding: NameEncoding | undefined
+}
 
 /** The filter of a stored hook. */
-export const storedFilter = ({ filter }: Pick<HookRow, "filter">): WebhookFilter => {
+export const storedFilter = ({ filter }: Pick<HookRow, "filter">): StoredFilter => {
   const parsed: unknown = JSON.parse(filter)
-  if (typeof parsed !== "object" || parsed === null) return NO_FILTER
-  const { names, owners, prefixes, types }: Partial<Record<string, unknown>> = { ...parsed }
-  return { names: texts(names), prefixes: texts(prefixes), owners: texts(owners), types: texts(types) }
+  if (typeof parsed !== "object" || parsed === null) return { filter: NO_FILTER, nameEncoding: undefined }
+  const { nameEncoding, names, owners, prefixes, types }: Partial<Record<string, unknown>> = { ...parsed }
+  return {
+    filter: { names: texts(names), prefixes: texts(prefixes), owners: texts(owners), types: texts(types) },
+    nameEncoding: NAME_ENCODINGS.find((encoding) => encoding === nameEncoding)
+  }
 }
 
 /** A webhook of the configuration file that is read. */

@@ -71,7 +71,7 @@ export const hookViewOf = (row: HookRow, around: HookSurroundings): HookView => 
     id: row.id,
     source: row.source,
     url: row.url,
-    filter: storedFilter(row),
+    filter: storedFilter(row).filter,
     state,
     remedy: remedyOf(row.id, state),
     cursor: row.position,

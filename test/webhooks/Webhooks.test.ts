@@ -84,6 +84,20 @@ describe("Webhooks", () => {
       })
     ))
 
+  it.scoped("keep the filter of a caller when the encoding of names changes", () =>
+    withHooks(({ directory, hooks, receiver, scope, world }) =>
+      Effect.gen(function*() {
+        yield* hooks.add(hookTo(receiver.url, { filter: { ...ALL, prefixes: ["id/"] } }))
+        yield* Scope.close(scope, Exit.void)
+        const again = yield* world.open({ directory, nameEncoding: "hex" })
+        yield* again.hooks.start
+        yield* world.grow("a", 1, [[named("d/a")], [named("id/a")]])
+        yield* has(receiver, 1)
+        assert.deepStrictEqual(receiver.kinds, ["2 updated"])
+        assert.deepStrictEqual((yield* again.hooks.list)[0]?.filter.prefixes, ["id/"])
+      })
+    ))
+
   it.scoped("send a message again with the same id until it is accepted, 500 for a day, and skip nothing", () =>
     withHooks(({ hooks, receiver, world }) =>
       Effect.gen(function*() {

@@ -8,6 +8,7 @@ import { NameEvents } from "../../src/names/events/NameEvents.ts"
 import type { NameDb } from "../../src/names/NameDb.ts"
 import { binaryString, displayHash, equal } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
+import type { NameEncoding } from "../../src/protocol/nameText.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { PostParts } from "../../src/webhooks/post.ts"
 import * as Webhooks from "../../src/webhooks/Webhooks.ts"
@@ -49,6 +50,7 @@ export interface HookWorldOptions {
   readonly choice?: Partial<WebhookChoice>
   readonly post?: Partial<PostParts>
   readonly isLight?: boolean
+  readonly nameEncoding?: NameEncoding
 }
 
 export class HookWorld {
@@ -87,12 +89,12 @@ export class HookWorld {
   }
 
   /** The service on webhooks.db of a directory. Closing the scope is the end of the process. */
-  open({ choice, directory, isLight = false, post }: HookWorldOptions) {
+  open({ choice, directory, isLight = false, nameEncoding = "ascii", post }: HookWorldOptions) {
     const layer = Webhooks.layer({
       filename: `${directory}/webhooks.db`,
       pageSize: 4096,
       choice: { configured: [], allowPrivate: true, ...choice },
-      nameEncoding: "ascii",
+      nameEncoding,
       textOf: eventText,
       ...post === undefined ? {} : { post }
     }).pipe(

@@ -50,7 +50,7 @@ import { NodeMetrics } from "./nodeMetrics.ts"
 import { notifyOfNode, notifyOfShutdown, notifyOfWallets } from "./notifications.ts"
 import * as NodePages from "./pages.ts"
 import { rpcCookie } from "./rpcCookie.ts"
-import { webhooksLayer } from "./webhooks.ts"
+import { checkWebhooks, webhooksLayer } from "./webhooks.ts"
 
 /** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
 export const RESTARTS_AN_HOUR = 2
@@ -300,7 +300,7 @@ export const run = (settings: Settings) => {
   ).pipe(
     Effect.provide(daemon),
     // Before there is a data directory.
-    (running) => Effect.zipRight(checkGivenFiles(settings), running),
+    (running) => Effect.all([checkWebhooks(settings), checkGivenFiles(settings), running], { discard: true }),
     Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
     Effect.retry({ while: restarts.mayMend }),
     // Logged after everything is closed: a reader of it may move the data directory.

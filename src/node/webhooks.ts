@@ -3,8 +3,17 @@ import * as Layer from "effect/Layer"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { NameEvents } from "../names/events/NameEvents.ts"
+import { networks } from "../protocol/networks.ts"
 import { nameEventText } from "../rpc/shapes/nameEvent.ts"
+import type { WebhookMisconfigured } from "../webhooks/errors.ts"
+import { readConfigured } from "../webhooks/hookSettings.ts"
 import * as Webhooks from "../webhooks/Webhooks.ts"
+
+/** Checks the webhooks of the configuration file, before the node makes or changes anything. */
+export const checkWebhooks = (
+  { nameEncoding, network, webhooks }: Pick<Settings, "nameEncoding" | "network" | "webhooks">
+): Effect.Effect<void, WebhookMisconfigured> =>
+  Effect.asVoid(readConfigured(webhooks.configured, { network: networks[network], nameEncoding }))
 
 /** The webhooks of a daemon: their messages have events as `/events` writes them. */
 export const webhooksLayer = (

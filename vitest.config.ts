@@ -43,6 +43,8 @@ const SLOW = [
   "light/headerPeers.test.ts",
   "light/equality.test.ts",
   "light/hostileRuns.test.ts",
+  "light/staleWindow.test.ts",
+  "light/windowBranches.test.ts",
   "light/windowFaults.test.ts",
   "mail/SmtpRelay.test.ts",
   "mail/relay/Inbound.test.ts",

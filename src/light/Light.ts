@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -14,6 +15,7 @@ import { BlockNotFound } from "../chain/errors.ts"
 import { BlockIndex, NONE } from "../chain/index/BlockIndex.ts"
 import { MAX_TIP_AGE, statusOver, type SyncStatus, type SyncStatusOptions } from "../chain/SyncStatus.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
+import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Reject } from "../consensus/Reject.ts"
 import type { NameEntry } from "../names/NameEntry.ts"
@@ -27,8 +29,10 @@ import { removeDamaged } from "../storage/inspect.ts"
 import { LightChain } from "./LightChain.ts"
 import { LightHeaders } from "./LightHeaders.ts"
 import * as LinkPool from "./LinkPool.ts"
-import { checkOf, type LinkCheck, verifyLink } from "./signatures.ts"
-import { inspectedWindow, type LinkRow, WindowFile } from "./WindowFile.ts"
+import { NameCount } from "./NameCount.ts"
+import { SignatureQueue } from "./SignatureQueue.ts"
+import { countMissing, makeIsBehind } from "./windowAge.ts"
+import { inspectedWindow, WindowFile } from "./WindowFile.ts"
 import { rowsByName } from "./windowPages.ts"
 
 export interface LightRecord {
@@ -81,11 +85,13 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
   readonly height: () => Height
   /** Whether a name that the window lacks does not exist, or has expired. */
   readonly complete: Effect.Effect<boolean>
-  /** The newest operation on a name, expired or not; `undefined` if the window has none. */
+  /** The newest operation on a name, expired or not; `undefined` if the window has none, or is not up to date. */
   readonly resolve: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
+  /** The same for a caller that reads many names: its signatures are not checked first. */
+  readonly look: (name: Bytes) => Effect.Effect<LightRecord | undefined, StorageFailure>
   /** The same from memory, at the present height; `undefined` if it is not there. */
   readonly recent: (name: Bytes) => LightRecord | undefined
-  /** The names that begin with a prefix, expired ones included, by their bytes. */
+  /** The names that begin with a prefix, expired ones included, by their bytes. `complete` tells whether there are all. */
   readonly names: (prefix: Bytes) => Stream.Stream<Bytes, StorageFailure>
   /** The newest operation on each name that begins with a prefix, expired or not, by their bytes. */
   readonly scan: (prefix: Bytes) => Stream.Stream<LightRecord, StorageFailure>
@@ -104,15 +110,6 @@ export interface LightOptions {
   readonly verifyThreads: number
 }
 
-/** Most signatures that a caller waits for: about five milliseconds of work. */
-const LINKS_A_TURN = 64
-
-/** Names with more signatures than that, of those that a caller asked for. */
-const MOST_ASKED = 1_000
-
-/** Signatures checked in one transaction. */
-const LINKS_AT_ONCE = 512
-
 /** Names whose answers stay in memory. */
 const CACHED_NAMES = 20_000
 
@@ -121,9 +118,6 @@ const PAUSE = "500 millis"
 /** Operations read at a time, and names without them. */
 const PAGE = 200
 const NAMES_PAGE = 5_000
-
-/** The names are counted again after this many times as long as a count takes, or later: the file counts row by row. */
-const COUNT_SHARE = 50
 
 /**
  * While the window is filled, blocks of so many bytes are stored in one transaction, or those of this time: each transaction
@@ -160,22 +154,23 @@ const make = (
     const events = yield* PubSub.sliding<NewTip>(16)
     const pool = yield* LinkPool.make(options.verifyThreads)
     const cache = new RecordCache<LightRecord, NameKey>(CACHED_NAMES)
-    const asked = new Map<NameKey, Bytes>()
-    const names = { count: file.countNames(), dirty: false, next: 0 }
+    const names = new NameCount(() => file.countNames())
     /** Forgets what is in memory about these names. */
     const changed = (which: ReadonlyArray<NameKey> | "all"): void => {
       cache.freeze(which)
       cache.thaw()
-      if (which === "all") names.dirty = true
+      if (which === "all") names.changed()
     }
     const { headers, index, tree } = chain
+    const queue = new SignatureQueue({ chain, file, pool, changed })
+    const isBehind = makeIsBehind(chain)
     const tip = (): Cursor => ({ height: tree.height(tree.tip()), hash: tree.hash(tree.tip()).slice() })
 
     const missing = (): BlocksAhead | undefined => {
       const best = headers.best.reachable
-      if (index.compareWork(best, tree.tip()) <= 0) return undefined
-      const fork = index.height(index.forkPoint(best, tree.tip()))
-      return { count: index.height(best) - fork, since: index.time(index.ancestor(best, fork + 1)) }
+      const count = countMissing(chain)
+      if (count === 0) return undefined
+      return { count, since: index.time(index.ancestor(best, index.height(best) - count + 1)) }
     }
 
     const status = yield* statusOver({
@@ -228,96 +223,65 @@ const make = (
         return { refused, judged }
       })).pipe(Effect.withSpan("svcd.light.deliver", { attributes: { blocks: blocks.length } }))
 
-    const checked = (links: ReadonlyArray<LinkRow>, verdicts: ReadonlyArray<boolean>): void => {
-      changed(links.map(({ name }) => nameKey(name)))
-      file.change((changes) => {
-        for (const [i, link] of links.entries()) changes.checked(link, verdicts[i] === true)
-      })
-    }
-
-    /** The next signatures to check: those on names that a caller asked for come first. */
-    const nextLinks = (): ReadonlyArray<LinkRow> => {
-      if (!chain.isFilled) return []
-      for (const [key, name] of asked) {
-        const links = file.linksOf(name, LINKS_AT_ONCE)
-        if (links.length > 0) return links
-        asked.delete(key)
-      }
-      return file.nextLinks(LINKS_AT_ONCE)
-    }
-
-    /** Checks the next signatures. Returns whether there were any. */
-    const verifySome = ends(Effect.gen(function*() {
-      const links = yield* attempt(nextLinks)
-      if (links.length === 0) {
-        yield* pool.rest
-        return false
-      }
-      const checks = links.map((link) => checkOf(link, params))
-      const valid = (yield* pool.verify(checks.filter((check): check is LinkCheck => typeof check !== "boolean")))
-        .values()
-      const verdicts = checks.map((check) => typeof check === "boolean" ? check : valid.next().value === true)
-      yield* attempt(() => checked(links, verdicts))
-      return true
-    }))
-
     const proofOf = (name: Bytes): LightRecord["proof"] => chain.proves(file.proof(name)) ? "signatures" : "work"
 
-    /** Checks the signatures on a name before those of others: a caller waits for them. */
-    const hurry = (name: Bytes): void => {
-      const links = file.linksOf(name, LINKS_A_TURN + 1)
-      if (links.length === 0 && chain.isFilled) return
-      if (links.length <= LINKS_A_TURN && chain.isFilled) checked(links, links.map((link) => verifyLink(link, params)))
-      else if (asked.size < MOST_ASKED) asked.set(nameKey(name), Uint8Array.from(name))
-    }
-
     const recordOf = (record: NameEntry): LightRecord => ({ record, proof: proofOf(record.name) })
-
-    const countNames = (): number => {
-      const started = performance.now()
-      if (!names.dirty || started < names.next) return names.count
-      names.count = file.countNames()
-      names.dirty = false
-      const ended = performance.now()
-      names.next = ended + COUNT_SHARE * (ended - started)
-      return names.count
-    }
 
     const read = (name: Bytes): Effect.Effect<LightRecord | undefined, StorageFailure> =>
       ends(attempt(() => {
         const record = file.newest(name)
         if (record === undefined) return undefined
-        hurry(name)
+        queue.hurry(name)
         const found = recordOf(record)
         cache.put(nameKey(name), found)
         return found
       }))
 
-    yield* Effect.forkScoped(
-      Effect.forever(
-        Effect.flatMap(Effect.orDie(verifySome), (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
-      )
-    )
+    /** Runs work as long as the node. Its end, by a defect too, is the end of the node. */
+    const always = (work: Effect.Effect<unknown, StorageFailure>) =>
+      Effect.forkScoped(Effect.catchAllCause(work, (cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.void
+          : Effect.zipRight(
+            Effect.logError("a task of the light node failed", cause),
+            Deferred.failCause(failed, cause)
+          )))
+
+    yield* always(Effect.forever(
+      Effect.flatMap(queue.verifySome, (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
+    ))
+    let isTold = false
+    /** Says once why a window that is filled does not answer that a name is missing. */
+    const tellShort = Effect.suspend(() => {
+      const root = index.height(headers.root)
+      if (isTold || chain.isComplete || !chain.isFilled || chain.range.low !== root + 1) return Effect.void
+      isTold = true
+      const missing = root + expirationDepth(chain.height, params) - chain.height
+      return Effect.logWarning("the anchor is too near the tip: which names do not exist is known after more blocks", {
+        anchor: root,
+        missing
+      })
+    })
     // Blocks that wait while others do not come.
-    yield* Effect.forkScoped(
-      Effect.repeat(
-        Effect.suspend(() => chain.waiting.bytes === 0 ? Effect.void : Effect.ignore(ends(attempt(settle)))),
-        Schedule.spaced(FILL.pause)
-      )
-    )
+    yield* always(Effect.repeat(
+      Effect.zipRight(Effect.suspend(() => chain.waiting.bytes === 0 ? Effect.void : attempt(settle)), tellShort),
+      Schedule.spaced(FILL.pause)
+    ))
     let flushed = index.count
     const flush = Effect.suspend(() => {
       if (flushed === index.count) return Effect.void
       flushed = index.count
-      return Effect.ignore(ends(attempt(() => chain.flush())))
+      return attempt(() => chain.flush())
     })
-    yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("2 seconds")))
-    yield* Effect.addFinalizer(() => flush)
+    yield* always(Effect.repeat(flush, Schedule.spaced("2 seconds")))
+    yield* Effect.addFinalizer(() => Effect.ignore(flush))
 
     const { maxTipAge = MAX_TIP_AGE, offline } = options.status
     // Not only until the first time: peers that withhold new blocks must not make new names look free.
     const isRecent = (): boolean => params.noRetargeting || offline || index.time(tree.tip()) >= now() - maxTipAge
     const complete = Effect.map(status.syncing, (syncing) => chain.isComplete && !syncing && isRecent())
+    // A window that is older than what is known of the chain does not answer, as if it had no names.
+    const isCurrent = (): boolean => !isBehind() && isRecent()
     return {
       params,
       chain: {
@@ -349,37 +313,40 @@ const make = (
         taken: () => chain.taken
       },
       progress: Effect.sync(() => ({
-        phase: chain.isComplete ? "ready" : chain.first === Infinity ? "headers" : "window",
+        phase: chain.isComplete && !isBehind() ? "ready" : chain.first === Infinity ? "headers" : "window",
         tip: tip(),
         headers: index.height(headers.best.reachable),
         blocks: chain.filled.blocks,
-        of: chain.filled.of,
-        names: countNames(),
+        of: chain.filled.of + (isBehind() ? countMissing(chain) : 0),
+        names: names.get(),
         unchecked: file.countUnchecked()
       })),
       height: () => chain.height,
       complete,
       resolve: (name) =>
         Effect.suspend(() => {
+          if (!isCurrent()) return Effect.succeed(undefined)
           const known = cache.get(nameKey(name))
           return known === undefined ? read(name) : Effect.succeed(known)
         }),
-      recent: (name) => cache.get(nameKey(name)),
+      look: (name) =>
+        ends(attempt(() => {
+          const record = isCurrent() ? file.newest(name) : undefined
+          return record === undefined ? undefined : recordOf(record)
+        })),
+      recent: (name) => isCurrent() ? cache.get(nameKey(name)) : undefined,
       names: (prefix) =>
         rowsByName(prefix, {
-          read: (from, limit) => file.namesFrom(from, limit),
+          read: (from, limit) => ends(attempt(() => file.namesFrom(from, limit))),
           nameOf: (name) => name,
           size: NAMES_PAGE
         }),
       scan: (prefix) =>
-        Stream.map(
-          rowsByName(prefix, {
-            read: (from, limit) => file.newestFrom(from, limit),
-            nameOf: ({ name }) => name,
-            size: PAGE
-          }),
-          recordOf
-        ),
+        rowsByName(prefix, {
+          read: (from, limit) => ends(attempt(() => file.newestFrom(from, limit).map(recordOf))),
+          nameOf: ({ record }) => record.name,
+          size: PAGE
+        }),
       operationsFrom: (height) => ends(attempt(() => file.operationsFrom(height))),
       failure: Deferred.await(failed)
     }

@@ -1,6 +1,5 @@
 import { type BlockIndex, NONE, Status } from "../chain/index/BlockIndex.ts"
-import { type HeaderTree, indexedHeaders } from "../chain/index/HeaderTree.ts"
-import { BlockLosses } from "../chain/repair/BlockLosses.ts"
+import type { HeaderTree } from "../chain/index/HeaderTree.ts"
 import { checkBlock, checkBlockBody, checkBlockContext } from "../consensus/block.ts"
 import { expirationDepth } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -10,9 +9,11 @@ import type { HeaderId, Height, UnixTime } from "../protocol/keys.ts"
 import { firstOfWindow } from "./anchors.ts"
 import { GivenUp } from "./GivenUp.ts"
 import { type LightHeaders } from "./LightHeaders.ts"
+import { lightTree } from "./lightTree.ts"
 import { operationsOf } from "./nameWindow.ts"
 import { allSigned } from "./signatures.ts"
 import { WaitingBlocks } from "./WaitingBlocks.ts"
+import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type Place } from "./windowBranches.ts"
 import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
@@ -38,10 +39,12 @@ export class LightChain {
   readonly params: ConsensusParams
   readonly tree: HeaderTree
   private readonly file: WindowFile
+  private readonly mostWaiting: number
   /** The last block of the window; before the first block, the header at which it begins; `NONE` before that. */
   private high: HeaderId = NONE
   /** Its first block; above `high` before the first block. */
   private low: Height = 0
+  /** The lowest block that it wants. */
   private floor: Height = 0
   /** Checked blocks that are not beside the window yet. */
   readonly waiting = new WaitingBlocks()
@@ -52,9 +55,13 @@ export class LightChain {
   private since: UnixTime = 0
   /** Forgotten when the block comes, or the window is complete: blocks above it may come at any time. */
   private readonly givenUp: GivenUp
+  /** Whether a branch with more work has more bytes than may wait: it cannot be taken at once. */
+  private isStuck = false
 
-  constructor(file: WindowFile, headers: LightHeaders) {
+  /** `mostWaiting`: bytes of blocks that wait for their neighbours. */
+  constructor(file: WindowFile, headers: LightHeaders, mostWaiting = MOST_WAITING) {
     this.file = file
+    this.mostWaiting = mostWaiting
     this.headers = headers
     this.index = headers.index
     this.params = headers.params
@@ -66,7 +73,11 @@ export class LightChain {
       this.low = window.low
       this.floor = window.floor
     }
-    this.tree = this.makeTree()
+    this.tree = lightTree({
+      headers,
+      hasBlock: (id) => this.hasBlock(id),
+      tip: () => this.range.high === NONE ? headers.root : this.high
+    })
   }
 
   /** Begins the window at the best header, once a peer has sent all its headers. */
@@ -90,20 +101,12 @@ export class LightChain {
   private concede(): void {
     const { high, index } = this
     if (high === NONE || this.range.high !== NONE || this.isFilled || this.waiting.has(high)) return
-    const best = this.bestWaiting()
+    const best = bestOf(index, this.waiting.ids)
     if (best === NONE || index.chainwork(best) < this.params.minimumChainWork) return
     const isPatient = this.headers.now() < this.since + PATIENCE
     if (isPatient && index.compareWork(best, high) < 0) return
     if (index.forkPoint(high, best) !== high) this.givenUp.add(high)
     this.beginAt(best)
-  }
-
-  private bestWaiting(): HeaderId {
-    let best = NONE
-    for (const id of this.waiting.ids) {
-      if (!this.index.isFailed(id) && (best === NONE || this.index.compareWork(id, best) > 0)) best = id
-    }
-    return best
   }
 
   private floorAt(tip: Height): Height {
@@ -121,20 +124,31 @@ export class LightChain {
    * Just above an anchor it is not: names may live in the blocks before it.
    */
   get isComplete(): boolean {
-    return this.isFilled && this.low <= Math.max(1, this.height - expirationDepth(this.height, this.params) + 1)
+    return this.isFilled && this.low <= this.oldestLiving
+  }
+
+  /** The lowest block in which a name that lives may have its newest operation. */
+  private get oldestLiving(): Height {
+    return Math.max(1, this.height - expirationDepth(this.height, this.params) + 1)
   }
 
   /**
-   * Whether each owner of a name within the window signed for the next one. An incomplete window may lack the operation
-   * before another one.
+   * Whether each owner of a name within the window signed for the next one. An operation whose predecessor is below the
+   * window is on trust, so the window has to be of full length: then that is the case only under many blocks.
    */
   proves(proof: Proof): boolean {
-    return this.isFilled && allSigned(proof)
+    const { height } = this
+    return this.isFilled && this.low <= firstOfWindow(height, expirationDepth(height, this.params)) && allSigned(proof)
   }
 
   /** Whether the window has all blocks from its best one down to the lowest that it wants. */
   get isFilled(): boolean {
     return this.high !== NONE && this.low <= this.floor
+  }
+
+  private get place(): Place {
+    const { floor, height, high, index, low } = this
+    return { floor, height, high, index, low }
   }
 
   /** The blocks of the window: `NONE` before the first one. */
@@ -195,7 +209,12 @@ export class LightChain {
       if (reject.kind !== "mutated") this.fail(id)
       return reject
     }
-    if (this.waiting.bytes > MOST_WAITING && !this.isNext(id)) return rejectAs("time-future", "too-many-blocks")
+    // Before the window begins, all blocks are requested later.
+    if (this.high === NONE) return undefined
+    if (this.waiting.bytes > this.mostWaiting && !this.isNext(id)) {
+      this.isStuck ||= isInBranch(this.place, this.headers.best.reachable, id)
+      return rejectAs("time-future", "too-many-blocks")
+    }
     this.waiting.put(id, { operations: operationsOf({ block, height: index.height(id), params }), size: block.size })
     this.givenUp.delete(id)
     return undefined
@@ -203,45 +222,46 @@ export class LightChain {
 
   /** Whether a block is beside the window. */
   private isNext(id: HeaderId): boolean {
-    return this.index.parent(id) === this.high || this.index.ancestor(this.high, this.low - 1) === id
+    const { high, index } = this
+    return index.parent(id) === high || index.ancestor(high, this.low - 1) === id
   }
 
   /**
-   * Begins again if the window cannot reach the best chain: its first block is not in that chain, or the chain forks
-   * below the window. To be called when there are new headers, too. Returns whether it did. Throws `StorageFailure`.
+   * Begins again if the window cannot follow the best chain, or if that costs more blocks than it has. To be called when
+   * there are new headers, too. Returns whether it did. Throws `StorageFailure`.
    */
   review(): boolean {
-    const { headers: { best: { reachable } }, high, index } = this
-    if (high === NONE || index.compareWork(reachable, high) <= 0 || this.givenUp.isIn(reachable)) return false
-    const fork = index.height(index.forkPoint(reachable, high))
-    const isLost = this.range.high === NONE ? fork < this.height : fork < this.lowestFork
-    if (!isLost) return false
-    const { low } = this
+    const { floor, high, low } = this
+    if (high === NONE || !(this.isTooShort || this.isLost)) return false
     this.high = NONE
     this.low = 0
+    this.isStuck = false
     try {
       this.store((changes) => changes.clear())
     } catch (cause) {
-      this.high = high
-      this.low = low
+      this.restore({ floor, high, low })
       throw cause
     }
     this.begin()
     return true
   }
 
-  /** The lowest block that a reorganization can go back to: below it, the window does not keep what was replaced. */
-  private get lowestFork(): Height {
-    return Math.max(this.low, this.height - KEPT_EXPIRED)
+  /** Whether reorganizations made the chain so short that names may live below the window. */
+  private get isTooShort(): boolean {
+    return this.floor > Math.max(this.oldestLiving, this.index.height(this.headers.root) + 1)
   }
 
-  /** Drops waiting blocks that the window can no longer take: invalid ones, and those of branches that lost. */
+  /** Whether the window cannot follow the best chain. */
+  private get isLost(): boolean {
+    const { headers: { best: { reachable } }, high, index } = this
+    return index.compareWork(reachable, high) > 0 && !this.givenUp.isIn(reachable) &&
+      isLost(this.place, reachable, this.isStuck)
+  }
+
+  /** Drops waiting blocks that the window can no longer take: invalid ones, old ones, and those of branches that lost. */
   private dropStale(): void {
-    const { high, index } = this
     for (const id of this.waiting.ids) {
-      const height = index.height(id)
-      const isBeside = height < this.low || height > this.height - KEPT_EXPIRED
-      if (!index.isFailed(id) && (isBeside || high === NONE)) continue
+      if (!isStale(this.place, id)) continue
       this.waiting.take(id)
       this.reachedFrom = NONE
     }
@@ -251,22 +271,35 @@ export class LightChain {
   settle(): boolean {
     if (this.waiting.count === 0) return false
     this.concede()
-    const { high, low } = this
+    this.dropStale()
+    if (!this.isNextWaiting && this.nextAbove() === NONE && betterBranch(this.place, this.waiting) === undefined) {
+      return false
+    }
+    this.addWaiting()
+    this.dropStale()
+    this.isStuck &&= this.waiting.bytes > this.mostWaiting
+    if (this.isFilled) this.givenUp.clear()
+    return true
+  }
+
+  private addWaiting(): void {
+    const { floor, high, low } = this
     try {
-      const changed = this.store((changes) => {
-        let changed = false
-        while (this.step(changes)) changed = true
-        this.dropStale()
-        return changed
+      this.store((changes) => {
+        while (this.stepDown(changes) || this.stepUp(changes) || this.reorganize(changes));
       })
-      if (this.isFilled) this.givenUp.clear()
-      return changed
     } catch (cause) {
-      this.high = high
-      this.low = low
-      this.reachedFrom = NONE
+      this.restore({ floor, high, low })
       throw cause
     }
+  }
+
+  /** Goes back to what the file has. Blocks that were taken meanwhile are requested again. */
+  private restore({ floor, high, low }: Pick<Place, "floor" | "high" | "low">): void {
+    this.floor = floor
+    this.high = high
+    this.low = low
+    this.reachedFrom = NONE
   }
 
   /** Stores the headers. */
@@ -296,32 +329,36 @@ export class LightChain {
     return { headerCount: index.count, window: has ? { high: index.hash(high).slice(), low, floor } : undefined }
   }
 
-  private step(changes: WindowChanges): boolean {
-    return this.stepDown(changes) || this.stepUp(changes) || this.reorganize(changes)
+  /** Whether the block below the window waits. */
+  private get isNextWaiting(): boolean {
+    const { floor, high, index, low, waiting } = this
+    return high !== NONE && low > floor && waiting.has(index.ancestor(high, low - 1))
   }
 
   private stepDown(changes: WindowChanges): boolean {
     const added: Array<WindowOperation> = []
     const { low } = this
-    while (this.high !== NONE && this.low > this.floor) {
-      const operations = this.waiting.take(this.index.ancestor(this.high, this.low - 1))
-      if (operations === undefined) break
+    while (this.isNextWaiting) {
+      added.push(...this.waiting.take(this.index.ancestor(this.high, this.low - 1)) ?? [])
       this.low--
-      added.push(...operations)
     }
     changes.add(added)
     return this.low < low
   }
 
-  private stepUp(changes: WindowChanges): boolean {
+  /** A waiting block that follows the last one of the window; `NONE` if there is none. */
+  private nextAbove(): HeaderId {
     // A window that began at the root has no block of its own to wait for.
-    if (this.high === NONE || (this.low > this.height && !this.isFilled)) return false
-    for (const id of this.waiting.ids) {
-      if (this.index.parent(id) !== this.high) continue
-      this.addAbove(changes, id)
-      return true
-    }
-    return false
+    if (this.high === NONE || (this.low > this.height && !this.isFilled)) return NONE
+    for (const id of this.waiting.ids) if (this.index.parent(id) === this.high) return id
+    return NONE
+  }
+
+  private stepUp(changes: WindowChanges): boolean {
+    const id = this.nextAbove()
+    if (id === NONE) return false
+    this.addAbove(changes, id)
+    return true
   }
 
   private addAbove(changes: WindowChanges, id: HeaderId): void {
@@ -329,24 +366,22 @@ export class LightChain {
     if (operations === undefined) return
     this.high = id
     changes.add(operations)
-    changes.removeBelow(this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED)
+    const kept = this.height - expirationDepth(this.height, this.params) - KEPT_EXPIRED
+    changes.removeBelow(kept)
+    // Reorganizations may shorten the chain: what is removed must not count as known then.
+    this.low = Math.max(this.low, kept)
+    this.floor = Math.max(this.floor, kept)
   }
 
-  /** Goes over to the branch with the most work whose blocks are all here. */
+  /** Goes over to the branch with more work whose blocks are all here. */
   private reorganize(changes: WindowChanges): boolean {
-    const { high, index } = this
-    if (high === NONE || this.low > this.height) return false
-    for (const end of this.waiting.ids) {
-      if (index.compareWork(end, high) <= 0) continue
-      const fork = index.height(index.forkPoint(end, high))
-      const branch = Array.from({ length: index.height(end) - fork }, (_, i) => index.ancestor(end, fork + 1 + i))
-      if (fork < this.lowestFork || !branch.every((id) => this.waiting.has(id))) continue
-      changes.removeFrom(fork + 1)
-      this.high = index.ancestor(high, fork)
-      for (const id of branch) this.addAbove(changes, id)
-      return true
-    }
-    return false
+    const branch = betterBranch(this.place, this.waiting)
+    const [first] = branch ?? []
+    if (branch === undefined || first === undefined) return false
+    this.high = this.index.parent(first)
+    changes.removeFrom(this.height + 1)
+    for (const id of branch) this.addAbove(changes, id)
+    return true
   }
 
   /** Marks a block and its descendants as invalid. */
@@ -358,32 +393,4 @@ export class LightChain {
     }
     best.find(root)
   }
-
-  private makeTree(): HeaderTree {
-    const { headers: { best }, index } = this
-    const settled = (): HeaderId => this.range.high === NONE ? this.headers.root : this.high
-    const isActive = (id: HeaderId): boolean => {
-      const tip = settled()
-      return index.height(id) <= index.height(tip) && index.ancestor(tip, index.height(id)) === id
-    }
-    const at = (height: Height): HeaderId => index.ancestor(settled(), height)
-    return {
-      ...indexedHeaders(index),
-      misplaced: (header) => this.headers.misplaced(header),
-      transactions: () => 0,
-      hasBlock: (id) => this.hasBlock(id),
-      wasConnected: () => false,
-      isPruned: () => false,
-      tip: settled,
-      best: () => best.reachable,
-      mostWork: () => best.mostWork,
-      at,
-      isActive,
-      // Nothing is stored of a block but its names, so nothing of it can be lost.
-      losses: new BlockLosses(index, { isActive, at, settledHeight: 0 })
-    }
-  }
 }
-
-/** Blocks for which the operations of expired names are kept: a reorganization can make such a name live again. */
-const KEPT_EXPIRED = 288

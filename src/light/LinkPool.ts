@@ -62,15 +62,17 @@ export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scop
   Effect.gen(function*() {
     const count = existsSync(fileURLToPath(program)) ? threads : 0
     let workers: ReadonlyArray<Worker> = []
-    const start = (): ReadonlyArray<Worker> =>
-      Array.from({ length: count }, () => {
+    /** Starts the workers that are missing. Throws if the system refuses one. */
+    const start = (): void => {
+      while (workers.length < count) {
         const worker = new Worker(program, { resourceLimits: LIMITS })
         // A thread that ends between two calls is noticed by the next one, not as an error of the process.
         worker.on("error", () => {})
         // The pool alone does not keep the process alive.
         worker.unref()
-        return worker
-      })
+        workers = [...workers, worker]
+      }
+    }
     const rest = Effect.suspend(() => {
       const ending = workers
       workers = []
@@ -79,10 +81,10 @@ export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scop
     yield* Effect.addFinalizer(() => rest)
 
     const shared = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
-      Effect.suspend(() => {
-        if (workers.length === 0) workers = start()
+      Effect.tryPromise(() => {
+        start()
         const shares = parts(checks, workers.length)
-        return Effect.tryPromise(() => Promise.all(workers.map((worker, i) => ask(worker, shares[i] ?? []))))
+        return Promise.all(workers.map((worker, i) => ask(worker, shares[i] ?? [])))
       }).pipe(
         Effect.map((verdicts) => verdicts.flat()),
         Effect.catchAll((lost) =>

@@ -60,7 +60,7 @@ const scanWindow = (light: LightNode, options: ScanOptions): Stream.Stream<NameA
     (found) => Chunk.toReadonlyArray(found).toSorted(byLength)
   )
   return Stream.unwrap(Effect.map(names, Stream.fromIterable)).pipe(
-    Stream.mapEffect(light.resolve),
+    Stream.mapEffect(light.look),
     Stream.filter((found) => found !== undefined),
     Stream.filter(({ record: { height } }) => height >= minHeight && height <= maxHeight),
     Stream.take(count)

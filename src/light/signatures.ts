@@ -1,4 +1,4 @@
-import { isExpired } from "../consensus/expiry.ts"
+import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import { blockFlags } from "../consensus/flags.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { SighashContext } from "../consensus/sighash.ts"
@@ -6,6 +6,7 @@ import { verifyInput } from "../consensus/verifyInput.ts"
 import type { Coin } from "../consensus/view.ts"
 import { heightOfOperation } from "../names/NameEntry.ts"
 import { EMPTY } from "../protocol/bytes.ts"
+import type { Height } from "../protocol/keys.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../protocol/transaction.ts"
 import type { LinkRow, Proof, WindowOperation } from "./WindowFile.ts"
 
@@ -23,11 +24,19 @@ export interface LinkCheck extends Pick<WindowOperation, "tx"> {
   readonly flags: number
 }
 
+/** What a verdict on an operation needs to know beside it. */
+export interface LinkRules {
+  readonly params: ConsensusParams
+  /** The lowest block of the window. */
+  readonly low: Height
+}
+
 /** The verdict on an operation if no signature decides it, else the check of the signature. */
-export const checkOf = ({ before, first, id, tx }: LinkRow, params: ConsensusParams): LinkCheck | boolean => {
-  // The oldest operation of the window is taken from the chain on trust.
-  if (before === undefined) return true
+export const checkOf = ({ before, first, id, tx }: LinkRow, { low, params }: LinkRules): LinkCheck | boolean => {
   const height = heightOfOperation(id)
+  // The operation before this one may be below the window: then this one is taken from the chain on trust. If a name
+  // that lives would have it in the window, there is nothing to update.
+  if (before === undefined) return first || low > Math.max(1, height - expirationDepth(height, params) + 1)
   const lived = !isExpired({ height: heightOfOperation(before.id) }, height, params)
   // A name has to be free to be registered. One that has expired cannot be updated, not even by its owner.
   if (first || !lived) return first && !lived
@@ -58,7 +67,7 @@ export const isSigned = ({ before, flags, tx }: LinkCheck): boolean => {
 }
 
 /** Whether the owner of a name before an operation allowed it. */
-export const verifyLink = (link: LinkRow, params: ConsensusParams): boolean => {
-  const check = checkOf(link, params)
+export const verifyLink = (link: LinkRow, rules: LinkRules): boolean => {
+  const check = checkOf(link, rules)
   return typeof check === "boolean" ? check : isSigned(check)
 }

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
-import { attempt } from "../chain/attempt.ts"
 import { type Bytes, concat } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
@@ -13,14 +12,13 @@ const startsWith = (name: Bytes, prefix: Bytes): boolean => prefix.every((byte, 
 export const rowsByName = <A>(
   prefix: Bytes,
   { nameOf, read, size }: {
-    readonly read: (from: Bytes, limit: number) => ReadonlyArray<A>
+    readonly read: (from: Bytes, limit: number) => Effect.Effect<ReadonlyArray<A>, StorageFailure>
     readonly nameOf: (row: A) => Bytes
     readonly size: number
   }
 ): Stream.Stream<A, StorageFailure> =>
   Stream.paginateChunkEffect(prefix, (from) =>
-    attempt(() => {
-      const found = read(from, size)
+    Effect.map(read(from, size), (found) => {
       const rows = found.filter((row) => startsWith(nameOf(row), prefix))
       const last = found.at(-1)
       const ended = found.length < size || last === undefined || rows.length < found.length

@@ -171,7 +171,7 @@ describe("Light", () => {
       chain.begin()
       for (const block of BLOCKS.slice(450).toReversed()) chain.take(block)
       chain.settle()
-      const checks = file.nextLinks(10_000).map((link) => checkOf(link, regtestParams))
+      const checks = file.nextLinks(10_000).map((link) => checkOf(link, { params: regtestParams, low: 450 }))
         .filter((check): check is LinkCheck => typeof check !== "boolean")
       assert.isAbove(checks.length, 10)
       for (const check of checks) {

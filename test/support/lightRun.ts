@@ -190,10 +190,11 @@ class Run {
   }
 
   private checkSignatures(): void {
-    const { file, random, world: { params } } = this
+    const { chain, file, random, world: { params } } = this
     const links = file.nextLinks(1 + random.below(50))
+    const rules = { params, low: chain.range.low }
     file.change((changes) => {
-      for (const link of links) changes.checked(link, verifyLink(link, params))
+      for (const link of links) changes.checked(link, verifyLink(link, rules))
     })
   }
 

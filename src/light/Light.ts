@@ -251,7 +251,7 @@ const make = (
       Effect.flatMap(queue.verifySome, (some) => some ? turnOfEventLoop : Effect.sleep(PAUSE))
     ))
     let isTold = false
-    /** Says once why a window that is filled does not answer that a name is missing. */
+    /** Logs once why a window that is filled does not answer that a name is missing. */
     const tellShort = Effect.suspend(() => {
       const root = index.height(headers.root)
       if (isTold || chain.isComplete || !chain.isFilled || chain.range.low !== root + 1) return Effect.void

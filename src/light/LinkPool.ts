@@ -57,15 +57,26 @@ const parts = <A>(list: ReadonlyArray<A>, count: number): ReadonlyArray<Readonly
   return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size))
 }
 
-/** Opens a pool of `threads` workers, which the first call starts; with 0, this thread checks everything. */
-export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scope> =>
+/** Starts a worker; `undefined` where there is no program for it. */
+const launchProgram = existsSync(fileURLToPath(program))
+  ? (): Worker => new Worker(program, { resourceLimits: LIMITS })
+  : undefined
+
+/**
+ * Opens a pool of `threads` workers, which the first call starts; with 0, this thread checks everything. `launch` starts a
+ * worker, and may throw.
+ */
+export const make = (
+  threads: number,
+  launch: (() => Worker) | undefined = launchProgram
+): Effect.Effect<LinkPool, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const count = existsSync(fileURLToPath(program)) ? threads : 0
+    const count = launch === undefined ? 0 : threads
     let workers: ReadonlyArray<Worker> = []
     /** Starts the workers that are missing. Throws if the system refuses one. */
     const start = (): void => {
-      while (workers.length < count) {
-        const worker = new Worker(program, { resourceLimits: LIMITS })
+      while (launch !== undefined && workers.length < count) {
+        const worker = launch()
         // A thread that ends between two calls is noticed by the next one, not as an error of the process.
         worker.on("error", () => {})
         // The pool alone does not keep the process alive.
@@ -73,11 +84,19 @@ export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scop
         workers = [...workers, worker]
       }
     }
-    const rest = Effect.suspend(() => {
+    const end = Effect.suspend(() => {
       const ending = workers
       workers = []
       return Effect.promise(() => Promise.all(ending.map((worker) => worker.terminate())))
     }).pipe(Effect.asVoid)
+    /** Whether a thread was lost: until the pool rests, the main thread checks all. */
+    let isLost = false
+    const rest = Effect.zipRight(
+      end,
+      Effect.sync(() => {
+        isLost = false
+      })
+    )
     yield* Effect.addFinalizer(() => rest)
 
     const shared = (checks: ReadonlyArray<LinkCheck>): Effect.Effect<ReadonlyArray<boolean>> =>
@@ -87,16 +106,19 @@ export const make = (threads: number): Effect.Effect<LinkPool, never, Scope.Scop
         return Promise.all(workers.map((worker, i) => ask(worker, shares[i] ?? [])))
       }).pipe(
         Effect.map((verdicts) => verdicts.flat()),
-        Effect.catchAll((lost) =>
-          Effect.logWarning("a worker for signatures ended: the node checks here", { reason: String(lost.cause) }).pipe(
-            Effect.zipRight(rest),
+        Effect.catchAll((lost) => {
+          isLost = true
+          const reason = String(lost.cause)
+          return Effect.logWarning("there is no thread for signatures: the main thread checks them", { reason }).pipe(
+            Effect.zipRight(end),
             Effect.zipRight(here(checks))
           )
-        )
+        })
       )
 
     return {
-      verify: (checks) => count === 0 || checks.length < WORTH_SHARING ? here(checks) : shared(checks),
+      verify: (checks) =>
+        Effect.suspend(() => count === 0 || isLost || checks.length < WORTH_SHARING ? here(checks) : shared(checks)),
       rest
     }
   })

@@ -158,7 +158,7 @@ export const make = ({ answers, report, requireProof }: EmbeddedNamesParts) =>
         if (!asOf.synced) return yield* tooWeak(asOf, {})
         const refuse = (weak: Freshness) => tooWeak(weak, options)
         const scan = answers.scanByPrefix({ prefix: query.prefix ?? EMPTY })
-        return findScanned(scan, { query, params, asOf, options, refuse })
+        return findScanned(scan, { query, params, asOf, atEnd: freshnessFor(), options, refuse })
       }))
 
     /** While a window answers, the log is that of the chain behind it, which connects blocks of long ago. */

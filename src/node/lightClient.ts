@@ -124,7 +124,14 @@ const makeNames = ({ light, report, requireProof }: LightNames) => {
       const fresh = yield* asOf("work")
       if (!fresh.synced) return yield* tooWeak(fresh, {})
       const refuse = (weak: Freshness) => tooWeak(weak, options)
-      return findScanned(light.scan(query.prefix ?? EMPTY), { query, params, asOf: fresh, options, refuse })
+      return findScanned(light.scan(query.prefix ?? EMPTY), {
+        query,
+        params,
+        asOf: fresh,
+        atEnd: asOf("work"),
+        options,
+        refuse
+      })
     }))
 
   const inBlocks = LightChanges.make(light)

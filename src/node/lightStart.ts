@@ -7,7 +7,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { withoutSpan } from "../base/spans.ts"
-import { attempt } from "../chain/attempt.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
@@ -15,6 +14,7 @@ import type { Settings } from "../config/settings.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { compareNames, type NameComparison, sameRecord } from "../light/handover.ts"
+import { holdLight } from "../light/heldLight.ts"
 import * as Light from "../light/Light.ts"
 import { type LightNode, LightPart, NO_LIGHT } from "../light/LightPart.ts"
 import { lightHandovers } from "../metrics/lightMetrics.ts"
@@ -41,9 +41,6 @@ const PEERS = "light-peers.json"
 
 /** Outbound connections of the light part beside a full node. */
 const OUTBOUND = 4
-
-/** Calls that use the light part at one time. */
-const HOLDERS = 10_000
 
 /** How long the complete chain waits for the window to be at the same tip. Then it takes over without a comparison. */
 const PATIENCE = "10 minutes"
@@ -150,18 +147,29 @@ const compareStores = (stores: Stores): Effect.Effect<NameComparison, StorageFai
     return { names: compared, different: yield* untilKnown(stillDifferent(stores, different)) }
   })
 
+/** Removes the files of a light part that is closed, or keeps its window for the operator. */
+export const removeFiles = (directory: Pick<typeof DataDirectory.Service, "file">, keep: boolean) =>
+  Effect.try(() => {
+    const window = directory.file(WINDOW)
+    // The log of the database is in the file once it is closed.
+    if (keep) renameSync(window, directory.file(DIFFERENT))
+    removeDatabase(window)
+    rmSync(directory.file(PEERS), { force: true })
+  }).pipe(
+    Effect.catchAll(({ error }) =>
+      Effect.logWarning(
+        "the files of the light start cannot be removed: delete them, or the next start uses them again",
+        {
+          file: directory.file(WINDOW),
+          reason: error instanceof Error ? error.message : String(error)
+        }
+      )
+    )
+  )
+
 /** The chain takes over: the part's scope closes, and its files go. */
 const retire = (stop: Effect.Effect<void>, directory: typeof DataDirectory.Service, keep: boolean) =>
-  Effect.zipRight(
-    stop,
-    attempt(() => {
-      const window = directory.file(WINDOW)
-      // The log of the database is in the file once it is closed.
-      if (keep) renameSync(window, directory.file(DIFFERENT))
-      removeDatabase(window)
-      rmSync(directory.file(PEERS), { force: true })
-    })
-  )
+  Effect.zipRight(stop, removeFiles(directory, keep))
 
 const differenceNotice = {
   what: DIFFERENT,
@@ -169,22 +177,37 @@ const differenceNotice = {
     "file for a report, then delete it"
 }
 
-/** Waits for the whole chain, compares the names of both, and ends the light part. `stop` closes it. */
-const handover = (light: LightNode, stop: Effect.Effect<void>) =>
+/** What a handover does with the light part. */
+interface Handover {
+  readonly light: LightNode
+  /** Called when the whole chain is there: the light part may fail from now on. */
+  readonly settled: () => void
+  /** Closes the light part. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** Waits for the whole chain, compares the names of both, and ends the light part. */
+const handover = ({ light, settled, stop }: Handover) =>
   Effect.gen(function*() {
     const stores = yield* storesOf(light)
     const directory = yield* DataDirectory
     const health = yield* DataHealth
     const at = yield* untilKnown(stores.settled)
-    const result = yield* Effect.timeoutOption(compareStores(stores), PATIENCE)
-    if (Option.isNone(result)) {
+    settled()
+    const result = yield* compareStores(stores).pipe(
+      Effect.timeoutOption(PATIENCE),
+      Effect.map(Option.match({ onNone: () => "the window stayed behind", onSome: (compared) => compared })),
+      Effect.catchIf(({ file }) => file === directory.file(WINDOW), ({ message }) => Effect.succeed(message))
+    )
+    if (typeof result === "string") {
       lightHandovers.of("not_compared").increase()
-      yield* Effect.logWarning("names come from the whole chain: the window stayed behind, and was not compared", {
-        height: at.height
+      yield* Effect.logWarning("names come from the whole chain: the window was not compared", {
+        height: at.height,
+        reason: result
       })
       return yield* retire(stop, directory, false)
     }
-    const { different, names } = result.value
+    const { different, names } = result
     const [first] = different
     if (first === undefined) {
       lightHandovers.of("equal").increase()
@@ -228,27 +251,24 @@ const make = (settings: Settings) =>
     const withPeers = Peers.lightLayer(few, directory.file(PEERS)).pipe(Layer.provideMerge(lone))
     const context = yield* Layer.buildWithScope(role === "stays" ? lone : withPeers, own)
     const light = Context.get(context, Light.Light)
-    const holders = yield* Effect.makeSemaphore(HOLDERS)
-    let current: LightNode | undefined = light
-    const stop = Effect.suspend(() => {
-      current = undefined
-      return Effect.zipRight(holders.take(HOLDERS), Scope.close(own, Exit.void))
-    })
+    const { current, hold, stop } = yield* holdLight(light, Scope.close(own, Exit.void))
+    let isNeeded = true
     if (role === "start") {
+      const settled = (): void => {
+        isNeeded = false
+      }
       yield* Effect.forkScoped(withoutSpan(Effect.catchAll(
-        Effect.uninterruptibleMask((restore) => restore(handover(light, Effect.uninterruptible(stop)))),
+        Effect.uninterruptibleMask((restore) =>
+          restore(handover({ light, settled, stop: Effect.uninterruptible(stop) }))
+        ),
         ({ message }) => Effect.logError("names cannot be compared with the window", { reason: message })
       )))
     }
     return LightPart.of({
-      current: () => current,
-      hold: Effect.suspend(() =>
-        current === undefined
-          ? Effect.succeed(undefined)
-          : Effect.map(Effect.acquireRelease(holders.take(1), () => holders.release(1)), () => current)
-      ),
+      current,
+      hold,
       stays: role === "stays",
-      failure: light.failure
+      failure: Effect.catchAllCause(light.failure, (cause) => isNeeded ? Effect.failCause(cause) : Effect.never)
     })
   }).pipe(Effect.annotateLogs("subsystem", "names"))
 

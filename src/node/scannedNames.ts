@@ -10,7 +10,7 @@ import { type NameQuery, queryMatcher } from "../names/search/nameQuery.ts"
 
 /** A search without indexes: in the names of a window, which it reads one after the other. */
 
-export interface ScannedSearch {
+export interface ScannedSearch<E> {
   readonly query: NameQuery
   readonly params: ConsensusParams
   /** Of the window. Its proof is that of each name. */
@@ -18,12 +18,14 @@ export interface ScannedSearch {
   readonly options: Requirement
   /** What the search fails with for a record that rests on less than is required. */
   readonly refuse: (asOf: Freshness) => Effect.Effect<never, NotSynced>
+  /** What is known when all names are read: the window may begin again meanwhile, and lack names. */
+  readonly atEnd: Effect.Effect<Freshness, E>
 }
 
 /** The records of a scan that a query finds, in the order of the scan. */
 export const findScanned = <E>(
   scan: Stream.Stream<NameAnswer, E>,
-  { asOf, options, params, query, refuse }: ScannedSearch
+  { asOf, atEnd, options, params, query, refuse }: ScannedSearch<E>
 ): Stream.Stream<NameRecord, E | NotSynced> => {
   const matches = queryMatcher(query, { tipHeight: asOf.height, params })
   return scan.pipe(
@@ -33,6 +35,11 @@ export const findScanned = <E>(
       const shown = { ...asOf, proof }
       if (fixed === undefined) return Effect.succeed([])
       return isTooWeak(shown, options) ? refuse(shown) : Effect.succeed([recordAt(fixed, shown, params)])
-    })
+    }),
+    Stream.concat(
+      Stream.execute(
+        Effect.flatMap(atEnd, (now) => now.synced && now.height >= asOf.height ? Effect.void : refuse(now))
+      )
+    )
   )
 }

@@ -125,11 +125,18 @@ describe("a search", () => {
         const { query } = Either.getOrThrow(wantedNames(filter, regtest))
         const { requireProof } = filter
         const options = { requireProof }
-        return outcome(findScanned(scan, { query, params: regtestParams, asOf, options, refuse: () => missing }))
+        const atEnd = Effect.sync(() => end)
+        return outcome(findScanned(scan, { query, params: regtestParams, asOf, atEnd, options, refuse: () => missing }))
       }
+      let end = { height: 700, synced: true, proof: "work" as const }
       assert.deepStrictEqual(yield* find({ text: "example" }), [["d/one"], undefined])
       assert.deepStrictEqual(yield* find({ key: "ip", value: "192.0.2.1" }), [["d/two"], undefined])
       assert.deepStrictEqual(yield* find({ text: "example", requireProof: "signatures" }), [["d/one"], undefined])
       assert.deepStrictEqual(yield* find({ namespace: "d/", requireProof: "signatures" }), [["d/one"], "NotSynced"])
+      // The window began again: the scan may lack names.
+      end = { ...end, synced: false }
+      assert.deepStrictEqual(yield* find({ text: "example" }), [["d/one"], "NotSynced"])
+      end = { ...end, synced: true, height: 699 }
+      assert.deepStrictEqual(yield* find({ text: "example" }), [["d/one"], "NotSynced"])
     }))
 })

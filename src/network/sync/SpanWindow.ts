@@ -13,9 +13,10 @@ export interface BlockSpan {
 
 /**
  * Which blocks of a span to request next from a peer: the newest first. `cursor` is the height from which on all blocks
- * of the peer's chain are stored or in flight. A window moves down below the blocks that are there without a gap.
+ * of the peer's chain are stored or in flight. A window moves down below the blocks that are there without a gap, and one
+ * of the same length moves up above them.
  *
- *   first ······ low - window ······ cursor ═══ stored or in flight ═══ low ═══ all there ═══ best
+ *   first ······ low - window ······ cursor ═══ stored or in flight ═══ low ═══ all there ═══ high ··· high + window
  */
 export class SpanWindow extends DownloadWindow {
   protected override readonly newestFirst = true
@@ -58,8 +59,10 @@ export class SpanWindow extends DownloadWindow {
     const { isMissing, tree } = this.options
     const { high } = this.span.taken()
     if (high === NO_HEADER) return
-    const last = Math.min(tree.height(peer.best), peer.source.below - 1)
-    for (let height = tree.height(tree.forkPoint(peer.best, high)) + 1; height <= last; height++) {
+    const fork = tree.height(tree.forkPoint(peer.best, high))
+    // Blocks far above one that does not come would fill the memory for blocks that wait.
+    const last = Math.min(tree.height(peer.best), peer.source.below - 1, fork + this.options.length)
+    for (let height = fork + 1; height <= last; height++) {
       const header = tree.ancestor(peer.best, height)
       if (headers.length >= most || peer.lacks.has(header)) return
       if (isMissing(header)) headers.push(header)

@@ -82,8 +82,7 @@ export const nameWalletMethods: Effect.Effect<
       Effect.gen(function*() {
         const context = contextFor(params.network, options, given)
         // The wallet follows the whole chain.
-        const isAsked = given.requireProof !== undefined || (options.requireProof ?? "work") !== "work"
-        if (isAsked && answers.fromWindow()) yield* refuse(new NamesIncomplete())
+        if (answers.fromWindow()) yield* refuse(new NamesIncomplete())
         const proof = given.requireProof === undefined ? undefined : "full"
         const wanted = text === undefined ? undefined : yield* decodeGiven(text, context.nameEncoding)
         const { height: tipHeight } = yield* chain.tip

@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { LightNode, LightPart } from "./LightPart.ts"
+
+/** Calls that use the light part at one time. */
+const HOLDERS = 10_000
+
+/** A light part that ends while calls use it. */
+export interface HeldLight extends Pick<typeof LightPart.Service, "current" | "hold"> {
+  /** Ends it: new calls find none, and it closes after those that use it. */
+  readonly stop: Effect.Effect<void>
+}
+
+/** `close` closes the light node. */
+export const holdLight = (light: LightNode, close: Effect.Effect<void>): Effect.Effect<HeldLight> =>
+  Effect.map(Effect.makeSemaphore(HOLDERS), (holders) => {
+    let current: LightNode | undefined = light
+    const taken = Effect.acquireRelease(holders.take(1), () => holders.release(1))
+    return {
+      current: () => current,
+      hold: Effect.suspend((): Effect.Effect<LightNode | undefined, never, Scope.Scope> =>
+        current === undefined ? Effect.succeed(undefined) : Effect.map(taken, () => current)
+      ),
+      stop: Effect.suspend(() => {
+        current = undefined
+        // A call may have seen the node before, and wait: it finds none then.
+        return Effect.zipRight(holders.take(HOLDERS), Effect.ensuring(close, holders.release(HOLDERS)))
+      })
+    }
+  })

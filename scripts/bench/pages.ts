@@ -2,6 +2,7 @@ import { Effect, Layer, Logger } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
 import * as Indexes from "../../src/chain/indexes/Indexes.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
@@ -81,6 +82,7 @@ export const namePages = async ({ names }: { readonly names: number }): Promise<
   const params = paramsOf(networks.mainnet)
   const services = Layer.mergeAll(
     noPeers,
+    ExpiringNames.layerNothing,
     Indexes.layerNone,
     TxIndex.layerOff,
     FeeEstimator.layer({ filename: undefined })

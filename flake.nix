@@ -20,6 +20,7 @@
         svcd-cli = "Asks a running svcd";
         svcd-wallet = "Looks after a wallet";
         svcd-mail = "Mail to names";
+        svcd-export = "Keeps the names in PostgreSQL";
       };
     in
     {

@@ -78,6 +78,8 @@ const SLOW = [
   "node/logging.test.ts",
   "node/nodeMetrics.test.ts",
   "node/restartNames.test.ts",
+  "postgres/PostgresNames.test.ts",
+  "postgres/exporter.test.ts",
   "programs/cli/cli.test.ts",
   "programs/svcd/daemonProgram.test.ts",
   "programs/wallet/program.test.ts",

@@ -1,4 +1,4 @@
-# svcd, svcd-cli, svcd-wallet and svcd-mail, built from source without network: SQLite and libsecp256k1 included.
+# svcd, svcd-cli, svcd-wallet, svcd-mail and svcd-export, built from source without network: SQLite and libsecp256k1 included.
 {
   lib,
   stdenv,
@@ -20,6 +20,8 @@ let
       builtins.elem name [
         "@types/better-sqlite3"
         "@types/node"
+        "@types/pg"
+        "@types/pg-copy-streams"
         "@types/secp256k1"
         "typescript"
         "undici-types"
@@ -35,6 +37,7 @@ let
       "@effect/printer-ansi"
       "@effect/rpc"
       "@effect/sql"
+      "@effect/sql-pg"
       "@effect/sql-sqlite-node"
       "@effect/typeclass"
       "@effect/workflow"
@@ -46,6 +49,8 @@ let
       "@scure/bip39"
       "effect"
       "nodemailer"
+      "pg"
+      "pg-copy-streams"
       "re2js"
       "secp256k1"
       "smol-toml"

@@ -23,10 +23,13 @@ const THREADS = [
 ]
   .map(compiled)
 
-const PROGRAMS = ["bin/svcd", "bin/svcd-cli", "bin/svcd-wallet", "bin/svcd-mail"].map(compiled)
+const PROGRAMS = ["bin/svcd", "bin/svcd-cli", "bin/svcd-wallet", "bin/svcd-mail", "bin/svcd-export"].map(compiled)
 
 /** Native code stays in its package. */
 const NATIVE = ["better-sqlite3", "secp256k1", "zeromq"]
+
+/** Native code that a bundled package would load if its user asked for it; svcd does not. */
+const UNUSED = ["pg-native"]
 
 /** Packages in CommonJS load Node's modules by this name. */
 const BANNER = `import { createRequire as createRequireOfBundle } from "node:module";
@@ -73,7 +76,7 @@ const bundle = (folder: string, options: BuildOptions): ReadonlyArray<string> =>
     bundle: true,
     chunkNames: "[name]-[hash]",
     entryNames: "[name]",
-    external: NATIVE,
+    external: [...NATIVE, ...UNUSED],
     format: "esm",
     legalComments: "none",
     logLevel: "error",
@@ -86,6 +89,7 @@ const bundle = (folder: string, options: BuildOptions): ReadonlyArray<string> =>
     metafile: true
   })
   for (const name of loadedBy(metafile)) {
+    if (UNUSED.includes(name)) continue
     if (dependencies?.[name] === undefined && peerDependencies?.[name] === undefined) {
       throw new Error(`${folder} loads ${name}, which is not among the dependencies of package.json`)
     }
@@ -109,8 +113,9 @@ const bundleLibrary = (build: string): void => {
   // What is imported at once runs in a browser too, where the module of the banner does not exist.
   const library = { banner: {}, splitting: true }
   bundle(join(build, "lib"), {
-    entryPoints: [compiled("index"), ...THREADS],
-    external: [...NATIVE, "effect"],
+    entryPoints: [compiled("index"), compiled("postgres"), ...THREADS],
+    // Both are those of the program: it shares its fibers and its connections with the library.
+    external: [...NATIVE, "effect", "@effect/sql-pg"],
     ...library
   })
   bundle(join(build, "promise"), { ...library, entryPoints: [compiled("promise"), ...THREADS] })

@@ -30,6 +30,7 @@ const ORDER = [
   "web",
   "client",
   "mail",
+  "postgres",
   "node",
   "programs",
   "bin"
@@ -37,7 +38,7 @@ const ORDER = [
 
 /** The entry points of the library rank between `node` and `programs`; the version ranks before everything. */
 const DOOR = ORDER.indexOf("node") + 0.5
-const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR]])
+const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR], ["postgres.ts", DOOR]])
 
 /** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser too. */
 const PURE = ["protocol/", "base/siphash.ts", "base/safeText.ts", "consensus/", "values/", "network/wire/"]

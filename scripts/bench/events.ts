@@ -33,7 +33,7 @@ const PAUSE = 300
 const now = (): number => performance.timeOrigin + performance.now()
 
 /** Waits until the search indexes are built: they take the time of the process too. */
-const indexed = Effect.gen(function*() {
+export const indexed = Effect.gen(function*() {
   const { find } = yield* NameDb.NameDb
   const clock = { tipHeight: 0, params: paramsOf(networks.mainnet) }
   while ((yield* find({ changedSince: 1 }, { clock, limit: 1 })).indexed < 1) yield* Effect.sleep("100 millis")
@@ -75,7 +75,7 @@ const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
 })
 
 /** The listener of a node with `/events` alone; returns its port. */
-const serve = (chain: BenchChain) =>
+export const serve = (chain: BenchChain) =>
   Effect.gen(function*() {
     const services = RpcServer.layer({
       credentials: undefined,

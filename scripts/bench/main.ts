@@ -12,6 +12,7 @@ import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchEvents } from "./events.ts"
+import { benchExport } from "./export.ts"
 import { benchHeaderTree } from "./headerTree.ts"
 import { benchLight } from "./light.ts"
 import { benchMail } from "./mail.ts"
@@ -209,6 +210,7 @@ for (
     ["--rpc", benchAnswers],
     ["--embedded", benchEmbedded],
     ["--events", () => benchEvents({ operations: 200_000 })],
+    ["--export", () => benchExport({ operations: 400_000 })],
     ["--light", benchLight],
     ["--mail", benchRelay],
     ["--pages", benchPages],
@@ -255,6 +257,7 @@ const results: Results = {
   search1M: await benchSearch({ names: 1_000_000 }),
   pages: await benchPages(),
   events: await benchEvents({ operations: 200_000 }),
+  export: await benchExport({ operations: 400_000 }),
   scan: await benchScan(),
   snapshot: await benchSnapshot(),
   prune: await benchPrune(),

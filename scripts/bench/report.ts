@@ -14,6 +14,7 @@ export interface Results {
   readonly search1M: object
   readonly pages: object
   readonly events: object
+  readonly export: object
   readonly scan: object
   readonly snapshot: object
   readonly prune: object
@@ -160,6 +161,15 @@ seconds are those of the node. Then 1,000 readers at the tip: the time from the 
 them, and the memory of the readers. Goals: 100,000/s in the process, 40,000/s over HTTP, p99 < 100 ms, 50 MB.
 
 ${table(results.events)}
+
+## Export to PostgreSQL
+
+A first copy of names.db by svcd-export, with a PostgreSQL server on the same cores; CPU seconds are those of the node, of svcd-export
+and of its connection's server process until the last block was copied. \`completePerSecond\` has names, keys and all indexes too. Then blocks of 20
+operations: the time from their commit in names.db until a reader of PostgreSQL is notified. Then names that one process resolves over
+\`svcd/postgres\`, one after the other and for 64 callers.
+
+${table(results.export)}
 
 ## Unspent outputs
 

@@ -129,13 +129,16 @@ export const reorganize = async (rpc: RpcClient, depth: number): Promise<void> =
   }
 }
 
-interface Side {
+export interface DaemonSide {
   readonly directory: string
-  readonly file: string
   readonly port: number
 }
 
-export const spawnDaemon = async ({ directory, port }: Omit<Side, "file">): Promise<DaemonProcess> => {
+interface Side extends DaemonSide {
+  readonly file: string
+}
+
+export const spawnDaemon = async ({ directory, port }: DaemonSide): Promise<DaemonProcess> => {
   const daemon = await DaemonProcess.spawn({ directory, port })
   const up = await daemon.start()
   if (!up.ready) throw new Error(`the node does not start: ${up.reason}`)

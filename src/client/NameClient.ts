@@ -9,13 +9,13 @@ import type { SearchKey } from "../values/searchable.ts"
 import type { ChangesFailure, ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
 /**
- * Names, as an application sees them. The interface is the same over a daemon (svcd or the reference node) and over a
- * node inside this process. Names and values are UTF-8 text, as the network's applications write them. A name that is
+ * Names, as an application sees them. The interface is the same over a daemon (svcd or the reference node), over a
+ * node inside this process, and over an export in PostgreSQL. Names and values are UTF-8 text, as the network's applications write them. A name that is
  * not UTF-8 cannot be requested, and lists omit it.
  */
 export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   /** Where the answers are from. */
-  readonly mode: "daemon" | "embedded"
+  readonly mode: "daemon" | "embedded" | "postgres"
   /**
    * Resolves the current value of a name. While the node is not synced, a name that is missing or expired may have been
    * registered in a later block: the call then fails with `NotSynced`.

@@ -130,9 +130,33 @@ const meaningOf = ({ body, message, status }: DocumentRefused, from: string | un
 const mayPass = (failure: EventsFailure): boolean =>
   failure._tag === "DaemonUnreachable" || failure._tag === "DaemonNotReady"
 
-const wrongLine = new DaemonRefused({
+export const wrongLine = new DaemonRefused({
   reason: "a line of the daemon's events is invalid: check that a Namecoin daemon answers at this address"
 })
+
+export interface EventsOf {
+  readonly rpc: DaemonRpc
+  /** The query of `GET /events`, without `from`. */
+  readonly query: URLSearchParams
+  /** `undefined`: from now on. */
+  readonly from: string | undefined
+}
+
+/** The lines of a daemon's events. It ends only with a failure; a daemon that restarts is none. */
+export const eventsOf = ({ from, query, rpc }: EventsOf): Stream.Stream<FeedLine, EventsFailure> =>
+  eventFeed<EventsFailure>({
+    from,
+    mayPass,
+    open: (cursor) => {
+      const asked = new URLSearchParams(query)
+      if (cursor !== undefined) asked.set("from", cursor)
+      return Effect.catchTag(
+        rpc.lines(`/events?${asked}`),
+        "DocumentRefused",
+        (refusal) => Effect.fail(meaningOf(refusal, cursor))
+      )
+    }
+  })
 
 export const make = ({ params, report, rpc }: DaemonEventsParts) =>
 (
@@ -148,19 +172,7 @@ export const make = ({ params, report, rpc }: DaemonEventsParts) =>
     known = { at: now, says: says.value }
     return says.value
   })
-  return eventFeed<EventsFailure>({
-    from,
-    mayPass,
-    open: (cursor) => {
-      const asked = new URLSearchParams(query)
-      if (cursor !== undefined) asked.set("from", cursor)
-      return Effect.catchTag(
-        rpc.lines(`/events?${asked}`),
-        "DocumentRefused",
-        (refusal) => Effect.fail(meaningOf(refusal, cursor))
-      )
-    }
-  }).pipe(
+  return eventsOf({ rpc, query, from }).pipe(
     Stream.chunks,
     Stream.mapEffect((lines) =>
       Effect.map(lately, (now) => {

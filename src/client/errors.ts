@@ -92,6 +92,17 @@ export class DaemonRefused extends Schema.TaggedError<DaemonRefused>()("DaemonRe
   }
 }
 
+/** PostgreSQL does not answer, or it has no export of names that this svcd can read. */
+export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", {
+  /** `host:port/database`. */
+  server: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `cannot read names from PostgreSQL at ${this.server}: ${this.reason}`
+  }
+}
+
 /** There is no wallet to register or update with. */
 export class WalletDisabled extends Schema.TaggedError<WalletDisabled>()("WalletDisabled", { reason: Schema.String }) {
   override get message(): string {
@@ -167,7 +178,7 @@ export type DaemonFailure = DaemonUnreachable | Unauthorized | DaemonNotReady | 
 export type ClientFailure = StorageFailure | ClientClosed | InternalError
 
 /** Why names cannot be read. */
-export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | ClientFailure
+export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | DatabaseUnavailable | ClientFailure
 
 /** Why changes of names cannot be read. */
 export type ChangesFailure = CursorUnusable | ReadFailure

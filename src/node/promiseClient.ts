@@ -51,7 +51,7 @@ export interface CallOptions {
 /** Names, by promises. Rejections are the errors of `svcd/promise`, each an `Error` with a `_tag`. */
 export interface PromiseClient extends AsyncDisposable {
   /** The source of the answers. */
-  readonly mode: "daemon" | "embedded"
+  readonly mode: "daemon" | "embedded" | "postgres"
   /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
   /**

@@ -1,0 +1,306 @@
+import SQLite from "better-sqlite3"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { RowWriter } from "../../src/postgres/rows.ts"
+import { toHex } from "../../src/protocol/bytes.ts"
+import { Cluster } from "../postgres/Cluster.ts"
+import type { DaemonProcess } from "./DaemonProcess.ts"
+import { reorganize, spawnDaemon } from "./events.ts"
+import { Ledger } from "./Ledger.ts"
+import { undoAtEnd } from "./leftovers.ts"
+import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { Random } from "./random.ts"
+import { type Options, Tally } from "./report.ts"
+import { pause, type RpcClient } from "./rpc.ts"
+import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
+
+/** Rounds on one data directory and one database. */
+const ROUNDS_PER_DIRECTORY = 50
+
+/** The most answers of a round before the kill, and the milliseconds after them. */
+const MOST_ANSWERS = 25
+const MOST_DELAY = 40
+
+/** How often a round begins with a long reorganization, and its longest. */
+const LONG_REORG = 0.2
+const LONGEST_REORG = 288
+
+/** How often both sides are killed, and how often PostgreSQL crashes besides. */
+const BOTH = 0.15
+const SERVER = 0.15
+
+/** Milliseconds that the tables may need to be equal. */
+const PATIENCE = 120_000
+
+/** Rounds between two lines of progress. */
+const ROUNDS_TOLD = 5
+
+const EXPORTER = join(ROOT, "build/bin/svcd-export.js")
+
+/** svcd-export in a process of its own, which can be killed. */
+class ExportProcess {
+  private readonly child: ChildProcess
+  private readonly exit: Promise<number | null>
+  private said = ""
+
+  constructor(port: number, directory: string, url: string) {
+    const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`]
+    this.child = spawn(process.execPath, [EXPORTER, url, ...flags], { stdio: ["ignore", "pipe", "pipe"] })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => (this.said = (this.said + text).slice(-4_000)))
+    }
+    const done = undoAtEnd(() => void this.child.kill("SIGKILL"))
+    this.exit = new Promise((resolve) =>
+      this.child.once("close", (code) => {
+        done()
+        resolve(code)
+      })
+    )
+  }
+
+  /** Why it ended by itself; `undefined` while it runs. */
+  get trouble(): string | undefined {
+    return this.child.exitCode === null ? undefined : `svcd-export ended: ${this.said.trim()}`
+  }
+
+  get words(): string {
+    return this.said
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL")
+    await this.exit
+  }
+}
+
+const rows = new RowWriter(regtestParams)
+
+interface StoredOperation {
+  readonly id: number
+  readonly name: Buffer
+  readonly value: Buffer
+  readonly address: Buffer
+  readonly txid: Buffer
+  readonly vout: number
+}
+
+const reversedHex = (bytes: Uint8Array): string => toHex(new Uint8Array(bytes).reverse())
+
+const operationText = (row: StoredOperation): string => {
+  const [height, number] = [Math.floor(row.id / 2 ** 20), row.id % 2 ** 20]
+  const [name, value, script] = [row.name, row.value, row.address].map((bytes) => toHex(new Uint8Array(bytes)))
+  return [height, number, name, value, script, reversedHex(row.txid), row.vout].join(" ")
+}
+
+const OPERATIONS = `SELECT o.id, n.name, o.value, o.address, o.txid, o.vout
+  FROM operations o JOIN names n ON n.id = o.name_id`
+
+/** What the tables have to be, from names.db: a text for each row. */
+const expectedRows = (directory: string) => {
+  const database = new SQLite(join(directory, "names.db"), { readonly: true })
+  try {
+    return database.transaction(() => {
+      const all = database.prepare<[], StoredOperation>(`${OPERATIONS} ORDER BY o.id`).all()
+      const current = database.prepare<[], StoredOperation>(
+        `${OPERATIONS} WHERE n.operation = o.id ORDER BY n.name`
+      ).all()
+      const cursor = database.prepare<[], { readonly height: number; readonly hash: Buffer }>(
+        "SELECT height, hash FROM cursor"
+      ).get()
+      const hex = (bytes: Buffer): string => toHex(new Uint8Array(bytes))
+      return {
+        tip: cursor === undefined ? "none" : `${cursor.height} ${reversedHex(cursor.hash)}`,
+        operations: all.map(operationText),
+        names: current.map(operationText),
+        keys: current.flatMap((
+          { name, value }
+        ) => [...rows.keys({ name: hex(name), value: hex(value) }).matchAll(/.+/g)])
+          .map(([line]) => line.replace(/^\\\\x/, "")).sort()
+      }
+    })()
+  } finally {
+    database.close()
+  }
+}
+
+const ROW = `concat_ws(' ', height, number, encode(name, 'hex'), encode(value, 'hex'), encode(owner, 'hex'),
+  encode(txid, 'hex'), vout)`
+
+const exportedRows = async (cluster: Cluster, database: string) => {
+  const texts = async (statement: string): Promise<ReadonlyArray<string>> =>
+    (await cluster.query(database, statement)).map(({ row }) => String(row))
+  // The columns are joined by spaces, and an empty value is kept between two of them.
+  const [tip = "none"] = await texts(
+    "SELECT b.height || ' ' || encode(b.hash, 'hex') AS row FROM svcd.blocks b JOIN svcd.cursor c ON c.height = b.height"
+  )
+  return {
+    tip,
+    operations: await texts(`SELECT ${ROW} AS row FROM svcd.name_operations ORDER BY height, number`),
+    names: await texts(`SELECT ${ROW} AS row FROM svcd.names ORDER BY name`),
+    keys: (await texts(
+      "SELECT encode(name, 'hex') || E'\\t' || key || E'\\t' || value AS row FROM svcd.name_keys"
+    )).toSorted()
+  }
+}
+
+interface Rows {
+  /** Height and hash of the last block. */
+  readonly tip: string
+  readonly operations: ReadonlyArray<string>
+  readonly names: ReadonlyArray<string>
+  readonly keys: ReadonlyArray<string>
+}
+
+/** The first difference; `undefined` if there is none. */
+const differenceOf = (expected: Rows, got: Rows): string | undefined => {
+  if (expected.tip !== got.tip) return `names.db is at ${expected.tip}, the tables are at ${got.tip}`
+  for (const table of ["operations", "names", "keys"] as const) {
+    const [one, other] = [expected[table], got[table]]
+    const at = one.findIndex((row, i) => row !== other[i])
+    if (at >= 0) {
+      return `${table}: names.db has ${one[at]}, and the tables have ${other[at] ?? "nothing"} (at ${got.tip})`
+    }
+    if (one.length !== other.length) return `${table}: the tables have ${other.length} rows in place of ${one.length}`
+  }
+  return undefined
+}
+
+interface Place {
+  readonly directory: string
+  readonly port: number
+  readonly cluster: Cluster
+  readonly database: string
+}
+
+/** Waits until the tables have caught up; returns what is different then. */
+const lasting = async ({ cluster, database, directory }: Place): Promise<string | undefined> => {
+  for (const until = performance.now() + PATIENCE;;) {
+    let found: string | undefined
+    try {
+      found = differenceOf(expectedRows(directory), await exportedRows(cluster, database))
+    } catch (cause) {
+      found = String(cause)
+    }
+    if (found === undefined || performance.now() > until) return found
+    await pause(100)
+  }
+}
+
+/** Works with the wallet of the daemon until it is time for a kill. */
+const load = async (
+  { directory, rpc }: { readonly directory: string; readonly rpc: RpcClient },
+  random: Random,
+  round: number
+): Promise<{ readonly done: Promise<unknown> }> => {
+  const target = 1 + random.below(MOST_ANSWERS)
+  let answers = 0
+  let reached: (() => void) | undefined
+  const enough = new Promise<void>((resolve) => (reached = resolve))
+  const work = new Load({
+    rpc,
+    ledger: new Ledger(() => answers),
+    random,
+    directory,
+    tag: `p${round}`,
+    pace: (count) => {
+      answers = count
+      if (count >= target) reached?.()
+      return count < target
+    }
+  })
+  const running = work.run().catch(() => {})
+  await Promise.race([enough, running, pause(20_000)])
+  await pause(random.below(MOST_DELAY))
+  return { done: running }
+}
+
+interface Run {
+  readonly place: Place
+  readonly seed: number
+  readonly rounds: ReadonlyArray<number>
+  readonly tally: Tally
+  readonly tell: Options["tell"]
+}
+
+const runDirectory = async ({ place, rounds, seed, tally, tell }: Run): Promise<void> => {
+  const { cluster, database, directory, port } = place
+  const exporter = (): ExportProcess => new ExportProcess(port, directory, cluster.url(database))
+  let daemon: DaemonProcess = await spawnDaemon(place)
+  const address = String(await daemon.rpc.call("getnewaddress"))
+  await daemon.rpc.call("generatetoaddress", FIRST_BLOCKS, address)
+  let copy = exporter()
+  for (const round of rounds) {
+    const random = Random.of(seed, round)
+    if (random.chance(LONG_REORG)) {
+      await lasting(place)
+      const most = Math.min(LONGEST_REORG, Number(await daemon.rpc.call("getblockcount")) - 1)
+      await reorganize(daemon.rpc, 1 + random.below(most))
+      tally.count("long reorganizations")
+    }
+    const { done } = await load({ directory, rpc: daemon.rpc }, random, round)
+    const [both, killsDaemon, crashes] = [random.chance(BOTH), random.chance(0.4), random.chance(SERVER)]
+    if (crashes) {
+      await cluster.stop()
+      tally.count("crashes of PostgreSQL")
+    }
+    if (both || killsDaemon) {
+      await daemon.kill()
+      tally.count("kills of the daemon")
+    }
+    if (both || !killsDaemon) {
+      await copy.kill()
+      tally.count("kills of svcd-export")
+    }
+    await done
+    if (crashes) await cluster.resume()
+    const { trouble } = copy
+    if (trouble !== undefined && killsDaemon && !both) tally.fail({ round, what: "ended", detail: trouble })
+    if (both || !killsDaemon || trouble !== undefined) copy = exporter()
+    if (both || killsDaemon) daemon = await spawnDaemon(place)
+    const different = await lasting(place)
+    if (different !== undefined) {
+      tally.fail({ round, what: "different", detail: `${different} ${copy.words.slice(-800)}` })
+    }
+    tally.count(different === undefined ? "equal" : "different")
+    if (round % ROUNDS_TOLD === ROUNDS_TOLD - 1) tell(tally.line())
+  }
+  await copy.kill()
+  if (!await daemon.stop()) tally.fail({ round: rounds.at(-1) ?? 0, what: "hung", detail: daemon.words.slice(-1500) })
+}
+
+/** Kills a daemon, svcd-export and PostgreSQL; the tables have to be equal to names.db each time. */
+export const runPostgres = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
+  const tally = new Tally("a copy in PostgreSQL", seed)
+  const cluster = await Cluster.start()
+  if (cluster === undefined) {
+    tally.skip("PostgreSQL is not installed")
+    return tally
+  }
+  const place = makeWorkplace()
+  try {
+    const starts = only === undefined
+      ? Array.from({ length: Math.ceil(count / ROUNDS_PER_DIRECTORY) }, (_, i) => i * ROUNDS_PER_DIRECTORY)
+      : [only]
+    for (const first of starts) {
+      const directory = join(place.path, `node-${first}`)
+      mkdirSync(directory)
+      const database = `names_${first}`
+      await cluster.query("postgres", `CREATE DATABASE ${database}`)
+      const length = only === undefined ? Math.min(ROUNDS_PER_DIRECTORY, count - first) : 1
+      await runDirectory({
+        place: { directory, port: await freePort(), cluster, database },
+        seed,
+        rounds: Array.from({ length }, (_, i) => first + i),
+        tally,
+        tell
+      })
+      rmSync(directory, { recursive: true, force: true })
+    }
+  } finally {
+    place.remove()
+    await cluster.remove()
+  }
+  return tally
+}

@@ -1,0 +1,118 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { Client } from "pg"
+import { ExportRefused, type PostgresFailed, postgresFailed } from "./failures.ts"
+
+/** One connection to PostgreSQL, which holds the lock of an export and does all its writes. */
+
+export interface PgTarget {
+  /** `postgres://…`; it may have a password. */
+  readonly url: Redacted.Redacted<string>
+  /** The server for logs and messages: `host:port/database`, without user and password. */
+  readonly shown: string
+}
+
+export interface PgConnection {
+  /** The rows of one statement. */
+  readonly rows: <A, I>(
+    schema: Schema.Schema<A, I>,
+    statement: string,
+    params?: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<A>, PostgresFailed>
+  /** Runs statements without parameters, one after the other. */
+  readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void, PostgresFailed>
+  /** Runs a statement with parameters. */
+  // positional: a statement, then its parameters, as the driver has it
+  readonly set: (statement: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, PostgresFailed>
+  /** Writes lines of COPY's text format into a table: `schema.table`. Nothing to write costs nothing. */
+  readonly copy: (rows: CopiedRows) => Effect.Effect<void, PostgresFailed>
+  /** Runs statements as one transaction. */
+  readonly transaction: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | PostgresFailed>
+}
+
+export interface CopiedRows {
+  /** `schema.table`, without quotes. */
+  readonly table: string
+  readonly lines: string
+}
+
+/** Milliseconds that connecting may take. */
+const CONNECT_MS = 10_000
+
+/** Milliseconds after which a silent connection is tested, and lost: a server that vanished must not hang the export. */
+const KEEPALIVE_MS = 30_000
+
+/** Connects. The scope disconnects: the server then ends an open transaction, and frees the lock. */
+export const connectTo = (
+  { shown, url }: PgTarget
+): Effect.Effect<PgConnection, PostgresFailed | ExportRefused, Scope.Scope> =>
+  Effect.gen(function*() {
+    const failed = (cause: unknown): PostgresFailed => postgresFailed(shown, cause)
+    const { copyFrom, pg } = yield* Effect.tryPromise({
+      try: async () => ({
+        pg: (await import("pg")).default,
+        copyFrom: (await import("pg-copy-streams")).from
+      }),
+      catch: () =>
+        new ExportRefused({ reason: "the packages pg and pg-copy-streams are missing: install them beside svcd" })
+    })
+
+    const client: Client = yield* Effect.acquireRelease(
+      Effect.suspend(() => {
+        const made = new pg.Client({
+          connectionString: Redacted.value(url),
+          application_name: "svcd-export",
+          connectionTimeoutMillis: CONNECT_MS,
+          keepAlive: true,
+          keepAliveInitialDelayMillis: KEEPALIVE_MS
+        })
+        // Without a listener, a connection that breaks between two statements would end the process.
+        made.on("error", () => {})
+        return Effect.as(Effect.tryPromise({ try: () => made.connect(), catch: failed }), made)
+      }),
+      (open) => Effect.ignore(Effect.timeout(Effect.tryPromise(() => open.end()), "1 second"))
+    )
+
+    const ask = (statement: string, params: ReadonlyArray<unknown>) =>
+      Effect.tryPromise({ try: () => client.query(statement, [...params]), catch: failed })
+
+    const run: PgConnection["run"] = (...statements) =>
+      Effect.forEach(statements, (statement) =>
+        Effect.tryPromise({ try: () => client.query(statement), catch: failed }), {
+        discard: true
+      })
+
+    return {
+      run,
+      rows: (schema, statement, params = []) =>
+        Effect.flatMap(ask(statement, params), ({ rows }) =>
+          Effect.mapError(Schema.decodeUnknown(Schema.Array(schema))(rows), failed)),
+      set: (statement, params) =>
+        Effect.asVoid(ask(statement, params)),
+      copy: ({ lines, table }) =>
+        lines === "" ? Effect.void : Effect.async<void, PostgresFailed>((resume) => {
+          const stream = client.query(copyFrom(`COPY ${table} FROM STDIN`))
+          stream.on("error", (cause) =>
+            resume(Effect.fail(failed(cause))))
+          stream.on("finish", () =>
+            resume(Effect.void))
+          stream.end(lines)
+        }),
+      transaction: (work) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function*() {
+            yield* run("BEGIN")
+            const done = yield* restore(work).pipe(
+              // A transaction that cannot be rolled back has ended with its connection.
+              Effect.onError(() =>
+                Effect.ignore(run("ROLLBACK"))
+              )
+            )
+            yield* run("COMMIT")
+            return done
+          })
+        )
+    }
+  })

@@ -1,0 +1,78 @@
+import * as Data from "effect/Data"
+import { codeOf, reasonOf } from "../base/errorCode.ts"
+
+/** What PostgreSQL refuses, in words, and whether the same may succeed later. */
+
+/** A statement or a connection failed. */
+export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
+  /** The server as `host:port/database`. */
+  readonly server: string
+  /** SQLSTATE, or the system's error code. */
+  readonly code: string
+  readonly reason: string
+  /** Whether to try again: the server restarts, is full, or is busy. */
+  readonly mayPass: boolean
+}> {
+  override get message(): string {
+    return `PostgreSQL at ${this.server}: ${this.reason}`
+  }
+}
+
+/** The database cannot be exported to as it is: a newer schema, another network, another exporter. */
+export class ExportRefused extends Data.TaggedError("ExportRefused")<{ readonly reason: string }> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** SQLSTATE codes that need the operator, with the remedy. */
+const LASTING: ReadonlyMap<string, string> = new Map([
+  ["3D000", "make the database first: createdb NAME"],
+  ["28P01", "check user and password: PGPASSWORD, ~/.pgpass or the URL"],
+  ["28000", "check user, password and pg_hba.conf"],
+  ["42501", "the user needs CREATE on the database, or has to own the schema"]
+])
+
+/** Codes and classes of codes of what may pass, with what helps. */
+const PASSING: ReadonlyMap<string, string> = new Map([
+  ["25006", "the server is read-only: give the address of the primary, and check default_transaction_read_only"],
+  ["57014", "a statement was cancelled: statement_timeout may be too short for this user"],
+  ["55P03", "a lock was not free in time"],
+  ["53100", "the disk of the server is full"],
+  ["53300", "the server has no connection left"],
+  ["57P01", "the server shuts down"],
+  ["57P02", "the server restarts after a crash"],
+  ["57P03", "the server starts or shuts down"]
+])
+
+const PASSING_CLASSES: ReadonlySet<string> = new Set(["08", "40", "53", "57", "58"])
+
+/** Codes of the system; the driver's own errors of a connection have only a message. */
+const SYSTEM_CODE = /^E[A-Z_]+$/
+const CONNECTION_ENDED =
+  /^(?:Connection terminated|timeout exp|Client was closed|Client has encountered a connection error)/
+
+/** Codes of the system, such as EPIPE, begin with an E, and no class of SQLSTATE does. */
+const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
+
+/** The cause of an error, where a library wrapped it. */
+const innermost = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error
+
+/** The failure of a driver's error. Its words have no secret: the server never repeats a password. */
+export const postgresFailed = (server: string, given: unknown): PostgresFailed => {
+  const error = innermost(given)
+  const code = codeOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (!SQLSTATE.test(code)) {
+    const mayPass = SYSTEM_CODE.test(code) || CONNECTION_ENDED.test(message)
+    return new PostgresFailed({ server, code, reason: reasonOf(code), mayPass })
+  }
+  const help = LASTING.get(code) ?? PASSING.get(code)
+  return new PostgresFailed({
+    server,
+    code,
+    reason: `${message} (${code})${help === undefined ? "" : `; ${help}`}`,
+    mayPass: PASSING.has(code) || PASSING_CLASSES.has(code.slice(0, 2))
+  })
+}

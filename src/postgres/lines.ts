@@ -1,0 +1,62 @@
+import { blockKey, type EventCursor, indexOf, readCursorText } from "../names/events/EventCursor.ts"
+import { OPERATION_KINDS, type OperationKind } from "../names/events/NameEvent.ts"
+import { isHex, parseDisplayHash } from "../protocol/bytes.ts"
+import type { FeedLine } from "../rpc/eventFeed.ts"
+import { type ExportedBlock, type ExportedOperation, MOST_NAME_BYTES } from "./rows.ts"
+
+/** Blocks and what is undone, from the lines of a daemon's events (`form=bytes`, docs/events.md). */
+
+/** What the export does next. */
+export type ExportStep =
+  | { readonly type: "block"; readonly block: ExportedBlock; readonly beginning: number | undefined }
+  /** The blocks from this height on left the best chain. */
+  | { readonly type: "undo"; readonly height: number; readonly cursor: string }
+
+/** The query of the events that an export needs. */
+export const EXPORT_QUERY = new URLSearchParams({ form: "bytes", types: [...OPERATION_KINDS, "block"].join(",") })
+
+const isKind = (type: unknown): type is OperationKind => OPERATION_KINDS.some((kind) => kind === type)
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const isHexText = (value: unknown): value is string => typeof value === "string" && isHex(value)
+
+const isHash = (value: unknown): value is string => isHexText(value) && value.length === 64
+
+/** Collects lines until a block is whole. A line that is none of svcd's makes it fail with `undefined`. */
+export class BlockCollector {
+  private operations: Array<ExportedOperation> = []
+  private height = -1
+  /** Names that are longer than the rules allow, and not exported. */
+  tooLong = 0
+
+  /** What follows from a line: often nothing. `undefined`: it is no line of svcd. */
+  take({ cursor, event }: FeedLine): ReadonlyArray<ExportStep> | undefined {
+    const { type } = event
+    if (type === "position") return []
+    const place = readCursorText(cursor)
+    if (place === undefined) return undefined
+    if (isKind(type)) return this.operation(type, event, place) ? [] : undefined
+    const { hash, height, time } = event
+    if (!isCount(height) || !isHash(hash)) return undefined
+    const { operations } = this
+    this.operations = []
+    if (type === "undone") return [{ type: "undo", height, cursor }]
+    if (type !== "block" || !isCount(time)) return undefined
+    const beginning = place.block === blockKey(parseDisplayHash(hash) ?? new Uint8Array()) ? undefined : height + 1
+    return [{ type: "block", block: { height, hash, time, cursor, operations }, beginning }]
+  }
+
+  // positional: runs for each operation of an export
+  private operation(type: OperationKind, event: FeedLine["event"], place: EventCursor): boolean {
+    const { height, name, script, txid, value, vout } = event
+    if (!isCount(height) || !isHexText(name) || !isHexText(script) || !isHexText(value)) return false
+    if (!isHash(txid) || !isCount(vout)) return false
+    // The connection broke within a block that left the chain meanwhile.
+    if (height !== this.height) this.operations = []
+    this.height = height
+    if (name.length > 2 * MOST_NAME_BYTES) this.tooLong++
+    else this.operations.push({ type, number: indexOf(place.number), name, value, script, txid, vout })
+    return true
+  }
+}

@@ -1,0 +1,140 @@
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import { prefixEnd } from "../names/nameChanges.ts"
+import type { NameQuery } from "../names/search/nameQuery.ts"
+import { type Bytes } from "../protocol/bytes.ts"
+import { foldedText, searchValue } from "../values/searchable.ts"
+import { replacedText } from "./jsonText.ts"
+import { type FoundNameRow, hasName, NAME_COLUMNS, type NameRow, rowsOf, stateOf, type StateRow } from "./PgRows.ts"
+
+/** Reads of names. Each is one statement, so that names and the block up to which they are known belong together. */
+
+export interface FoundRows {
+  readonly state: StateRow
+  readonly names: ReadonlyArray<FoundNameRow>
+}
+
+/** Names behind a position in the order of a list: by length, then by bytes. */
+export interface ListedNames {
+  readonly prefix: Bytes
+  /** The last name of the page before. */
+  readonly after: Bytes | undefined
+  readonly limit: number
+}
+
+export interface SearchedNames {
+  readonly query: NameQuery
+  readonly after: Bytes
+  readonly limit: number
+}
+
+/** Parameters of a statement, in the order in which they are met. */
+class Params {
+  readonly values: Array<unknown> = []
+
+  /** The place of a value. */
+  add(value: unknown): string {
+    this.values.push(value)
+    return `$${this.values.length}`
+  }
+}
+
+/** Characters that a pattern of LIKE gives a meaning. */
+const PATTERN = /[\\%_]/g
+
+const conditionsOf = ({ after, query }: SearchedNames, schema: string, params: Params): ReadonlyArray<string> => {
+  const { changedSince, expiresWithin, includeExpired = false, key, owner, prefix, text, value } = query
+  const found: Array<string> = []
+  if (after.length > 0) found.push(`n.name > ${params.add(Buffer.from(after))}`)
+  if (!includeExpired || expiresWithin !== undefined) found.push("n.expires_at > c.at")
+  if (expiresWithin !== undefined) found.push(`n.expires_at <= c.at + ${params.add(expiresWithin)}::int8`)
+  if (changedSince !== undefined) found.push(`n.height >= ${params.add(changedSince)}`)
+  if (owner !== undefined) found.push(`n.owner = ${params.add(Buffer.from(owner))} AND length(n.owner) <= 1024`)
+  if (prefix !== undefined) found.push(...prefixConditions(prefix, params))
+  if (text !== undefined) {
+    const pattern = replacedText(foldedText(text)).replaceAll(PATTERN, "\\$&")
+    found.push(`n.search LIKE ${params.add(`%${pattern}%`)}`)
+  }
+  if (key !== undefined) {
+    const wanted = value === undefined ? undefined : replacedText(searchValue({ key, value }))
+    const pair = wanted === undefined ? "" : ` AND k.value = ${params.add(wanted)}`
+    found.push(`n.name IN (SELECT k.name FROM ${schema}.name_keys k WHERE k.key = ${params.add(key)}${pair})`)
+  }
+  return found
+}
+
+const prefixConditions = (prefix: Bytes, params: Params): ReadonlyArray<string> => {
+  const end = prefixEnd(prefix)
+  const from = prefix.length === 0 ? [] : [`n.name >= ${params.add(Buffer.from(prefix))}`]
+  return end === undefined ? from : [...from, `n.name < ${params.add(Buffer.from(end))}`]
+}
+
+export class PgNames {
+  readonly #sql: SqlClient
+  readonly #schema: string
+
+  constructor(sql: SqlClient, schema: string) {
+    this.#sql = sql
+    this.#schema = schema
+  }
+
+  get state(): Effect.Effect<StateRow | undefined, SqlError> {
+    return Effect.map(rowsOf<StateRow>(this.#sql, stateOf(this.#schema)), ([state]) => state)
+  }
+
+  /** `undefined` without a state: the tables are empty. */
+  #read({ names, order, params }: {
+    readonly names: string
+    readonly order: string
+    readonly params: ReadonlyArray<unknown>
+  }): Effect.Effect<FoundRows | undefined, SqlError> {
+    const statement = `SELECT c.*, n.* FROM (${
+      stateOf(this.#schema)
+    }) c LEFT JOIN LATERAL (${names}) n ON true ORDER BY ${order}`
+    return Effect.map(
+      rowsOf<StateRow & NameRow>(this.#sql, statement, params),
+      (rows) => rows[0] === undefined ? undefined : { state: rows[0], names: rows.filter(hasName) }
+    )
+  }
+
+  /** The rows of some names. */
+  resolve(names: ReadonlyArray<Bytes>): Effect.Effect<FoundRows | undefined, SqlError> {
+    const [first] = names
+    const [condition, given] = names.length === 1 && first !== undefined
+      ? ["n.name = $1", Buffer.from(first)]
+      : ["n.name = ANY($1)", names.map((name) => Buffer.from(name))]
+    return this.#read({
+      names: `SELECT ${NAME_COLUMNS} FROM ${this.#schema}.names n WHERE ${condition}`,
+      order: "n.name",
+      params: [given]
+    })
+  }
+
+  list({ after, limit, prefix }: ListedNames): Effect.Effect<FoundRows | undefined, SqlError> {
+    const params = new Params()
+    const conditions = ["n.expires_at > c.at", ...prefixConditions(prefix, params)]
+    if (after !== undefined) {
+      conditions.push(`(length(n.name), n.name) > (${after.length}, ${params.add(Buffer.from(after))})`)
+    }
+    return this.#read({
+      names: `SELECT ${NAME_COLUMNS} FROM ${this.#schema}.names n WHERE ${conditions.join(" AND ")}
+        ORDER BY length(n.name), n.name LIMIT ${params.add(limit)}`,
+      order: "length(n.name), n.name",
+      params: params.values
+    })
+  }
+
+  /** Names that may fulfil a query, in the order of their bytes. The caller compares each once more. */
+  find(searched: SearchedNames): Effect.Effect<FoundRows | undefined, SqlError> {
+    const params = new Params()
+    const conditions = conditionsOf(searched, this.#schema, params)
+    return this.#read({
+      names: `SELECT ${NAME_COLUMNS} FROM ${this.#schema}.names n
+        WHERE ${conditions.length === 0 ? "true" : conditions.join(" AND ")}
+        ORDER BY n.name LIMIT ${params.add(searched.limit)}`,
+      order: "n.name",
+      params: params.values
+    })
+  }
+}

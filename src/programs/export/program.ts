@@ -1,0 +1,96 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as DaemonEvents from "../../client/daemonEvents.ts"
+import * as DaemonRpc from "../../client/DaemonRpc.ts"
+import * as DaemonSync from "../../client/daemonSync.ts"
+import { type DaemonFailure, InvalidConfig } from "../../client/errors.ts"
+import { hashReply, reading } from "../../client/replies.ts"
+import type { SettingsInput } from "../../config/settings.ts"
+import * as Logging from "../../node/logging.ts"
+import { type ExportFailure, type ExportSource, runExport } from "../../postgres/exporter.ts"
+import { EXPORT_QUERY } from "../../postgres/lines.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import { failureOutcomeOf, type ProgramOutcome, usageOutcomeOf } from "../tool/outcome.ts"
+import { EXPORT_HELP, EXPORT_NAME, type ExportSettings, readExportCommand } from "./settings.ts"
+
+/** `svcd-export`: a copy of all names in PostgreSQL, which follows a daemon (docs/postgres.md). */
+
+export interface ExportInput extends SettingsInput {
+  readonly version: string
+}
+
+const NO_EVENTS = "the daemon has no events: it is not svcd, or older than its events"
+
+/** Milliseconds before a daemon that does not answer is asked again. */
+const PAUSE = 2_000
+
+/** Waits for a daemon that starts later than the export. */
+const patiently = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+  attempt: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.catchAll(attempt, (failure) =>
+    failure._tag === "DaemonUnreachable" || failure._tag === "DaemonNotReady"
+      ? Effect.logWarning("export waits for the daemon", { reason: failure.message }).pipe(
+        Effect.zipRight(Effect.sleep(PAUSE)),
+        Effect.zipRight(Effect.suspend(() => patiently(attempt)))
+      )
+      : Effect.fail(failure))
+
+/** The daemon of the settings, once it answers. */
+const sourceOf = ({ daemon, network: wanted }: ExportSettings) =>
+  Effect.gen(function*() {
+    const rpc = yield* DaemonRpc.make(daemon)
+    const sync = yield* patiently(DaemonSync.make(rpc))
+    const { chain, network } = sync.info
+    if (network === undefined || (wanted !== undefined && wanted !== network)) {
+      const reason = `the daemon at ${rpc.address} is on ${network ?? chain}${
+        wanted === undefined ? "" : `, not ${wanted}`
+      }`
+      return yield* new InvalidConfig({ field: "network", reason })
+    }
+    const hashAt = (height: number): Effect.Effect<string | undefined, DaemonFailure> =>
+      Effect.matchEffect(rpc.read("getblockhash", [height]), {
+        onSuccess: (reply) => reading("getblockhash", reply, hashReply),
+        onFailure: (failure) =>
+          failure._tag === "RpcFailure" && failure.code === RPC_CODE.invalidParameter
+            ? Effect.succeed(undefined)
+            : Effect.fail(DaemonRpc.refused(failure))
+      })
+    const source: ExportSource = {
+      network,
+      state: sync.report,
+      hashAt,
+      lines: (from) => DaemonEvents.eventsOf({ rpc, query: EXPORT_QUERY, from })
+    }
+    return source
+  })
+
+type RunFailure = Exclude<ExportFailure, DaemonEvents.NoEvents> | InvalidConfig | { readonly message: string }
+
+const running = (settings: ExportSettings): Effect.Effect<never, RunFailure> =>
+  Effect.gen(function*() {
+    const source = yield* sourceOf(settings)
+    return yield* runExport({ source, target: settings.target, schema: settings.schema })
+  }).pipe(
+    Effect.scoped,
+    Effect.catchTag("NoEvents", () => Effect.fail({ message: NO_EVENTS })),
+    Effect.annotateLogs("subsystem", "export"),
+    Effect.provide(Logging.layer(settings.log))
+  )
+
+/** Runs the program. Every failure is an outcome; an interruption ends the export between two transactions. */
+export const run = (input: ExportInput): Effect.Effect<ProgramOutcome> => {
+  const command = readExportCommand(input)
+  if (Either.isLeft(command)) return Effect.succeed(usageOutcomeOf(EXPORT_NAME, command.left))
+  switch (command.right._tag) {
+    case "Help":
+      return Effect.succeed({ code: 0, stdout: EXPORT_HELP, stderr: "" })
+    case "Version":
+      return Effect.succeed({ code: 0, stdout: `${EXPORT_NAME} ${input.version}\n`, stderr: "" })
+    case "Run":
+      return Effect.catchAll(
+        running(command.right.settings),
+        (failure) => Effect.succeed(failureOutcomeOf(EXPORT_NAME, failure))
+      )
+  }
+}

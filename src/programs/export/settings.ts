@@ -1,0 +1,187 @@
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { isLoopback } from "../../base/addresses.ts"
+import type { DaemonConfig } from "../../client/config.ts"
+import { readWords } from "../../config/argv.ts"
+import { CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
+import { defaultText, describedOption, entry } from "../../config/help.ts"
+import type { Option, OptionTable } from "../../config/optionRow.ts"
+import { fieldsOf, OPTIONS } from "../../config/options.ts"
+import { cookiePath, gather, type SettingsInput } from "../../config/settings.ts"
+import { defaultOf } from "../../config/sources.ts"
+import { UsageError } from "../../config/UsageError.ts"
+import { decoderOf } from "../../config/values.ts"
+import type { LogOptions } from "../../node/logging.ts"
+import type { PgTarget } from "../../postgres/PgConnection.ts"
+import { DEFAULT_SCHEMA, isSchemaName } from "../../postgres/schema.ts"
+import type { NetworkName } from "../../protocol/networks.ts"
+import { argvOf } from "../tool/flags.ts"
+
+/** The arguments of `svcd-export`, with environment and svcd.conf as the daemon reads them. */
+
+export const EXPORT_NAME = "svcd-export"
+
+/** Where the URL of the database may stand too: other users of the machine can see arguments. */
+const URL_VARIABLE = "SVCD_EXPORT_URL"
+
+const ownOption = (
+  { description, placeholder }: { readonly placeholder: string; readonly description: string }
+): Option => ({
+  ...OPTIONS.rpcuser,
+  defaultNote: undefined,
+  env: undefined,
+  key: undefined,
+  placeholder,
+  description
+})
+
+const LOG_OPTIONS = {
+  loglevel: OPTIONS.loglevel,
+  logformat: OPTIONS.logformat
+}
+
+const EXPORT_FLAGS = {
+  schema: ownOption({ placeholder: "NAME", description: `schema of the tables (default: ${DEFAULT_SCHEMA})` }),
+  network: {
+    ...CONNECTION_OPTIONS.network,
+    description: "network that the daemon has to be on",
+    defaultNote: "whichever it is on"
+  },
+  datadir: { ...CONNECTION_OPTIONS.datadir, description: "data directory; svcd.conf in it is read" },
+  rpcaddr: { ...CONNECTION_OPTIONS.rpcaddr, description: "address of the daemon" },
+  rpcuser: { ...CONNECTION_OPTIONS.rpcuser, description: "user name for the daemon" },
+  rpcpassword: {
+    ...CONNECTION_OPTIONS.rpcpassword,
+    description: "password for the daemon; better given by environment or file"
+  },
+  rpccookiefile: ownOption({
+    placeholder: "PATH",
+    description: "cookie file of the daemon, in place of user name and password"
+  }),
+  ...LOG_OPTIONS,
+  version: OPTIONS.version,
+  help: OPTIONS.help
+} satisfies OptionTable
+
+export interface ExportSettings {
+  readonly daemon: DaemonConfig
+  /** `undefined`: whichever the daemon is on. */
+  readonly network: NetworkName | undefined
+  readonly target: PgTarget
+  readonly schema: string
+  readonly log: LogOptions
+}
+
+export type ExportCommand =
+  | { readonly _tag: "Help" }
+  | { readonly _tag: "Version" }
+  | { readonly _tag: "Run"; readonly settings: ExportSettings }
+
+/** Milliseconds for one call to the daemon. */
+const TIMEOUT = 30_000
+
+type Judged<A> = Either.Either<A, UsageError>
+
+const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
+
+const URL_FORM = "postgres://USER@HOST:PORT/DATABASE"
+
+/** Reads the URL of a database. Messages do not repeat it: it may have a password. */
+export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): Judged<PgTarget> => {
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) {
+    return wrong(`the database has to be a URL of the form ${URL_FORM}`)
+  }
+  const { host, pathname, searchParams, username } = new URL(text)
+  const set = (variable: string): string | undefined => env[variable] === "" ? undefined : env[variable]
+  const name = pathname.slice(1)
+  const database = name === "" ? set("PGDATABASE") ?? (username === "" ? "" : decodeURIComponent(username)) : name
+  const server = host === "" ? searchParams.get("host") ?? set("PGHOST") ?? "localhost" : host
+  return Either.right({ url: Redacted.make(text), shown: `${server}/${database}` })
+}
+
+const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
+
+const settingsOf = (
+  words: ReadonlyArray<string>,
+  given: ReadonlyMap<string, ReadonlyArray<string>>,
+  input: SettingsInput
+): Judged<ExportSettings> =>
+  Either.gen(function*() {
+    const [word, ...more] = words
+    const variable = input.env[URL_VARIABLE]
+    const text = word ?? (variable === "" ? undefined : variable)
+    if (text === undefined) return yield* wrong(`the database is missing: ${EXPORT_NAME} ${URL_FORM}`)
+    // The words may be parts of a password.
+    if (more.length > 0) {
+      return yield* wrong("there are too many arguments; a URL with special characters has to be in quotes")
+    }
+    const schema = given.get("schema")?.at(-1) ?? DEFAULT_SCHEMA
+    if (!isSchemaName(schema)) {
+      return yield* wrong("-schema: has to be a name of small letters, digits and _, of 48 characters at most")
+    }
+    const shared = new Map(
+      Object.keys(CONNECTION_OPTIONS).flatMap((name) => {
+        const texts = given.get(name)
+        return texts === undefined ? [] : [[name, texts] as const]
+      })
+    )
+    const { connection } = yield* decodeConnection({ ...input, argv: argvOf(shared) })
+    const gathered = yield* gather({ ...CONNECTION_OPTIONS, ...LOG_OPTIONS }, given, input)
+    const { logformat, loglevel } = yield* decodeLog(gathered.source)
+    const cookie = given.get("rpccookiefile")?.at(-1)
+    const { credentials, host, port } = connection.rpc
+    return {
+      daemon: {
+        host,
+        port,
+        secure: false,
+        basePath: "",
+        credentials: cookie === undefined ? credentials : undefined,
+        cookieFile: cookie === undefined ? undefined : cookiePath(cookie, gathered, input),
+        spareCookieFile: isLoopback(host) ? connection.cookieFile : undefined,
+        wallet: undefined,
+        timeout: TIMEOUT
+      },
+      network: gathered.source.get("network")?.from === defaultOf(OPTIONS.network).from
+        ? undefined
+        : connection.network,
+      target: yield* databaseOf(text, input),
+      schema,
+      log: { format: logformat, level: loglevel, debugSubsystems: [] }
+    }
+  })
+
+const isOn = (given: ReadonlyMap<string, ReadonlyArray<string>>, name: string): boolean =>
+  ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
+
+export const readExportCommand = (input: SettingsInput): Judged<ExportCommand> => {
+  const { given, problems, words } = readWords(input.argv, EXPORT_FLAGS)
+  if (isOn(given, "help")) return Either.right({ _tag: "Help" })
+  if (isOn(given, "version")) return Either.right({ _tag: "Version" })
+  if (problems.length > 0) return wrong(...problems)
+  return Either.map(settingsOf(words, given, input), (settings) => ({ _tag: "Run", settings }))
+}
+
+const flagEntries = Object.entries<Option>(EXPORT_FLAGS).map(([name, option]) =>
+  entry({
+    head: `-${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`,
+    text: describedOption({ ...option, shown: option.toml === "boolean" ? undefined : defaultText(option) })
+  })
+)
+
+export const EXPORT_HELP = `Usage: ${EXPORT_NAME} ${URL_FORM} [flags]
+
+Keeps a copy of all names in PostgreSQL: first everything, then each block within a second, also over
+reorganizations (docs/postgres.md). It follows the events of a running svcd, and ends only when it is
+told to, or when the operator has to do something.
+
+Flags
+${flagEntries.join("\n")}
+
+The URL may stand in ${URL_VARIABLE} instead. The password of the database is better not in it: it is
+also read from PGPASSWORD and ~/.pgpass. Where the daemon is, and how to log, is also read from the
+environment and from svcd.conf in the data directory, as svcd does.
+
+Exit status: 0 when it was told to end; 1 if it cannot be done; 2 for a mistake in flags or configuration.
+`

@@ -1,0 +1,351 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Redacted, type Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
+import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
+import { EMPTY, toHex } from "../../src/protocol/bytes.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
+import { applyAll, batches, blockAt, type Operation, text } from "../names/blocks.ts"
+import type { Branches } from "../names/events/world.ts"
+import { eventually } from "../support/eventually.ts"
+import { rand, world } from "../web/events/served.ts"
+import {
+  cluster,
+  exported,
+  exporting,
+  newDatabase,
+  NOT_INSTALLED,
+  rowsIn,
+  server,
+  sourceAt,
+  targetIn
+} from "./exported.ts"
+
+type Db = Parameters<Branches["events"]>[0]
+
+const bytes = (...values: ReadonlyArray<number>): Uint8Array => Uint8Array.from(values)
+
+/** Values that a database refuses as text or as JSON, each in some way. */
+const STRANGE: ReadonlyArray<Uint8Array> = [
+  EMPTY,
+  bytes(0),
+  bytes(0xff, 0xfe, 0x00, 0x41),
+  text("a\0b"),
+  text("back\\slash \\N tab\t newline\n return\r quote' \""),
+  text("\\."),
+  new Uint8Array(1_023).fill(0x61),
+  new Uint8Array(1_023).fill(0xc3),
+  text("{\"a\":\"\\u0000\"}"),
+  text("{\"a\":\"\\ud800\"}"),
+  text("{\"\\udc00\":1}"),
+  text("{\"a\":1e400000}"),
+  text("{\"a\":1e-99999}"),
+  text("{\"text\":\"alice1e9999\",\"n\":1.5e3}"),
+  text("[".repeat(500) + "]".repeat(500)),
+  text("{\"ip\":\"192.0.2.1\",\"email\":\"a\\u0000b@example.com\",\"map\":{\"\":{\"ip6\":\"2001:db8::1\"}}}"),
+  text("{\"a\":1,\"a\":2}"),
+  text("\ufeff{}"),
+  text("\"\u{1f600}\"")
+]
+
+const operationsAt = (height: number, branch: number): ReadonlyArray<Operation> =>
+  [0, 1, 2].map((i) => {
+    const number = height * 7 + branch * 3 + i
+    return {
+      name: number % 11 === 0 ? bytes(0xff, number % 5, 0) : text(`d/${number % 40}`),
+      value: STRANGE[number % STRANGE.length] ?? EMPTY,
+      owner: text(`o${number % 5}`),
+      ...number % 3 === 0 ? { rand } : {}
+    }
+  })
+
+const blocksOf = (branch: number, from: number, count: number): ReadonlyArray<ConnectedBlock> =>
+  Array.from({ length: count }, (_, i) => ({
+    ...blockAt(from + i, operationsAt(from + i, branch)),
+    hash: hash256(text(`${branch} ${from + i}`))
+  }))
+
+const rowText = (parts: ReadonlyArray<unknown>): string => parts.join(" ")
+
+/** The rows of names.db, as the tables have to have them. */
+const stored = (db: Db) =>
+  db.readLog((log) => {
+    const range = { from: 0, to: Number.MAX_SAFE_INTEGER }
+    const textOf = (
+      { id, record }: ReturnType<typeof log.operations>[number] | ReturnType<typeof log.newest>[number]
+    ) =>
+      rowText([
+        record.height,
+        id % 2 ** 20,
+        toHex(record.name),
+        toHex(record.value),
+        toHex(record.address),
+        toHex(record.txid.slice().reverse()),
+        record.vout
+      ])
+    return {
+      operations: log.operations(range, Number.MAX_SAFE_INTEGER).map(textOf),
+      names: log.newest(range, Number.MAX_SAFE_INTEGER).map(textOf)
+    }
+  })
+
+const COLUMNS =
+  `height, number, encode(name, 'hex') AS name, encode(value, 'hex') AS value, encode(owner, 'hex') AS owner,
+  encode(txid, 'hex') AS txid, vout`
+
+const tables = (database: string) =>
+  Effect.gen(function*() {
+    const of = (table: string) =>
+      Effect.map(
+        rowsIn(database, `SELECT ${COLUMNS} FROM svcd.${table} ORDER BY height, number`),
+        (rows) => rows.map((row) => rowText(Object.values(row)))
+      )
+    return { operations: yield* of("name_operations"), names: yield* of("names") }
+  })
+
+const assertEqual = (db: Db, database: string) =>
+  Effect.gen(function*() {
+    assert.deepStrictEqual(yield* tables(database), yield* stored(db))
+  })
+
+const fails = (source: ExportSource, database: string, schema = "svcd") =>
+  Effect.map(
+    Effect.flip(runExport({ source, target: targetIn(database), schema, lockSeconds: 1 })),
+    (failure) => failure.message
+  )
+
+afterAll(() => cluster?.remove())
+
+if (cluster === undefined) process.stderr.write(`${NOT_INSTALLED}; test/postgres is skipped\n`)
+
+/** A daemon with sixty blocks. */
+const withBlocks = (
+  use: (parts: {
+    readonly db: Db
+    readonly branches: Branches
+    readonly chain: ReadonlyArray<ConnectedBlock>
+    readonly source: ExportSource
+    readonly database: string
+    /** Replaces blocks at the end by more. */
+    readonly reorganize: (depth: number, branch: number) => Effect.Effect<void, unknown>
+  }) => Effect.Effect<void, unknown, Scope.Scope>
+) =>
+  world([], ({ branches, db, port }) =>
+    Effect.scoped(Effect.gen(function*() {
+      let chain = blocksOf(0, 0, 60)
+      branches.add(chain)
+      branches.tip = chain.at(-1)
+      yield* applyAll(db, batches(chain, 30))
+      const reorganize = (depth: number, branch: number) =>
+        Effect.gen(function*() {
+          const kept = chain.slice(0, chain.length - depth)
+          const fork = kept.at(-1)
+          if (fork === undefined) return assert.fail("the chain is long enough")
+          const fresh = blocksOf(branch, kept.length, depth + 1)
+          branches.add(fresh, fork)
+          branches.tip = fresh.at(-1)
+          yield* db.follower.rewind(fork)
+          yield* applyAll(db, batches(fresh, 20))
+          chain = [...kept, ...fresh]
+        })
+      const database = yield* newDatabase
+      yield* use({ db, branches, chain, database, reorganize, source: yield* sourceAt(port, branches) })
+    })))
+
+describe.skipIf(cluster === undefined)("svcd-export", () => {
+  it.live(
+    "equals names.db at first, with each block, and after reorganizations",
+    () =>
+      withBlocks(({ branches, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          yield* exporting(source, database)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          for (const [i, depth] of [1, 2, 7, 40].entries()) {
+            yield* reorganize(depth, i + 1)
+            yield* exported(database, branches)
+            yield* assertEqual(db, database)
+          }
+          // The queries of the documentation.
+          const page = readFileSync(new URL("../../docs/postgres.md", import.meta.url), "utf8")
+          const queries = [...page.matchAll(/```sql\n([^`]*)```/g)].map(([, query = ""]) => query)
+          assert.isAtLeast(queries.length, 10)
+          for (const query of queries) yield* rowsIn(database, query)
+          // What PostgreSQL takes as JSON and as text is there, the rest is in the bytes alone.
+          const json = yield* rowsIn(
+            database,
+            "SELECT count(*) FILTER (WHERE json IS NOT NULL)::int AS json, count(*) FILTER (WHERE value_text IS NULL)::int AS bytes FROM svcd.names"
+          )
+          assert.isAbove(Number(json[0]?.["json"]), 3)
+          assert.isAbove(Number(json[0]?.["bytes"]), 3)
+          const [living] = yield* rowsIn(database, "SELECT min(expires_in)::int AS least FROM svcd.living_names")
+          assert.isAbove(Number(living?.["least"]), 0)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "goes on over crashes and restarts of PostgreSQL, also in the middle of a transaction",
+    () =>
+      withBlocks(({ branches, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const running = yield* exporting(source, database)
+          yield* exported(database, branches)
+          for (const [i, how] of (["immediate", "fast", "immediate"] as const).entries()) {
+            const work = yield* Effect.fork(reorganize(20, 20 + i))
+            // The undoing of twenty blocks takes some time.
+            yield* Effect.promise(() => server().stop(how))
+            yield* Fiber.join(work)
+            yield* Effect.promise(() => server().resume())
+            yield* exported(database, branches)
+            yield* assertEqual(db, database)
+          }
+          assert.isNull(running.unsafePoll())
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "waits while the server is read-only, or cancels statements",
+    () =>
+      withBlocks(({ branches, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const alter = (setting: string) => rowsIn("postgres", `ALTER DATABASE ${database} ${setting}`)
+          const said: Array<string> = []
+          const waits = (code: string) =>
+            eventually(`an attempt that ends with ${code}`, () => said.some((line) => line.includes(`(${code})`)))
+          const running = yield* exporting(source, database, said)
+          yield* exported(database, branches)
+          const cut = rowsIn(
+            "postgres",
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`
+          )
+          yield* alter("SET default_transaction_read_only = on")
+          yield* cut
+          yield* reorganize(3, 30)
+          yield* waits("25006")
+          yield* alter("SET default_transaction_read_only = off")
+          yield* cut
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          yield* alter("SET statement_timeout = 1")
+          yield* cut
+          yield* reorganize(3, 31)
+          yield* waits("57014")
+          yield* alter("RESET statement_timeout")
+          yield* cut
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          assert.isNull(running.unsafePoll())
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "refuses a schema of a newer version, another network, and a second exporter",
+    () =>
+      withBlocks(({ branches, database, source }) =>
+        Effect.gen(function*() {
+          const running = yield* exporting(source, database)
+          yield* exported(database, branches)
+          assert.strictEqual(
+            yield* fails(source, database),
+            "another svcd-export writes the schema svcd of this database: stop it, or give -schema another name"
+          )
+          yield* Fiber.interrupt(running)
+          assert.strictEqual(
+            yield* fails({ ...source, network: "mainnet" }, database),
+            "the schema svcd has the names of regtest, and the daemon is on mainnet: give -schema another name"
+          )
+          yield* rowsIn(database, "UPDATE svcd.version SET version = 99")
+          assert.strictEqual(
+            yield* fails(source, database),
+            "the schema svcd has version 99, and this svcd knows versions up to 1: update svcd, or export to another schema"
+          )
+          const nowhere = yield* fails(source, "no_such_database")
+          assert.include(nowhere, "(3D000); make the database first")
+          yield* rowsIn(database, "CREATE ROLE guest LOGIN")
+          const target = { shown: "test", url: Redacted.make(server().url(database, "guest")) }
+          const failure = yield* Effect.flip(runExport({ source, target, schema: "other" }))
+          assert.include(failure.message, "(42501); the user needs CREATE on the database")
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "goes back to a block that the daemon knows, where it does not know the last ones",
+    () =>
+      withBlocks(({ branches, chain, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const first = yield* exporting(source, database)
+          yield* exported(database, branches)
+          yield* Fiber.interrupt(first)
+          // Blocks that this daemon has never seen.
+          yield* rowsIn(
+            database,
+            "UPDATE svcd.blocks SET hash = sha256(hash), cursor = 'a' || right(cursor, -1) WHERE height > 50"
+          )
+          yield* rowsIn(
+            database,
+            `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`
+          )
+          const second = yield* exporting(source, database)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          yield* reorganize(2, 40)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          yield* Fiber.interrupt(second)
+          // Nothing in common: the operator has to decide.
+          yield* rowsIn(database, "UPDATE svcd.blocks SET hash = sha256(hash)")
+          yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)
+          assert.include(yield* fails(source, database), "Drop the schema to export everything again")
+          assert.isAbove(chain.length, 50)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "waits while the disk of the server is full",
+    (context) =>
+      withBlocks(({ branches, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const disk = join(server().directory, "disk")
+          mkdirSync(disk)
+          try {
+            execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], { stdio: "ignore" })
+          } catch {
+            return context.skip("no file system can be mounted here")
+          }
+          yield* Effect.addFinalizer(() =>
+            Effect.sync(() => void execFileSync("umount", ["-l", disk], { stdio: "ignore" }))
+          )
+          chmodSync(disk, 0o777)
+          mkdirSync(join(disk, "space"))
+          execFileSync("chown", ["postgres", join(disk, "space")])
+          yield* rowsIn("postgres", `CREATE TABLESPACE small LOCATION '${join(disk, "space")}'`)
+          const said: Array<string> = []
+          const running = yield* exporting(source, database, said)
+          yield* exported(database, branches)
+          yield* rowsIn(database, "ALTER TABLE svcd.name_operations SET TABLESPACE small")
+          // Fills what is left.
+          const full = join(disk, "full")
+          execFileSync("sh", ["-c", `dd if=/dev/zero of=${full} bs=4096 2>/dev/null; true`])
+          yield* reorganize(30, 50)
+          yield* eventually("an attempt without space", () => said.some((line) => line.includes("(53100)")))
+          rmSync(full)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          assert.isTrue(Exit.isSuccess(yield* Effect.exit(Fiber.interrupt(running))))
+        })
+      ),
+    60_000
+  )
+})

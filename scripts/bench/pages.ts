@@ -94,6 +94,7 @@ export const namePages = async ({ names }: { readonly names: number }): Promise<
       Layer.provideMerge(Mempool.layer({ filename: join(folder, "mempool.dat") })),
       Layer.provideMerge(SyncStatus.layer({ offline: true })),
       Layer.provideMerge(NameDb.layer({ filename: join(folder, "names.db"), pageSize: 4096 })),
+      (layers) => Layer.provideMerge(ExpiringNames.layerNothing, layers),
       Layer.provideMerge(chainLayer(folder, params)),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )

@@ -2,8 +2,10 @@ import { assert, it, layer } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { BlockUnavailable } from "../../src/chain/errors.ts"
 import { addressOf } from "../../src/protocol/address.ts"
+import { Block } from "../../src/protocol/block.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { eventually } from "../support/eventually.ts"
 import { nameTx, output, reward } from "../support/mempool.ts"
 import { MethodNode, methodNode } from "../support/methodNode.ts"
@@ -115,6 +117,57 @@ layer(methodNode())("on a chain full of names", (it) => {
       assertFine(yield* get(handler, "/address/%3Cscript%3E"), 404)
       assertFine(yield* get(handler, "/block/x"), 400)
       assertFine(yield* get(handler, "/names?after=x"), 400)
+    }))
+
+  it.effect("a node with the last blocks alone says what it cannot list yet", () =>
+    Effect.gen(function*() {
+      const handler = yield* pagesOf({ light: true })
+      const { chain, names } = yield* MethodNode
+      const { address } = yield* names.resolve(text("d/embermapleb831"))
+      const owner = addressOf(chain.params.network, address) ?? assert.fail()
+      for (const target of ["/names", "/names?order=expiring", `/address/${owner}`, `/tx/${"ab".repeat(32)}`]) {
+        const page = yield* get(handler, target)
+        assertFine(page)
+        assert.include(page.body, "The node has only the last blocks so far", target)
+      }
+      const activity = yield* get(handler, "/activity")
+      assertFine(activity)
+      assert.lengthOf(activity.body.match(/It draws this when it has the whole chain/g) ?? [], 3)
+      assertFine(yield* get(handler, "/blocks"))
+      assertFine(yield* get(handler, "/?q=589"), 303)
+    }))
+
+  it.effect("the largest blocks and transactions are paged", () =>
+    Effect.gen(function*() {
+      const { chain } = yield* MethodNode
+      const info = (yield* chain.headerAt(589)) ?? assert.fail()
+      const { transactions } = yield* chain.block(info.hash)
+      const small = transactions[1] ?? assert.fail()
+      const wide = makeTransaction({
+        version: 1,
+        inputs: small.inputs,
+        outputs: Array.from({ length: 10_000 }, () => small.outputs[0] ?? assert.fail()),
+        lockTime: 0
+      })
+      const big = new Block({
+        header: info.header,
+        auxpow: undefined,
+        bytes: new Uint8Array(4_000_000),
+        transactions: [...Array.from({ length: 16_000 }, () => small), wide]
+      })
+      const handler = yield* pagesOf({ chain: { ...chain, block: () => Effect.succeed(big) } })
+      const last = yield* get(handler, "/block/589?page=321")
+      assertFine(last)
+      assert.include(last.body, "Page 321 of 321")
+      assert.include(last.body, displayHash(wide.txid))
+      assertFine(yield* get(handler, "/block/589?page=322"), 404)
+      const outputs = yield* get(handler, `/tx/${displayHash(wide.txid)}?block=589&page=250`)
+      assertFine(outputs)
+      assert.include(outputs.body, "<th scope=\"row\">9999</th>")
+      assert.include(outputs.body, "No more inputs on page 250.")
+      for (const { body } of [last, outputs, yield* get(handler, "/block/589?page=2")]) {
+        assert.isBelow(body.length, 60_000)
+      }
     }))
 
   it.effect("lists of names and blocks go from page to page, each row once", () =>

@@ -7,6 +7,7 @@ import { Indexes } from "../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { isStream, type PageAnswer, type PageHandler, type PageRequest } from "../../src/http/Pages.ts"
+import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { FeeEstimator } from "../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
@@ -73,6 +74,8 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
 })
 
 export interface PageNode {
+  /** Whether it answers from the last blocks alone. */
+  readonly light?: boolean
   readonly overviewMs?: number
   readonly chain?: TestChain
   readonly names?: typeof NameDb.Service
@@ -81,11 +84,12 @@ export interface PageNode {
 
 /** The pages of the node. The overview is rebuilt for each request. */
 export const pagesOf = (
-  { chain: givenChain, manager = peerManager(), names: given, overviewMs = 0 }: PageNode = {}
+  { chain: givenChain, light = false, manager = peerManager(), names: given, overviewMs = 0 }: PageNode = {}
 ) =>
   Effect.gen(function*() {
     const { chain, expiring, fees, indexes, names, pool, status, txIndex } = yield* MethodNode
     return yield* makeStatusPage({ overviewMs }).pipe(
+      Effect.updateService(NameAnswers, (answers) => light ? { ...answers, fromWindow: () => true } : answers),
       Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
       Effect.provideService(NameDb, given ?? names),
       Effect.provideService(ExpiringNames, expiring),

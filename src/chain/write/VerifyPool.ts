@@ -86,6 +86,8 @@ class Hand {
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
   /** Whether it got a message since the last call of `rest`. */
   private used = false
+  /** Whether it has a batch: its thread alone knows the result of the chunks that it took. */
+  private hasBatch = false
 
   /** `onLost` is called once with the reason why the worker ended, unless `end` ended it. */
   constructor(onLost: (lost: Error) => void) {
@@ -119,6 +121,7 @@ class Hand {
   post(message: ToWorker, transfer?: ArrayBufferLike): void {
     this.worker ??= this.start()
     this.used = true
+    if (message.type === "begin") this.hasBatch = true
     this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
   }
 
@@ -132,15 +135,16 @@ class Hand {
       this.worker?.ref()
     }).finally(() => {
       this.waiting = undefined
+      this.hasBatch = false
       this.worker?.unref()
     })
   }
 
-  /** Ends a thread that got nothing to do since the last call. The next message starts another one. */
+  /** Ends a thread that has no batch, and had none since the last call. The next message starts another one. */
   async rest(): Promise<void> {
     const { used, worker } = this
     this.used = false
-    if (worker === undefined || used || this.waiting !== undefined) return
+    if (worker === undefined || used || this.hasBatch) return
     this.worker = undefined
     await worker.terminate()
   }

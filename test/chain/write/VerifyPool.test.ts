@@ -279,6 +279,22 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
       assert.strictEqual(pool.threads, 1)
     }))
 
+  it.scoped("VerifyPool ends no thread in the middle of a batch, however long it takes", () =>
+    Effect.gen(function*() {
+      const { pool, workers } = yield* TestServices.provideLive(openPool(1))
+      const claims = claimsOf(workers)
+      const batch = fill(pool.begin(), [brokenCheck().checks, good])
+      yield* TestServices.provideLive(
+        eventually("the thread takes the first chunk", () => claims()[0] === 1)
+      )
+      for (let minute = 0; minute < 3; minute++) {
+        yield* TestClock.adjust("1 minute")
+        yield* turnOfEventLoop
+      }
+      assert.notStrictEqual(workers[0]?.threadId, -1)
+      assert.strictEqual((yield* batch.finish)?.block, 0)
+    }))
+
   const isDefect = (exit: Exit.Exit<unknown, unknown>, message: RegExp): void => {
     assert.isTrue(Exit.isFailure(exit))
     if (!Exit.isFailure(exit)) return

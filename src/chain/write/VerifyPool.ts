@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
+import { endWorker } from "../../base/endWorker.ts"
 import { withoutSpan } from "../../base/spans.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { ScriptCheck } from "../../consensus/view.ts"
@@ -146,13 +147,13 @@ class Hand {
     this.used = false
     if (worker === undefined || used || this.hasBatch) return
     this.worker = undefined
-    await worker.terminate()
+    await endWorker(worker)
   }
 
   async end(): Promise<void> {
     this.lost ??= new Error("the verify pool is closed")
     this.waiting?.reject(this.lost)
-    await this.worker?.terminate()
+    if (this.worker !== undefined) await endWorker(this.worker)
   }
 }
 

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads"
+import { CLOSE } from "../../base/endWorker.ts"
 import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, type ScriptFailure, type ToWorker, unpackParts } from "./verifyMessage.ts"
 
@@ -7,7 +8,8 @@ import { type FromWorker, type ScriptFailure, type ToWorker, unpackParts } from 
 let claims: Int32Array = new Int32Array(0)
 let failure: ScriptFailure | undefined
 
-const onMessage = (message: ToWorker): void => {
+const onMessage = (message: ToWorker | typeof CLOSE): void => {
+  if (message === CLOSE) return parentPort?.close()
   switch (message.type) {
     case "begin":
       claims = message.claims

@@ -102,7 +102,7 @@ const openPool = (threads: number) =>
     assert.strictEqual(workers.length, 0)
     yield* fill(pool.begin(), [good.slice(0, 60)]).finish
     yield* Effect.ensuring(
-      eventually("the threads are reported", () => workers.length === pool.threads),
+      TestServices.provideLive(eventually("the threads are reported", () => workers.length === pool.threads)),
       Effect.sync(() => process.off("worker", note))
     )
     return { pool, workers }
@@ -281,7 +281,7 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
 
   it.scoped("VerifyPool ends no thread in the middle of a batch, however long it takes", () =>
     Effect.gen(function*() {
-      const { pool, workers } = yield* TestServices.provideLive(openPool(1))
+      const { pool, workers } = yield* openPool(1)
       const claims = claimsOf(workers)
       const batch = fill(pool.begin(), [brokenCheck().checks, good])
       yield* TestServices.provideLive(

@@ -38,7 +38,7 @@ import type { FoundPlace } from "./placesMeant.ts"
 import { type PageTarget, type Wanted, wanted } from "./routes.ts"
 import { makeSearcher, type SearchFound } from "./searchData.ts"
 import { searchView } from "./searchView.ts"
-import { isStatusRequest } from "./statusRequest.ts"
+import { isStatusRequest, methodsShown } from "./statusRequest.ts"
 import { titleName } from "./visible.ts"
 
 export { startingPage } from "./startingPage.ts"
@@ -215,6 +215,7 @@ export const makeStatusPage = (
     return {
       serves: isStatusRequest,
       authenticated: true,
+      needs: methodsShown,
       answer: (target) =>
         answer(target).pipe(
           Effect.catchAll((failure) =>

@@ -3,3 +3,10 @@ import { isPagePath } from "./routes.ts"
 
 /** Whether a request is for a page: a browser at one of their paths. Other clients find JSON-RPC at the root. */
 export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && isPagePath(path)
+
+/** The methods that answer what a page shows, besides those of every document. */
+export const methodsShown = ({ path }: Pick<PageRequest, "path">): ReadonlyArray<string> => {
+  if (path.startsWith("/block")) return ["getblock", "getblockheader"]
+  if (path.startsWith("/tx/")) return ["getrawtransaction"]
+  return path === "/activity" ? ["estimatesmartfee", "getblockheader"] : []
+}

@@ -3,9 +3,11 @@ import { FastCheck } from "effect"
 import { encodeAddress } from "../../src/protocol/address.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { networks } from "../../src/protocol/networks.ts"
+import { METHODS_OF } from "../../src/rpc/method/rights.ts"
 import { addressLink, blockLink, blocksLink, namesLink, transactionLink } from "../../src/web/links.ts"
 import { placeMeant } from "../../src/web/placesMeant.ts"
 import { isPagePath, NAME_ORDERS, type Wanted, wanted } from "../../src/web/routes.ts"
+import { methodsShown } from "../../src/web/statusRequest.ts"
 
 const asked = (target: string): Wanted => {
   const url = new URL(target, "http://node/")
@@ -73,6 +75,21 @@ describe("wanted", () => {
       assert.strictEqual(isPagePath(path), expected)
     }
   )
+})
+
+describe("methodsShown", () => {
+  it.each([
+    ["/", []],
+    ["/names", []],
+    ["/address/x", []],
+    ["/blocks", ["getblock", "getblockheader"]],
+    ["/block/5", ["getblock", "getblockheader"]],
+    ["/tx/aa", ["getrawtransaction"]],
+    ["/activity", ["estimatesmartfee", "getblockheader"]]
+  ])("a user of %s needs %j, which belong to the right to read", (path, methods) => {
+    assert.deepStrictEqual(methodsShown({ path }), methods)
+    for (const method of methods) assert.include(METHODS_OF.read, method)
+  })
 })
 
 describe("links", () => {

@@ -108,6 +108,28 @@ describe("find", () => {
       })
     ))
 
+  it.effect("lists the last change first, from page to page and down to a height", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const again = { name: text("d/alpha"), value: text("again"), owner: text("owner one 1") }
+        yield* applyAll(db, [blocks(0, [...CHAIN, [again]])])
+        const listed = (asked: NameQuery) =>
+          Effect.map(
+            all(db, { ...asked, newestFirst: true }, { tipHeight: 4, limit: 1 }),
+            (found) => found.map(shown)
+          )
+        assert.deepStrictEqual(yield* listed({ prefix: text("") }), ["d/alpha", "x", "d/tor", "id/alice", "d/beta"])
+        assert.deepStrictEqual(yield* listed({ prefix: text("d/") }), ["d/alpha", "d/tor", "d/beta"])
+        assert.deepStrictEqual(yield* listed({ changedSince: 2 }), ["d/alpha", "x", "d/tor"])
+        assert.deepStrictEqual(
+          yield* db.readLog(({ count }) =>
+            [0, 1, 4, 5].map((at) => count({ from: at * 2 ** 20, to: (at + 1) * 2 ** 20 }))
+          ),
+          [1, 2, 1, 0]
+        )
+      })
+    ))
+
   it.effect("refuses a query or a cursor that it cannot answer", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
@@ -135,6 +157,8 @@ describe("find", () => {
         }
         assert.match(yield* refused({ key: "ip" }, "1.key.2"), /cursor/)
         assert.match(yield* refused({ prefix: text("d/") }, "1.name.2"), /cursor/)
+        assert.match(yield* refused({ text: "org", newestFirst: true }), /newest first goes with/)
+        assert.match(yield* refused({ prefix: text("d/"), newestFirst: true }, "1.operation.2"), /cursor/)
       })
     ))
 })

@@ -13,7 +13,7 @@ import { lightTree } from "./lightTree.ts"
 import { operationsOf } from "./nameWindow.ts"
 import { allSigned } from "./signatures.ts"
 import { WaitingBlocks } from "./WaitingBlocks.ts"
-import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type Place } from "./windowBranches.ts"
+import { bestOf, betterBranch, isInBranch, isLost, isStale, KEPT_EXPIRED, type WindowPlace } from "./windowBranches.ts"
 import type { Proof, StoredLight, WindowChanges, WindowFile, WindowOperation } from "./WindowFile.ts"
 
 /** Bytes of blocks that wait for their neighbours; beyond it, the next ones are dropped and requested again later. */
@@ -146,7 +146,7 @@ export class LightChain {
     return this.high !== NONE && this.low <= this.floor
   }
 
-  private get place(): Place {
+  private get place(): WindowPlace {
     const { floor, height, high, index, low } = this
     return { floor, height, high, index, low }
   }
@@ -295,7 +295,7 @@ export class LightChain {
   }
 
   /** Goes back to what the file has. Blocks that were taken meanwhile are requested again. */
-  private restore({ floor, high, low }: Pick<Place, "floor" | "high" | "low">): void {
+  private restore({ floor, high, low }: Pick<WindowPlace, "floor" | "high" | "low">): void {
     this.floor = floor
     this.high = high
     this.low = low

@@ -14,7 +14,7 @@ export const KEPT_EXPIRED = 288
 export const MOST_BEHIND = 6
 
 /** Where a window is in its chain. */
-export interface Place {
+export interface WindowPlace {
   readonly index: BlockIndex
   /** Its last block, or the header at which it begins. */
   readonly high: HeaderId
@@ -26,16 +26,16 @@ export interface Place {
   readonly floor: Height
 }
 
-const hasBlocks = ({ height, low }: Place): boolean => low <= height
+const hasBlocks = ({ height, low }: WindowPlace): boolean => low <= height
 
 /** The lowest block that a reorganization can go back to: below it, the window does not keep what was replaced. */
-const lowestFork = ({ height, low }: Place): Height => Math.max(low, height - KEPT_EXPIRED)
+const lowestFork = ({ height, low }: WindowPlace): Height => Math.max(low, height - KEPT_EXPIRED)
 
 /** The height up to which a chain is that of a window. */
-const forkHeight = ({ high, index }: Place, end: HeaderId): Height => index.height(index.forkPoint(end, high))
+const forkHeight = ({ high, index }: WindowPlace, end: HeaderId): Height => index.height(index.forkPoint(end, high))
 
 /** Whether a chain has a block, and the window does not reach it without a reorganization. */
-export const isInBranch = (place: Place, end: HeaderId, id: HeaderId): boolean => {
+export const isInBranch = (place: WindowPlace, end: HeaderId, id: HeaderId): boolean => {
   const { height, index } = place
   const fork = forkHeight(place, end)
   const at = index.height(id)
@@ -46,7 +46,7 @@ export const isInBranch = (place: Place, end: HeaderId, id: HeaderId): boolean =
  * Whether a window cannot follow a chain with more work: it forks below the window, does not have the block at which that
  * begins, has more blocks above it than the window has, or its branch is too large to be taken at once.
  */
-export const isLost = (place: Place, best: HeaderId, isTooLarge: boolean): boolean => {
+export const isLost = (place: WindowPlace, best: HeaderId, isTooLarge: boolean): boolean => {
   const { height, index, low } = place
   const fork = forkHeight(place, best)
   if (index.height(best) - fork > Math.max(MOST_BEHIND, height - low + 1)) return true
@@ -62,7 +62,7 @@ export const bestOf = (index: BlockIndex, ids: Iterable<HeaderId>): HeaderId => 
 }
 
 /** Whether a window can no longer take a block: it is invalid, or old, or its branch lost. */
-export const isStale = (place: Place, id: HeaderId): boolean => {
+export const isStale = (place: WindowPlace, id: HeaderId): boolean => {
   const { floor, high, height, index, low } = place
   const at = index.height(id)
   if (index.isFailed(id) || at < floor) return true
@@ -72,7 +72,7 @@ export const isStale = (place: Place, id: HeaderId): boolean => {
 }
 
 /** The blocks of a branch that has more work than the window and is here as a whole, the oldest first. */
-export const betterBranch = (place: Place, waiting: WaitingBlocks): ReadonlyArray<HeaderId> | undefined => {
+export const betterBranch = (place: WindowPlace, waiting: WaitingBlocks): ReadonlyArray<HeaderId> | undefined => {
   const { high, index } = place
   if (high === NONE || !hasBlocks(place)) return undefined
   for (const end of waiting.ids) {

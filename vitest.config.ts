@@ -111,6 +111,7 @@ const SLOW = [
   "wallet/names/liveRenewal.test.ts",
   "wallet/names/registrations.test.ts",
   "wallet/names/renewMany.test.ts",
+  "wallet/renewalsOnly.test.ts",
   "wallet/payments/bumpFee.test.ts",
   "wallet/payments/commit.test.ts",
   "wallet/payments/lockTime.test.ts",

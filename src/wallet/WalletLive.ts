@@ -134,7 +134,10 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
     const { file, name, rules = DEFAULT_RULES } = options
     const chain = yield* Chain
     const ring = yield* KeyRing.make(file.document, rules.keypool)
-    const vault = yield* makeVault(file)
+    const vault = yield* makeVault(file, {
+      isOwn: (script) => ring.own(script)?.spendable === true,
+      maxFee: rules.maxFee
+    })
     ring.deriveWith(vault.opened)
     const ledger = new Ledger({
       params: chain.params,
@@ -289,7 +292,7 @@ export const make = (
     })
     yield* maintain(parts, calls, { offers, names: step }).pipe(Effect.annotateLogs(annotations(name)))
 
-    const { secrets: _, sealingKey: __, ...vault } = parts.vault
+    const { opened: ____, sealingKey: ___, secrets: _, secretsFor: __, ...vault } = parts.vault
     const wallet: Wallet = {
       name,
       path: file.path,
@@ -301,8 +304,8 @@ export const make = (
       vault: {
         ...vault,
         // Operations that wait for the passphrase continue at once.
-        unlock: (passphrase, seconds) =>
-          Effect.zipLeft(vault.unlock(passphrase, seconds), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
+        unlock: (passphrase, seconds, options) =>
+          Effect.zipLeft(vault.unlock(passphrase, seconds, options), call).pipe(Effect.withSpan("svcd.wallet.unlock"))
       },
       avoidsReuse: () => file.document.avoidReuse === true,
       setAvoidReuse: (on) => update(parts, (document) => withAvoidReuse(document, on)),

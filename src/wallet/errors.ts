@@ -1,10 +1,15 @@
 import * as Schema from "effect/Schema"
 import { formatAmount } from "../protocol/amount.ts"
 
-/** The wallet is encrypted and locked. */
-export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {}) {
+/** The wallet is encrypted and locked, or unlocked for renewals only and asked for another signature. */
+export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {
+  /** Why the transaction is no renewal, if there is one; empty for another use of the keys. */
+  renewalsOnly: Schema.optional(Schema.String)
+}) {
   override get message(): string {
-    return "the wallet is locked"
+    const { renewalsOnly } = this
+    if (renewalsOnly === undefined) return "the wallet is locked"
+    return `the wallet is unlocked for renewals only${renewalsOnly === "" ? "" : `: ${renewalsOnly}`}`
   }
 }
 

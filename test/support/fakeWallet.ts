@@ -265,11 +265,12 @@ export const fakeWallet = (overrides: WalletMembers = {}, held: Partial<FakeStat
       planRenewals: unprepared("planRenewals"),
       renew: unprepared("renew"),
       requestedRenewals: () => [],
-      cancelRenewal: (name) => Effect.as(noted("cancelRenewal")(name), false),
+      cancelRenewal: () => Effect.succeed(false),
       ...overrides
     },
     vault: {
       encryption: () => "none",
+      signsRenewals: () => overrides.encryption?.() !== "locked",
       unlockedUntil: () => 0,
       encrypt: noted("encrypt"),
       unlock: noted("unlock"),

@@ -207,7 +207,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
     "maxconf* changeAddress changePosition* change_type includeWatching* lockUnspents* fee_rate* feeRate* " +
     "subtractFeeFromOutputs* max_tx_weight* conf_target* estimate_mode replaceable* solving_data*",
   walletdisplayaddress: "address",
-  walletpassphrase: "passphrase= timeout*",
+  walletpassphrase: "passphrase= timeout* renewalsonly*",
   walletpassphrasechange: "oldpassphrase= newpassphrase=",
   walletprocesspsbt: "psbt= sign* sighashtype= bip32derivs* finalize*"
 }

@@ -67,7 +67,7 @@ export class Secrets {
   }
 
   private open(field: string, secret: Secret): string {
-    if (this.wiped) throw new KeysLocked()
+    if (this.wiped) throw new KeysLocked({})
     if ("plain" in secret) return secret.plain
     if (this.masterKeyBytes === undefined) throw new TypeError("a sealed secret in a wallet without encryption")
     return openSecret(this.masterKeyBytes, { field, sealed: secret.sealed })

@@ -4,8 +4,11 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
 import { withoutSpan } from "../../base/spans.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly, type WrongPassphrase } from "../errors.ts"
+import { renewalProblem, type RenewalRules } from "../signing/renewalRule.ts"
+import type { SpentOutput } from "../signing/SigningContext.ts"
 import { encryption } from "./makeDocument.ts"
 import { changePassphrase, openMasterKey } from "./seal.ts"
 import { Secrets } from "./Secrets.ts"
@@ -14,18 +17,21 @@ import type { WalletFile } from "./WalletFile.ts"
 
 /** The passphrase of a wallet, and the state of its lock. */
 export interface WalletVault {
-  /** Whether the secrets are encrypted, and whether the wallet has them now. */
+  /** Whether the secrets are encrypted, and whether the wallet signs anything now. For renewals only it counts as locked. */
   readonly encryption: () => "none" | "locked" | "unlocked"
+  /** Whether the wallet signs renewals now: not encrypted, unlocked, or unlocked for them. */
+  readonly signsRenewals: () => boolean
   /** Seconds since 1970; 0 while the wallet is locked. */
   readonly unlockedUntil: () => number
   /** Encrypts the secrets of a wallet without a passphrase, and locks it. */
   readonly encrypt: (
     passphrase: Redacted.Redacted<string>
   ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
-  /** Unlocks the wallet for a number of seconds. */
+  /** Unlocks the wallet for a number of seconds; with `renewalsOnly`, for signatures of renewals alone. */
   readonly unlock: (
     passphrase: Redacted.Redacted<string>,
-    seconds: number
+    seconds: number,
+    options?: { readonly renewalsOnly?: boolean }
   ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
   /** Locks the wallet at once. */
   readonly lock: Effect.Effect<void, InvalidWalletRequest>
@@ -39,7 +45,15 @@ export interface WalletVault {
 /** The secrets of a wallet: the interface for callers, and what only the wallet's own parts may use. */
 export interface Vault extends WalletVault {
   readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
-  /** The secrets, if the wallet has them now. */
+  /**
+   * The secrets to sign this transaction. While the wallet is unlocked for renewals only, this is the one way to them, and it
+   * fails for every transaction that is not a renewal.
+   */
+  readonly secretsFor: (
+    transaction: Transaction,
+    spent: ReadonlyArray<SpentOutput | undefined>
+  ) => Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
+  /** The secrets, if the wallet has them now: to derive public keys of hardened ranges, never to sign. */
   readonly opened: () => Secrets | undefined
   /** The key that seals new secrets; `undefined` while the wallet is locked or not encrypted. */
   readonly sealingKey: () => Uint8Array | undefined
@@ -59,12 +73,13 @@ const wait = (seconds: number): Effect.Effect<void> =>
     ? Effect.sleep(1000 * seconds)
     : Effect.zipRight(Effect.sleep(1000 * LONGEST_TIMER), Effect.suspend(() => wait(seconds - LONGEST_TIMER)))
 
-export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.Scope> =>
+export const makeVault = (file: WalletFile, rules: RenewalRules): Effect.Effect<Vault, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const document = () => file.document
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
     let until = 0
+    let renewalsOnly = false
     let timer: Fiber.Fiber<void> | undefined
     let ended = false
     /** Whether the secrets were checked against the file. Unencrypted secrets were checked when the file was opened. */
@@ -82,6 +97,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
       open?.wipe()
       open = undefined
       until = 0
+      renewalsOnly = false
     }
 
     const stopTimer = Effect.suspend(() => {
@@ -92,8 +108,16 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
 
     const secrets: Vault["secrets"] = Effect.suspend((): Vault["secrets"] => {
       if (!file.document.privateKeys) return Effect.fail(new WalletWatchOnly())
-      return open === undefined ? Effect.fail(new KeysLocked()) : Effect.succeed(open)
+      if (renewalsOnly) return Effect.fail(new KeysLocked({ renewalsOnly: "" }))
+      return open === undefined ? Effect.fail(new KeysLocked({})) : Effect.succeed(open)
     })
+
+    const secretsFor: Vault["secretsFor"] = (transaction, spent) =>
+      Effect.suspend(() => {
+        if (open === undefined || !renewalsOnly) return secrets
+        const problem = renewalProblem(transaction, spent, rules)
+        return problem === undefined ? Effect.succeed(open) : Effect.fail(new KeysLocked({ renewalsOnly: problem }))
+      })
 
     const encrypt: Vault["encrypt"] = (passphrase) =>
       Effect.gen(function*() {
@@ -111,20 +135,21 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
       })
 
     /** Keeps the wallet unlocked for a number of seconds. A wallet that was unloaded meanwhile stays locked. */
-    const openFor = (secrets: Secrets, seconds: number) =>
+    const openFor = (secrets: Secrets, seconds: number, only: boolean) =>
       Effect.gen(function*() {
         yield* stopTimer
         close()
         const now = yield* unixTime
         if (ended) return secrets.wipe()
         open = secrets
+        renewalsOnly = only
         until = now + Math.floor(seconds)
         // It outlives the call that unlocks.
         const lock = Effect.zipRight(wait(seconds), Effect.sync(close))
         timer = yield* Effect.forkIn(withoutSpan(Effect.interruptible(lock)), scope)
       })
 
-    const unlock: Vault["unlock"] = (passphrase, seconds) =>
+    const unlock: Vault["unlock"] = (passphrase, seconds, options = {}) =>
       Effect.gen(function*() {
         const sealed = file.document.encryption
         if (sealed === undefined) return yield* notEncrypted()
@@ -137,7 +162,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         const time = Math.min(seconds, LONGEST_UNLOCK)
         const secrets = new Secrets(document, yield* openMasterKey(sealed, passphrase))
         yield* Effect.onError(compare(secrets), () => Effect.sync(() => secrets.wipe()))
-        yield* Effect.uninterruptible(openFor(secrets, time))
+        yield* Effect.uninterruptible(openFor(secrets, time, options.renewalsOnly === true))
       }).pipe(alone)
 
     const lock: Vault["lock"] = Effect.suspend(() => {
@@ -147,7 +172,11 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
     })
 
     return {
-      encryption: () => file.document.encryption === undefined ? "none" : open === undefined ? "locked" : "unlocked",
+      encryption: () => {
+        if (file.document.encryption === undefined) return "none"
+        return open === undefined || renewalsOnly ? "locked" : "unlocked"
+      },
+      signsRenewals: () => open !== undefined,
       unlockedUntil: () => until,
       encrypt,
       unlock,
@@ -160,7 +189,8 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
           yield* file.update((now) => ({ ...now, encryption: changed }))
         }).pipe(alone),
       secrets,
+      secretsFor,
       opened: () => open,
-      sealingKey: () => open?.sealingKey
+      sealingKey: () => renewalsOnly ? undefined : open?.sealingKey
     }
   })

@@ -179,7 +179,7 @@ const entryOf = (
       return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_DESCRIPTOR} characters`)
     }
     if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
-      return yield* Either.left(new KeysLocked())
+      return yield* Either.left(new KeysLocked({}))
     }
     const ranged = isRangedDescriptor(descriptor)
     const before = document.imports.find((entry) => entry.descriptor === text)

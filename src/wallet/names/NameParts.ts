@@ -37,7 +37,7 @@ export interface WalletOfNames
 {
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
-  readonly vault: Pick<WalletVault, "encryption">
+  readonly vault: Pick<WalletVault, "encryption" | "signsRenewals">
   readonly keys: Pick<WalletKeys, "newAddress">
   readonly payments: Pick<WalletPayments, "fund" | "pay">
 }
@@ -68,7 +68,14 @@ export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, Na
 
 /** Fails on a locked wallet, before anything is taken from it. */
 export const ensureKeysOpen = ({ vault }: NameParts): Effect.Effect<void, KeysLocked> =>
-  Effect.suspend(() => vault.encryption() === "locked" ? new KeysLocked() : Effect.void)
+  Effect.suspend(() => {
+    if (vault.encryption() !== "locked") return Effect.void
+    return new KeysLocked(vault.signsRenewals() ? { renewalsOnly: "" } : {})
+  })
+
+/** The same for an operation that may be a renewal: the vault decides when it sees the transaction. */
+export const ensureRenewalsOpen = ({ vault }: NameParts): Effect.Effect<void, KeysLocked> =>
+  Effect.suspend(() => vault.signsRenewals() ? Effect.void : new KeysLocked({}))
 
 /** The latest record of a name, expired or not. */
 export const latestEntry = (

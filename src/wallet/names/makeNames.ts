@@ -141,7 +141,7 @@ const renewDue = (parts: NameParts): Effect.Effect<void> =>
       isPending: (name) => mempool.pending(name).length > 0
     })
     if (due.length === 0 || (yield* status.initialDownload)) return
-    if (vault.encryption() === "locked") {
+    if (!vault.signsRenewals()) {
       const names = due.slice(0, 20).map(nameField).join(", ")
       return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
     }

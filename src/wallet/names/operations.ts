@@ -15,6 +15,7 @@ import {
   checkLengths,
   ensureKeysOpen,
   ensureOwned,
+  ensureRenewalsOpen,
   isBeingRegistered,
   type NameParts,
   payName,
@@ -133,7 +134,7 @@ export const nameUpdate = (
     const { name } = request
     yield* checkLengths(name, request.value)
     const held = yield* heldName(parts, name)
-    yield* ensureKeysOpen(parts)
+    yield* ensureRenewalsOpen(parts)
     yield* ensureOwned(parts, held.outpoint)
     const operation = { op: "name_update", name, value: request.value ?? held.value } as const
     const { destination, sendCoins } = request

@@ -185,7 +185,7 @@ const withNote = (entry: RenewalEntry, text: string): RenewalEntry => ({ ...entr
 /** Why nothing can be sent now; `undefined` if nothing prevents it. */
 const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
   Effect.gen(function*() {
-    if (vault.encryption() === "locked") return WAITS.locked
+    if (!vault.signsRenewals()) return WAITS.locked
     return (yield* status.initialDownload) ? WAITS.behind : undefined
   })
 
@@ -248,7 +248,14 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
         onFailure: (failure) => {
           if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
           failures++
-          return note(parts, entry, withNote(after, failure._tag === "KeysLocked" ? WAITS.locked : failure.message))
+          return note(
+            parts,
+            entry,
+            withNote(
+              after,
+              failure._tag === "KeysLocked" && failure.renewalsOnly === undefined ? WAITS.locked : failure.message
+            )
+          )
         }
       })
     }

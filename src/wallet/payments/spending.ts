@@ -217,12 +217,15 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
 
     const payOnce: Spending["payAs"] = (request, options) =>
       Effect.gen(function*() {
-        const signer = ring.signer(yield* vault.secrets)
+        // A locked wallet fails before a change address is taken.
+        if (!vault.signsRenewals()) yield* vault.secrets
         const { drafted } = yield* draft(request, options)
+        const spent = drafted.coins.map(({ output }) => output)
+        const signer = ring.signer(yield* vault.secretsFor(drafted.transaction, spent))
         const { complete, funded } = sign(drafted, signer)
         if (!complete) {
           // The wallet may have been locked meanwhile.
-          yield* vault.secrets
+          yield* vault.secretsFor(drafted.transaction, spent)
           return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
         }
         yield* commit(funded.transaction, {

@@ -9,12 +9,14 @@ import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { withCheapScrypt } from "../../support/cheapScrypt.ts"
 
+const NO_RENEWALS = { isOwn: () => false, maxFee: 0 }
+
 const PASSPHRASE = Redacted.make("correct horse")
 
 const plain = Effect.gen(function*() {
   const path = join(yield* temporaryDirectory, "wallet.json")
   const document = yield* newDocument({ network: "regtest", now: 0, privateKeys: true, blank: false })
-  return { path, vault: yield* makeVault(yield* WalletFile.create(path, document)) }
+  return { path, vault: yield* makeVault(yield* WalletFile.create(path, document), NO_RENEWALS) }
 })
 
 const encrypted = Effect.gen(function*() {

@@ -263,7 +263,7 @@ describe("a wallet that contradicts itself", () => {
       const path = yield* temporaryWallet
       const plain = withSeed({ fingerprint: Uint8Array.of(1, 2, 3, 4) })(yield* fixture)
       writeFileSync(path, encodeDocument((yield* withCheapScrypt(encryption(plain, PASSPHRASE)))(plain)))
-      const vault = yield* makeVault(yield* WalletFile.open(path, "regtest"))
+      const vault = yield* makeVault(yield* WalletFile.open(path, "regtest"), { isOwn: () => false, maxFee: 0 })
       const failure = yield* Effect.flip(vault.unlock(PASSPHRASE, 60))
       assert.deepInclude(failure, {
         _tag: "WalletDamaged",

@@ -321,7 +321,7 @@ export class World {
 
   private readonly pay = (request: PaymentRequest) =>
     Effect.gen(this, function*() {
-      if (this.locked) return yield* new KeysLocked()
+      if (this.locked) return yield* new KeysLocked({})
       if (this.poor) return yield* new FundsMissing({ needed: NAME_AMOUNT, available: 0 })
       const coins = this.coins()
       const spends: Array<Uint8Array> = []
@@ -377,7 +377,7 @@ export class World {
         get: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
         names: () => []
       },
-      vault: { encryption: () => this.locked ? "locked" : "none" },
+      vault: { encryption: () => this.locked ? "locked" : "none", signsRenewals: () => !this.locked },
       keys: {
         newAddress: () =>
           Effect.gen(this, function*() {
@@ -399,7 +399,7 @@ export class World {
       privateKey: (script) => {
         const index = this.indexOf(parseNameScript(script)?.address ?? script)
         if (index === -1) return Effect.succeed(undefined)
-        return this.locked ? new KeysLocked() : Effect.succeed(this.privateKeyOf(index))
+        return this.locked ? new KeysLocked({}) : Effect.succeed(this.privateKeyOf(index))
       },
       publish: (event) => Effect.sync(() => void this.events.push(event))
     }

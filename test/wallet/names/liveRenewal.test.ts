@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import { addressScript } from "../../../src/protocol/nameOperation.ts"
 import { eventually } from "../../support/eventually.ts"
@@ -52,5 +52,37 @@ describe("renewals on a real chain", () => {
         ({ wallet }) =>
           Effect.sync(() => assert.isTrue(wallet.names.requestedRenewals().every(({ state }) => state === "done")))
       )
+    })))
+
+  it.live("are all that a wallet signs that is unlocked for them, below the methods too", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const directory = yield* fundedDirectory
+      yield* withWallets(directory, ({ address, wallet }) =>
+        Effect.gen(function*() {
+          const { keys, payments, vault } = wallet
+          const own = yield* address
+          const passphrase = Redacted.make("a long passphrase")
+          yield* vault.encrypt(passphrase)
+          assert.isFalse(vault.signsRenewals())
+          yield* vault.unlock(passphrase, 1_000, { renewalsOnly: true })
+          assert.isTrue(vault.signsRenewals())
+          const refused = <A, E extends { readonly _tag: string; readonly message: string }>(
+            work: Effect.Effect<A, E>
+          ) =>
+            Effect.map(Effect.flip(work), ({ _tag, message }) => {
+              assert.strictEqual(_tag, "KeysLocked")
+              assert.include(message, "renewals only")
+            })
+          yield* refused(keys.signer)
+          yield* refused(keys.descriptors(true))
+          const payment = { outputs: [{ value: 1_000_000, script: own }] }
+          yield* refused(payments.pay(payment))
+          yield* refused(payments.pay({ ...payment, version: 0x7100 }))
+          yield* refused(wallet.names.nameNew(NAMES[0] ?? assert.fail(), {}))
+          const { transaction } = yield* payments.fund(payment)
+          assert.isTrue(transaction.inputs.every(({ scriptSig, witness }) => scriptSig.length + witness.length === 0))
+          yield* vault.unlock(passphrase, 1_000)
+          yield* payments.pay(payment)
+        }))
     })))
 })

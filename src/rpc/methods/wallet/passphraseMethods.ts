@@ -4,7 +4,7 @@ import type { WrongPassphrase } from "../../../wallet/errors.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method/methodTable.ts"
-import { int64, string } from "../../method/params.ts"
+import { boolean, int64, string, withDefault } from "../../method/params.ts"
 import * as Result from "../../method/results.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { EMPTY_PASSPHRASE, walletMethod, WRONG_PASSPHRASE } from "./walletContext.ts"
@@ -44,6 +44,18 @@ const wrongPassphrase = (
 
 const emptyPassphrase = (): RpcError => RpcError.invalidParameter(EMPTY_PASSPHRASE)
 
+const unlock = (
+  { vault }: Wallet,
+  { passphrase, renewalsOnly, timeout }: {
+    readonly passphrase: string
+    readonly timeout: number
+    readonly renewalsOnly: boolean
+  }
+) => {
+  const [given, seconds] = [Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK)]
+  return renewalsOnly ? vault.unlock(given, seconds, { renewalsOnly }) : vault.unlock(given, seconds)
+}
+
 export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
   const make = walletMethod(yield* Wallets)
 
@@ -69,25 +81,29 @@ export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
 
   const walletpassphrase = make({
     name: "walletpassphrase",
-    summary: "Unlocks the wallet for some time. A later call replaces the time.",
+    summary:
+      "Unlocks the wallet for some time. A later call replaces the time. With renewalsonly the wallet signs nothing but " +
+      "renewals of names: a name_update with the same value, whose owner, coins and change are the wallet's, and whose fee is " +
+      "at most 0.01 NMC.",
     params: {
       passphrase: string("The passphrase."),
-      timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`)
+      timeout: int64(`Seconds; at most ${LONGEST_UNLOCK}.`),
+      renewalsonly: withDefault(boolean("Whether the wallet signs renewals of names alone."), false)
     },
     results: [{ schema: Result.nothing("") }],
-    examples: [["a long passphrase", 60]],
+    examples: [["a long passphrase", 60], ["a long passphrase", 2592000, true]],
     errors: [
       `-15 ${unencrypted("walletpassphrase")}`,
       `-8 ${NEGATIVE}`,
       `-8 ${EMPTY_PASSPHRASE}`,
       `-14 ${WRONG_PASSPHRASE}`
     ],
-    handler: ({ passphrase, timeout }, wallet) =>
+    handler: ({ passphrase, renewalsonly: renewalsOnly, timeout }, wallet) =>
       Effect.gen(function*() {
         yield* ensureEncrypted(wallet, "walletpassphrase")
         if (timeout < 0) return yield* RpcError.invalidParameter(NEGATIVE)
         if (passphrase === "") return yield* emptyPassphrase()
-        yield* wallet.vault.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK)).pipe(
+        yield* unlock(wallet, { passphrase, timeout, renewalsOnly }).pipe(
           Effect.catchTag("WrongPassphrase", (wrong) => wrongPassphrase(wrong, { passphrase, message: NUL }))
         )
         yield* wallet.keys.refill()

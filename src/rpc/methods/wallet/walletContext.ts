@@ -161,10 +161,17 @@ const refusal = (rejected: TransactionRejected): RpcError =>
     ? RpcError.verifyError(rejectionText(rejected))
     : RpcError.verifyRejected(rejectionText(rejected))
 
+const locked = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletUnlockNeeded, message })
+
+/** The error of a wallet that is unlocked for renewals only; `problem` says why a transaction is none. */
+export const renewalsOnlyText = (problem = ""): string =>
+  `Error: The wallet is unlocked for renewals only${problem === "" ? "" : `, and ${problem}`}. ` +
+  "For this, enter the wallet passphrase with walletpassphrase, without renewalsonly."
+
 export const walletError = (failure: WalletFailure): RpcError => {
   switch (failure._tag) {
     case "KeysLocked":
-      return new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
+      return failure.renewalsOnly === undefined ? locked(LOCKED) : locked(renewalsOnlyText(failure.renewalsOnly))
     case "WalletWatchOnly":
       return RpcError.wallet(WATCH_ONLY)
     case "WrongPassphrase":
@@ -196,7 +203,7 @@ export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
 export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
   Effect.suspend(() =>
     wallet.vault.encryption() === "locked"
-      ? new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
+      ? locked(wallet.vault.signsRenewals() ? renewalsOnlyText() : LOCKED)
       : Effect.void
   )
 

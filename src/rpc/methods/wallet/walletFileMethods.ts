@@ -319,6 +319,9 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         unlocked_until: Schema.optional(
           Result.time("End of the unlocked time, 0 while locked; only for an encrypted wallet")
         ),
+        renewals_only: Schema.optional(
+          Result.boolean("True while the wallet is unlocked for renewals of names alone; otherwise missing")
+        ),
         private_keys_enabled: Result.boolean("Whether the wallet may hold private keys"),
         avoid_reuse: Result.boolean("Whether payments leave out coins of addresses that the wallet has spent from"),
         scanning: Result.any("false, or the duration of a scan in seconds and its progress from 0 to 1"),
@@ -347,6 +350,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
           keypoolsize: receive,
           keypoolsize_hd_internal: change,
           unlocked_until: wallet.vault.encryption() === "none" ? undefined : wallet.vault.unlockedUntil(),
+          renewals_only: wallet.vault.encryption() === "locked" && wallet.vault.signsRenewals() ? true : undefined,
           private_keys_enabled: wallet.keys.hasPrivateKeys,
           avoid_reuse: wallet.avoidsReuse(),
           scanning: scanningJson(wallet),

@@ -164,7 +164,7 @@ describe("name_new", () => {
             -6,
             "The total exceeds your balance when the 0.000054 transaction fee is included."
           ],
-          [new KeysLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+          [new KeysLocked({}), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
           [
             new InvalidWalletRequest({ code: "no-keys", reason: "no keys" }),
             -12,

@@ -66,7 +66,13 @@ describe("failures of a wallet (reference/rpc.md 2, 3.9, 5.8)", () => {
   const txid = fromHex("cd342d5df5251a0a5066f8e2440370062baa5bc5558fcfea6bf23d3e25dae8e5")?.reverse() ?? assert.fail()
 
   it.each([
-    [new KeysLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+    [new KeysLocked({}), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+    [
+      new KeysLocked({ renewalsOnly: "it pays to others" }),
+      -13,
+      "Error: The wallet is unlocked for renewals only, and it pays to others. For this, enter the wallet passphrase with " +
+      "walletpassphrase, without renewalsonly."
+    ],
     [new WalletWatchOnly(), -4, "Error: Private keys are disabled for this wallet"],
     [new WrongPassphrase(), -14, "Error: The wallet passphrase entered was incorrect."],
     [new FundsMissing({ needed: 2, available: 1 }), -6, "Insufficient funds"],

@@ -1,0 +1,66 @@
+import { MIN_NAME_AMOUNT } from "../../consensus/names.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { NAME_TX_VERSION, type NameSetting, parseNameScript } from "../../protocol/nameOperation.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { SpentOutput } from "./SigningContext.ts"
+
+/**
+ * What a wallet that is unlocked for renewals only may sign: a NAME_UPDATE that sets the same value again, whose owner, coins
+ * and change are all the wallet's. So nothing leaves the wallet but the fee, and that has a limit.
+ */
+
+/** Highest fee of a renewal, smallest units: 0.01 NMC, some thirty times the lowest fee that peers relay. */
+export const MAX_RENEWAL_FEE = 1_000_000
+
+export interface RenewalRules {
+  /** Whether the wallet can sign for a script, with or without a name prefix. */
+  readonly isOwn: (script: Bytes) => boolean
+  /** The operator's highest fee of a transaction, smallest units. */
+  readonly maxFee: number
+}
+
+interface NameOutput {
+  readonly setting: NameSetting
+  readonly value: number
+}
+
+/** The name in an output; `undefined` for a plain one, "other" for an operation that holds no name yet. */
+const nameIn = (
+  { script, value }: { readonly script: Bytes; readonly value: number }
+): NameOutput | "other" | undefined => {
+  const operation = parseNameScript(script)?.operation
+  if (operation === undefined) return undefined
+  return operation.op === "name_new" ? "other" : { setting: operation, value }
+}
+
+/** The only name of some outputs; `undefined` if there is none or several, or a commitment. */
+const onlyName = (
+  outputs: ReadonlyArray<{ readonly script: Bytes; readonly value: number }>
+): NameOutput | undefined => {
+  const [found, ...more] = outputs.flatMap((output) => nameIn(output) ?? [])
+  return found === undefined || found === "other" || more.length > 0 ? undefined : found
+}
+
+const sum = (outputs: ReadonlyArray<{ readonly value: number }>): number =>
+  outputs.reduce((total, { value }) => total + value, 0)
+
+/** Why a transaction is no renewal; `undefined` if it is one. `spent` has the outputs that the inputs spend. */
+export const renewalProblem = (
+  { inputs, outputs, version }: Transaction,
+  spent: ReadonlyArray<SpentOutput | undefined>,
+  { isOwn, maxFee }: RenewalRules
+): string | undefined => {
+  const coins = spent.flatMap((coin) => coin?.value === undefined ? [] : [{ script: coin.script, value: coin.value }])
+  if (version !== NAME_TX_VERSION) return "it is not a name operation"
+  if (coins.length !== inputs.length || !coins.every(({ script }) => isOwn(script))) return "it spends coins of others"
+  if (!outputs.every(({ script }) => isOwn(script))) return "it pays to others"
+  const [before, after] = [onlyName(coins), onlyName(outputs)]
+  if (before === undefined || after === undefined || after.setting.op !== "name_update") {
+    return "it is not a name_update"
+  }
+  if (!equal(before.setting.name, after.setting.name)) return "it is not a name_update"
+  if (!equal(before.setting.value, after.setting.value)) return "it changes the value"
+  if (after.value < MIN_NAME_AMOUNT) return "it unlocks coins of the name"
+  const fee = sum(coins) - sum(outputs)
+  return fee < 0 || fee > Math.min(MAX_RENEWAL_FEE, maxFee) ? "its fee is too high" : undefined
+}

@@ -1,0 +1,99 @@
+// The files of an installation, as they stand in the archive and below /usr of the other packages.
+
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { PROJECT, run } from "./facts.mjs"
+import { writeManual } from "./manual.mjs"
+
+const BUILT = join(PROJECT, "build/bin")
+
+/** Where packages of Node.js have its licence, from the folder of the program. */
+const NODE_LICENCES = ["../LICENSE", "../share/doc/nodejs/LICENSE", "../share/doc/node/LICENSE"]
+
+/** The build of zeromq for the Node.js in the package. */
+const ADDON = `build/linux/x64/node/glibc-${process.versions.modules}-Release`
+
+/** What programs load at run time, with the files of each that they need on Linux on x64: no sources, no other platform. */
+const NATIVE = {
+  "better-sqlite3": ["package.json", "LICENSE", "lib", "build/Release/better_sqlite3.node"],
+  "bindings": ["package.json", "LICENSE.md", "bindings.js"],
+  "file-uri-to-path": ["package.json", "LICENSE", "index.js"],
+  "zeromq": ["package.json", "LICENSE.txt", "LICENSE_MPL-2.0.txt", "lib", "build/manifest.json", ADDON],
+  "cmake-ts": ["package.json", "build/loader.js"]
+}
+
+const DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE"]
+
+export const programs = Object.keys(JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")).bin)
+
+const write = (path, text, mode = 0o644) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text, { mode })
+}
+
+/** The program finds its files from its own place: the archive may lie anywhere, and links to it work. */
+const launcher = (program) =>
+  `#!/bin/sh
+home=$(dirname "$(readlink -f "$0")")/../lib/svcd
+exec "$home/node" "$home/bin/${program}.js" "$@"
+`
+
+/** No declarations of types, and no maps of code that is not ours. */
+const isRun = (path) => !/\.(d\.[cm]?ts|tsbuildinfo|js\.map)$/.test(path)
+
+const copyCode = (lib) => {
+  cpSync(process.execPath, join(lib, "node"))
+  cpSync(BUILT, join(lib, "bin"), { recursive: true })
+  write(join(lib, "package.json"), "{ \"type\": \"module\" }\n")
+  for (const [name, files] of Object.entries(NATIVE)) {
+    for (const file of files) {
+      const from = join(PROJECT, "node_modules", name, file)
+      if (!existsSync(from)) throw new Error(`${from} is missing: npm ci`)
+      cpSync(from, join(lib, "node_modules", name, file), { recursive: true, filter: isRun })
+    }
+  }
+  const curve = "native/secp256k1"
+  for (const file of ["index.cjs", "LICENCES.txt", "prebuilds/linux-x64"]) {
+    cpSync(join(PROJECT, "build", curve, file), join(lib, curve, file), { recursive: true })
+  }
+}
+
+const SHELLS = {
+  bash: (program) => `bash-completion/completions/${program}`,
+  zsh: (program) => `zsh/vendor-completions/_${program}`,
+  fish: (program) => `fish/vendor_completions.d/${program}.fish`
+}
+
+const writeCompletions = (share) => {
+  for (const program of programs) {
+    const script = join(BUILT, `${program}.js`)
+    // svcd has flags alone, and prints no completions.
+    if (!run(process.execPath, [script, "--help"]).includes("-completions")) continue
+    for (const [shell, file] of Object.entries(SHELLS)) {
+      write(join(share, file(program)), run(process.execPath, [script, "--completions", shell]))
+    }
+  }
+}
+
+const copyDocuments = (tree) => {
+  const folder = join(tree, "share/doc/svcd")
+  for (const file of DOCUMENTS) cpSync(join(PROJECT, file), join(folder, file))
+  for (const file of ["docs", "contrib"]) cpSync(join(PROJECT, file), join(folder, file), { recursive: true })
+  const licence = NODE_LICENCES.map((file) => join(dirname(process.execPath), file)).find((file) => existsSync(file))
+  if (licence === undefined) throw new Error("the licence of Node.js is not beside this Node.js: package.mjs needs it")
+  cpSync(licence, join(folder, "LICENSE.node"))
+}
+
+/** Writes all files of an installation below a folder. */
+export const stageTree = async (tree) => {
+  for (const program of programs) write(join(tree, "bin", program), launcher(program), 0o755)
+  copyCode(join(tree, "lib/svcd"))
+  await writeManual(join(tree, "share/man"))
+  writeCompletions(join(tree, "share"))
+  copyDocuments(tree)
+  for (const unit of readdirSync(join(PROJECT, "contrib/systemd"))) {
+    const text = readFileSync(join(PROJECT, "contrib/systemd", unit), "utf8")
+    if (unit.endsWith(".service")) write(join(tree, "lib/systemd/system", unit), text)
+    else write(join(tree, "lib/sysusers.d/svcd.conf"), text)
+  }
+}

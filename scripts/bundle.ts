@@ -1,4 +1,4 @@
-// Bundles the programs, one file each: loading a thousand modules is half of the work of a start. Bundles the library
+// Bundles the programs, one file each, behind a small one that checks the version of Node.js: loading a thousand modules is half of the work of a start. Bundles the library
 // too, so that a user installs only what has native code. `npm run build` calls this after the compiler.
 // Usage: bundle.js FOLDER [--programs], below the packages that the programs load. The library goes into the folders
 // `lib`, `promise` and `native` beside FOLDER, unless --programs is given.
@@ -6,7 +6,7 @@
 import { type BuildOptions, buildSync, type Metafile } from "esbuild"
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
-import { dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 
@@ -23,7 +23,7 @@ const THREADS = [
 ]
   .map(compiled)
 
-const PROGRAMS = ["bin/svcd", "bin/svcd-cli", "bin/svcd-wallet", "bin/svcd-mail", "bin/svcd-export"].map(compiled)
+const PROGRAMS = ["svcd", "svcd-cli", "svcd-wallet", "svcd-mail", "svcd-export"]
 
 /** Native code stays in its package. */
 const NATIVE = ["better-sqlite3", "secp256k1", "zeromq"]
@@ -64,7 +64,7 @@ const loadedBy = ({ outputs }: Metafile): ReadonlyArray<string> =>
     .filter(({ external, path }) => external === true && !isBuiltin(path))
     .map(({ path }) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/"))
 
-const { dependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
+const { dependencies, engines, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8")
 )
 
@@ -138,9 +138,38 @@ const copyNativeCurve = (build: string): void => {
   cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
 }
 
+/** The file behind the one that a user starts. */
+const mainOf = (program: string): string => `${program}.main`
+
+/**
+ * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
+ * it uses nothing that is new.
+ */
+const launcher = (program: string): string => {
+  const oldest = engines?.["node"]?.replace(/^>=/, "") ?? ""
+  const [major, minor] = oldest.split(".")
+  return `#!/usr/bin/env node
+import process from "node:process";
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major > ${major} || (major === ${major} && minor >= ${minor})) {
+  await import("./${mainOf(program)}.js");
+} else {
+  console.error(\`${program}: Node.js ${oldest} or newer is needed, and this is \${process.versions.node}: install a newer one (https://nodejs.org), or the archive of svcd, which has its own\`);
+  process.exitCode = 1;
+}
+`
+}
+
+const bundlePrograms = (folder: string): void => {
+  const mains = PROGRAMS.map((program) => ({ in: compiled(`bin/${program}`), out: mainOf(program) }))
+  const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
+  bundle(folder, { entryPoints: [...mains, ...threads] })
+  for (const program of PROGRAMS) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
+}
+
 const [folder, option] = process.argv.slice(2)
 if (folder === undefined) throw new Error("usage: bundle.js FOLDER [--programs]")
-bundle(folder, { entryPoints: [...PROGRAMS, ...THREADS] })
+bundlePrograms(folder)
 if (option !== "--programs") {
   bundleLibrary(dirname(resolve(folder)))
   copyNativeCurve(dirname(resolve(folder)))

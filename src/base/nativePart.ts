@@ -7,7 +7,7 @@ const OTHER_NODE = /NODE_MODULE_VERSION|different Node\.js version/
 /** Returns what is wrong with the compiled part of a package and the remedy; `undefined` for another error. */
 export const nativeProblem = (error: unknown, name: string): string | undefined => {
   if (!(error instanceof Error)) return undefined
-  const remedy = `run "npm rebuild ${name}" where svcd is installed`
+  const remedy = `run "npm rebuild ${name}" where svcd is installed, or install svcd again`
   // The package `bindings` looks for the part in a list of places, and puts all of them into its message.
   if (error.message.startsWith("Could not locate the bindings file")) {
     return `the native part of ${name} is missing: ${remedy}`

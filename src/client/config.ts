@@ -2,11 +2,11 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { type Address, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
 import { anchorKind } from "../config/chainKinds.ts"
+import { homeDirectory } from "../config/homeDirectory.ts"
 import type { Credentials } from "../config/settings.ts"
 import { nearest } from "../config/suggest.ts"
 import { PROOF_LEVELS, type ProofLevel } from "../light/proof.ts"
@@ -228,7 +228,7 @@ const daemonOf = ({ rpcAddr = DEFAULT_RPC_ADDR }: Fields): Either.Either<DaemonA
 
 /** An absolute path; `~` is the home directory. */
 const absolute = (path: string): string =>
-  path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path)
+  path === "~" || path.startsWith("~/") ? join(homeDirectory(), path.slice(1)) : resolve(path)
 
 const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credentials | undefined, InvalidConfig> => {
   if (rpcUser === undefined && rpcPassword === undefined) return Either.right(undefined)

@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
-import { availableParallelism, homedir } from "node:os"
+import { availableParallelism } from "node:os"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import type { Address } from "../base/addresses.ts"
 import { shownPath } from "../base/safeText.ts"
@@ -18,6 +18,7 @@ import { CONFIG_FILE, fromFile, readConfigFile } from "./configFile.ts"
 import { COOKIE_MODES, type CookieSettings, wantsCookie } from "./cookie.ts"
 import { translatedFlag } from "./coreFlags.ts"
 import type { HashedUser } from "./hashedUser.ts"
+import { homeDirectory, NO_HOME } from "./homeDirectory.ts"
 import { NOTIFY_OPTIONS } from "./notifyOptions.ts"
 import { type OptionTable } from "./optionRow.ts"
 import { isOptionName, type LogFormat, type LogLevelName, optionNamesOf, OPTIONS, type Subsystem } from "./options.ts"
@@ -174,6 +175,7 @@ export interface SettingsInput {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Returns the text of a file, `undefined` if it does not exist, or on the left the error. */
   readonly readFile: (path: string) => Either.Either<string | undefined, string>
+  /** `NO_HOME` if there is none. */
   readonly homedir: string
   readonly cwd: string
   /** Available processors. */
@@ -184,7 +186,7 @@ export const processInput = (): SettingsInput => ({
   argv: process.argv.slice(2),
   env: process.env,
   readFile: readConfigFile,
-  homedir: homedir(),
+  homedir: homeDirectory(),
   cwd: process.cwd(),
   cores: availableParallelism()
 })
@@ -196,10 +198,18 @@ export const absolutePath = (path: string, { cwd, homedir }: Pick<SettingsInput,
 }
 
 /** The path of the configuration file: in the data directory from flags, environment or default. */
-const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<OptionSource>): string => {
+const configFileOf = (
+  input: SettingsInput,
+  ...sources: ReadonlyArray<OptionSource>
+): Either.Either<string, UsageError> => {
   const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
   const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
-  return join(absolutePath(directory, input), CONFIG_FILE)
+  if (input.homedir === NO_HOME && /^~(\/|$)/.test(directory)) {
+    const problem = `data directory ${directory}: this user has no home directory, and HOME is not set; ` +
+      "name another one with -datadir or SVCD_DATA_DIR"
+    return Either.left(new UsageError({ problems: [problem] }))
+  }
+  return Either.right(join(absolutePath(directory, input), CONFIG_FILE))
 }
 
 /** The merged sources of a table's options, and the path of the configuration file, which need not exist. */
@@ -216,17 +226,18 @@ export const gather = (
 ): Either.Either<Gathered, UsageError> => {
   const flags = fromFlags(new Map([...given].flatMap(([name, texts]) => isOptionName(name) ? [[name, texts]] : [])))
   const env = fromEnvironment(input.env)
-  const configFile = configFileOf(input, flags, env)
-  const text = Either.mapLeft(input.readFile(configFile), (why) => [`${shownPath(configFile)} ${why}`])
-  return text.pipe(
-    Either.flatMap((found) =>
-      found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })
-    ),
-    Either.mapBoth({
-      onLeft: (problems) => new UsageError({ problems }),
-      onRight: (file) => ({ source: merge(options, { flags, env, file }), configFile })
-    })
-  )
+  return Either.flatMap(configFileOf(input, flags, env), (configFile) => {
+    const text = Either.mapLeft(input.readFile(configFile), (why) => [`${shownPath(configFile)} ${why}`])
+    return text.pipe(
+      Either.flatMap((found) =>
+        found === undefined ? Either.right<OptionSource>(new Map()) : fromFile({ text: found, file: configFile })
+      ),
+      Either.mapBoth({
+        onLeft: (problems) => new UsageError({ problems }),
+        onRight: (file) => ({ source: merge(options, { flags, env, file }), configFile })
+      })
+    )
+  })
 }
 
 export const PATH_OPTIONS = ["datadir", "logfile", "loadblock", "loadsnapshot"] as const

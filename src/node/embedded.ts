@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { existsSync } from "node:fs"
-import { availableParallelism, homedir } from "node:os"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { formatHostPort } from "../base/addresses.ts"
 import { spannedLayer } from "../base/spans.ts"
@@ -16,6 +16,7 @@ import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { NameClient } from "../client/NameClient.ts"
 import { progressOf, readyOf, REPORT_INTERVAL } from "../client/readiness.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
+import { homeDirectory } from "../config/homeDirectory.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
 import { LightPart } from "../light/LightPart.ts"
 import { makeNameAnswers } from "../light/NameAnswers.ts"
@@ -60,7 +61,7 @@ export const embeddedSettings = (
     argv,
     env: {},
     readFile: () => Either.right(undefined),
-    homedir: homedir(),
+    homedir: homeDirectory(),
     cwd: process.cwd(),
     cores
   }

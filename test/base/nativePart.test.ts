@@ -17,7 +17,7 @@ describe("nativeProblem", () => {
   ])("names part and remedy on one line: %s", (error, what) => {
     assert.strictEqual(
       nativeProblem(error, "better-sqlite3"),
-      `the native part of better-sqlite3 ${what}: run "npm rebuild better-sqlite3" where svcd is installed`
+      `the native part of better-sqlite3 ${what}: run "npm rebuild better-sqlite3" where svcd is installed, or install svcd again`
     )
   })
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import { readConfigFile } from "../../src/config/configFile.ts"
+import { NO_HOME } from "../../src/config/homeDirectory.ts"
 import { decodeSettings, processInput, type Settings } from "../../src/config/settings.ts"
 import { UsageError } from "../../src/config/UsageError.ts"
 import { version } from "../../src/version.ts"
@@ -253,6 +254,18 @@ describe("decodeSettings", () => {
     it("in the file is relative to the file", () => {
       assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"d\"" } }).dataDir, "/home/me/.svcd/d")
       assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"~/d\"" } }).dataDir, "/home/me/d")
+    })
+
+    it("must be given where the user has no home directory", () => {
+      const homeless = (...argv: ReadonlyArray<string>) =>
+        Either.match(decodeSettings({ ...inputOf(argv), homedir: NO_HOME }), {
+          onLeft: ({ problems }) => problems.join(),
+          onRight: ({ dataDir }) => dataDir
+        })
+      assert.strictEqual(homeless("-datadir=/srv/svcd"), "/srv/svcd")
+      for (const argv of [[], ["-datadir=~"], ["-datadir=~/names"]]) {
+        assert.match(homeless(...argv), /no home directory, and HOME is not set; name another one with -datadir/)
+      }
     })
 
     it("must not be empty", () => {

@@ -32,36 +32,41 @@ const DATABASE = "names"
 const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
   Math.round(10 * (sorted[Math.floor((sorted.length - 1) * share)] ?? 0)) / 10
 
-const column = (cluster: Cluster, statement: string): Effect.Effect<number> =>
+const column = (client: Client, statement: string): Effect.Effect<number> =>
   Effect.promise(async () => {
     try {
-      const [row] = await cluster.query(DATABASE, statement)
-      return Number(row?.["value"] ?? -1)
+      const { rows: [row] } = await client.query<{ readonly value: string }>(statement)
+      return Number(row?.value ?? -1)
     } catch {
       // The exporter has not made the tables yet.
       return -1
     }
   })
 
-const until = (cluster: Cluster, statement: string, least: number) =>
+/** A connection for as long as the scope is open. */
+const connected = (cluster: Cluster) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const client = new Client({ connectionString: cluster.url(DATABASE) })
+      await client.connect()
+      return client
+    }),
+    (client) => Effect.promise(() => client.end())
+  )
+
+const until = (client: Client, { least, statement }: { readonly statement: string; readonly least: number }) =>
   Effect.gen(function*() {
-    while ((yield* column(cluster, statement)) < least) yield* Effect.sleep(LOOK)
+    while ((yield* column(client, statement)) < least) yield* Effect.sleep(LOOK)
   })
 
 /** Milliseconds from the commit of a block in names.db until readers of the tables are told. */
 const lags = (chain: BenchChain, cluster: Cluster) =>
   Effect.gen(function*() {
     const { follower } = yield* NameDb.NameDb
-    const listener = new Client({ connectionString: cluster.url(DATABASE) })
+    const listener = yield* connected(cluster)
     let heard: ((height: number) => void) | undefined
     listener.on("notification", ({ payload = "" }) => heard?.(Number(payload.split(" ")[0])))
-    yield* Effect.acquireRelease(
-      Effect.promise(async () => {
-        await listener.connect()
-        await listener.query("LISTEN svcd_block")
-      }),
-      () => Effect.promise(() => listener.end())
-    )
+    yield* Effect.promise(() => listener.query("LISTEN svcd_block"))
     const found: Array<number> = []
     for (let i = 0; i < BLOCKS; i++) {
       const block = chain.next()
@@ -98,6 +103,7 @@ const measured = (cluster: Cluster, chain: BenchChain, operations: number) =>
   Effect.scoped(Effect.gen(function*() {
     yield* indexed
     const port = yield* serve(chain)
+    const client = yield* connected(cluster)
     const cursor = yield* (yield* NameDb.NameDb).cursor
     const height = cursor?.height ?? 0
     const [started, began] = [performance.now(), ownCpuSeconds()]
@@ -111,18 +117,18 @@ const measured = (cluster: Cluster, chain: BenchChain, operations: number) =>
       ),
       (child) => Effect.sync(() => child.kill())
     )
-    yield* until(cluster, "SELECT height AS value FROM svcd.cursor", height)
+    yield* until(client, { statement: "SELECT height AS value FROM svcd.cursor", least: height })
     const copied = (performance.now() - started) / 1000
     const backend = "SELECT pid AS value FROM pg_stat_activity WHERE application_name = 'svcd-export'"
-    const server = yield* column(cluster, backend)
+    const server = yield* column(client, backend)
     const cpu = {
       node: ownCpuSeconds() - began,
       exporter: cpuSecondsOf(exporter.pid),
       postgres: cpuSecondsOf(server)
     }
-    yield* until(cluster, "SELECT complete::int AS value FROM svcd.cursor", 1)
+    yield* until(client, { statement: "SELECT complete::int AS value FROM svcd.cursor", least: 1 })
     const complete = (performance.now() - started) / 1000
-    const bytes = yield* column(cluster, `SELECT pg_database_size('${DATABASE}') AS value`)
+    const bytes = yield* column(client, `SELECT pg_database_size('${DATABASE}') AS value`)
     return {
       backfill: {
         operations,

@@ -36,8 +36,11 @@ export const wantsBlocks = ({ kinds }: EventFilter): boolean => kinds?.includes(
 export const wantsNotices = ({ kinds }: EventFilter): boolean => kinds?.includes("expiring") ?? false
 
 /** Whether the reader wants all events but those of names that are about to expire, and of blocks. */
-export const wantsAll = ({ concerns, kinds, names, owners, prefixes }: EventFilter): boolean =>
-  kinds === undefined && names === undefined && owners === undefined && prefixes === undefined && concerns === undefined
+export const wantsAll = (filter: EventFilter): boolean => filter.kinds === undefined && wantsAllNames(filter)
+
+/** Whether the reader wants the events of all names, be it of some kinds only. */
+export const wantsAllNames = ({ concerns, names, owners, prefixes }: EventFilter): boolean =>
+  names === undefined && owners === undefined && prefixes === undefined && concerns === undefined
 
 const startsWith = (name: Bytes, prefix: Bytes): boolean =>
   name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)

@@ -5,7 +5,7 @@ import { concerning, ExpiringNames } from "../../alerts/ExpiringNames.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import type { PageAnswer, PageHandler, PageRequest, PageStream } from "../../http/Pages.ts"
 import { cursorText, type EventCursor } from "../../names/events/EventCursor.ts"
-import { filtered, wantsAll, wantsBlocks, wantsNotices } from "../../names/events/EventFilter.ts"
+import { filtered, wantsAll, wantsAllNames, wantsBlocks, wantsNotices } from "../../names/events/EventFilter.ts"
 import type { NameEvent } from "../../names/events/NameEvent.ts"
 import { type EventFailure, type EventPage, NameEvents } from "../../names/events/NameEvents.ts"
 import { encodeJson, type JsonValue } from "../../rpc/json/encodeJson.ts"
@@ -102,18 +102,19 @@ export const eventsPage: Effect.Effect<PageHandler, never, PageServices> = Effec
   const wantedOf = ({ filter }: EventQuery, { events }: EventPage): ReadonlyArray<NameEvent> =>
     wantsAll(filter) ? events : events.flatMap((event) => filtered(filter, event) ?? [])
 
-  /** The events of a page that the reader wants, as they are sent. Readers that want all get the same bytes. */
+  /** The events of a page that the reader wants, as they are sent. Readers that want those of all names get the same bytes. */
   const piecesOf = (query: EventQuery, form: EventForm, page: EventPage): Uint8Array => {
-    if (!wantsAll(query.filter)) {
+    if (!wantsAllNames(query.filter)) {
       return Buffer.from(wantedOf(query, page).map((event) => form.event(textOf(query, event), event.cursor)).join(""))
     }
-    const key = `${form.type} ${encodingsOf(query.context)}`
+    const kinds = [...new Set(query.filter.kinds)].sort().join(" ")
+    const key = `${form.type} ${encodingsOf(query.context)} ${kinds}`
     const texts = remembered(pageTexts, page)
     const known = texts.get(key)
     if (known !== undefined) return known
     const context = { ...query.context, params }
     let text = ""
-    for (const event of page.events) text += form.event(nameEventText(context, event), event.cursor)
+    for (const event of wantedOf(query, page)) text += form.event(nameEventText(context, event), event.cursor)
     const bytes = Buffer.from(text)
     texts.set(key, bytes)
     return bytes

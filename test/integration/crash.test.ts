@@ -4,6 +4,7 @@ import { runEvents } from "../../scripts/crash/events.ts"
 import { runFlip } from "../../scripts/crash/flip.ts"
 import { runKill } from "../../scripts/crash/kill.ts"
 import { FIRST_BLOCKS } from "../../scripts/crash/Load.ts"
+import { runPostgres } from "../../scripts/crash/postgres.ts"
 import type { Options } from "../../scripts/crash/report.ts"
 import { runSnapshot } from "../../scripts/crash/snapshot.ts"
 import { runWebhooks } from "../../scripts/crash/webhooks.ts"
@@ -36,6 +37,13 @@ describe("npm run crash", () => {
     assert.deepStrictEqual(tally.failures, [])
     assert.strictEqual(tally.of("equal"), 3)
     assert.isAbove(tally.of("messages"), FIRST_BLOCKS)
+  })
+
+  it("postgres keeps the tables of an export equal over kills of both sides", async (context) => {
+    const tally = await runPostgres(few(2))
+    if (tally.skipped !== undefined) return context.skip(tally.skipped)
+    assert.deepStrictEqual(tally.failures, [])
+    assert.strictEqual(tally.of("equal"), 2)
   })
 
   it("cut starts nodes on what a disk may hold after a power cut", async (context) => {

@@ -24,6 +24,11 @@ export class Receiver {
     this.origin = origin
   }
 
+  close(): void {
+    this.server.closeAllConnections()
+    this.server.close()
+  }
+
   get port(): number {
     const address = this.server.address()
     return typeof address === "object" && address !== null ? address.port : 0
@@ -72,13 +77,6 @@ export const openReceiver = ({ host = "127.0.0.1", tls = false }: ReceiverOption
       })
       const receiver = new Receiver(server, `${tls ? "https" : "http"}://${host}`)
       server.listen(0, host, () => resume(Effect.succeed(receiver)))
-      server.on("close", () => {})
-      closers.set(receiver, () => {
-        server.closeAllConnections()
-        server.close()
-      })
     }),
-    (receiver) => Effect.sync(() => closers.get(receiver)?.())
+    (receiver) => Effect.sync(() => receiver.close())
   )
-
-const closers = new WeakMap<Receiver, () => void>()

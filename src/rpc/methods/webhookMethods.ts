@@ -174,7 +174,18 @@ export const webhookMethods: Effect.Effect<ReadonlyArray<Method>, never, Webhook
       LIGHT
     ],
     handler: ({ options: { from, name, owner, prefix, secret, types }, url }) =>
-      add({ url, secret, from, filter: { names: name, prefixes: prefix, owners: owner, types } }).pipe(
+      add({
+        url,
+        secret,
+        from,
+        filter: {
+          names: name,
+          prefixes: prefix,
+          owners: owner,
+          // As in the query of /events, a text can have several.
+          types: types.flatMap((list) => list.split(",")).map((type) => type.trim())
+        }
+      }).pipe(
         Effect.mapBoth({
           onFailure: webhookError,
           onSuccess: (added) => ({ id: added.id, secret: Redacted.value(added.secret) })

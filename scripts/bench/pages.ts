@@ -31,10 +31,24 @@ const WALKED = 20
 
 const rounded = (value: number): number => Math.round(100 * value) / 100
 
-const summary = (times: ReadonlyArray<number>, bytes: number): object => {
+/** `cpu`: milliseconds of processor time of all requests, for pages in this process. */
+const summary = (
+  times: ReadonlyArray<number>,
+  { bytes, cpu }: { readonly bytes: number; readonly cpu?: number }
+): object => {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number): number => rounded(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)
-  return { p50Milliseconds: at(0.5), p99Milliseconds: at(0.99), kB: Math.round(bytes / 100) / 10 }
+  return {
+    p50Milliseconds: at(0.5),
+    p99Milliseconds: at(0.99),
+    ...(cpu === undefined ? {} : { cpuMilliseconds: rounded(cpu / times.length) }),
+    ...(bytes === 0 ? {} : { kB: Math.round(bytes / 100) / 10 })
+  }
+}
+
+const cpuMilliseconds = (): number => {
+  const { system, user } = process.cpuUsage()
+  return (system + user) / 1_000
 }
 
 const HTML = { accept: "text/html" }
@@ -49,6 +63,7 @@ const bodyOf = (handler: PageHandler, target: string) =>
 const timed = (handler: PageHandler, targetAt: (index: number) => string, requests = REQUESTS) =>
   Effect.gen(function*() {
     const times: Array<number> = []
+    const before = cpuMilliseconds()
     let most = 0
     for (let i = 0; i < requests; i++) {
       const target = targetAt(i)
@@ -58,13 +73,14 @@ const timed = (handler: PageHandler, targetAt: (index: number) => string, reques
       if (status !== 200) throw new Error(`${target}: ${status}`)
       most = Math.max(most, text.length)
     }
-    return summary(times, most)
+    return summary(times, { bytes: most, cpu: cpuMilliseconds() - before })
   })
 
 /** Times a list from page to page. */
 const walked = (handler: PageHandler, first: string) =>
   Effect.gen(function*() {
     const times: Array<number> = []
+    const before = cpuMilliseconds()
     let most = 0
     for (let target: string | undefined = first; target !== undefined && times.length < WALKED;) {
       const started = performance.now()
@@ -73,7 +89,7 @@ const walked = (handler: PageHandler, first: string) =>
       most = Math.max(most, text.length)
       target = /<a rel="next" href="\.([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&")
     }
-    return summary(times, most)
+    return summary(times, { bytes: most, cpu: cpuMilliseconds() - before })
   })
 
 /** The pages about names, among many, in this process. */
@@ -143,7 +159,7 @@ const fetched = async (node: NodeProcess, targetAt: (index: number) => string): 
     most = Math.max(most, (await page(node, targetAt(i))).length)
     times.push(performance.now() - started)
   }
-  return summary(times, most)
+  return summary(times, { bytes: most })
 }
 
 /** Calls of `name_show` one after the other, alone and while two readers ask for pages of blocks. */
@@ -155,7 +171,7 @@ const beside = async (node: NodeProcess, targetAt: (index: number) => string): P
       await node.call("name_show", "d/none")
       times.push(performance.now() - started)
     }
-    return summary(times, 0)
+    return summary(times, { bytes: 0 })
   }
   const alone = await calls()
   let isOver = false

@@ -38,7 +38,10 @@ export interface FoundNames {
   readonly indexed: number
 }
 
-/** Rows that are read and compared between two turns of the event loop. */
+/**
+ * Rows that are read and compared between two turns of the event loop. The first time it is what the page needs if all fit:
+ * each row is a random read of the file.
+ */
 const PIECE = 250
 
 /** Milliseconds after which a page ends, full or not. */
@@ -52,47 +55,53 @@ interface Piece {
   readonly next: SearchState | undefined
 }
 
-const read = (reads: SearchReads, asked: NameQuery, state: SearchState): Piece => {
+interface PieceWanted {
+  readonly state: SearchState
+  /** Rows. */
+  readonly size: number
+}
+
+const read = (reads: SearchReads, asked: NameQuery, { size, state }: PieceWanted): Piece => {
   const page = <S extends SearchState>(rows: ReadonlyArray<FoundRow>, at: (row: FoundRow) => S): Piece => {
     const last = rows[rows.length - 1]
-    return { rows, at, next: last === undefined || rows.length < PIECE ? undefined : at(last) }
+    return { rows, at, next: last === undefined || rows.length < size ? undefined : at(last) }
   }
   switch (state.by) {
     case "text": {
       const groups = textGroups(foldedText(asked.text ?? ""))
-      const found = reads.byText(groups, { after: state.after, limit: PIECE })
+      const found = reads.byText(groups, { after: state.after, limit: size })
       const at = ({ nameId }: FoundRow): SearchState => ({ by: "text", after: nameId })
       if (found === undefined) return { rows: [], at, next: undefined }
       const last = found.rows[found.rows.length - 1]
       return {
         rows: found.rows,
         at,
-        next: last === undefined || found.rows.length < PIECE ? { by: "text", after: found.end } : at(last)
+        next: last === undefined || found.rows.length < size ? { by: "text", after: found.end } : at(last)
       }
     }
     case "pair": {
       const pair = { key: asked.key ?? "ip", value: asked.value ?? "" }
-      const rows = reads.byPair({ ...pair, value: searchValue(pair) }, { after: state.after, limit: PIECE })
+      const rows = reads.byPair({ ...pair, value: searchValue(pair) }, { after: state.after, limit: size })
       return page(rows, ({ nameId }) => ({ by: "pair", after: nameId }))
     }
     case "key": {
-      const rows = reads.byKey(asked.key ?? "ip", { after: state.after, limit: PIECE })
+      const rows = reads.byKey(asked.key ?? "ip", { after: state.after, limit: size })
       return page(rows, ({ nameId, pair }) => ({ by: "key", after: { id: nameId, value: pair ?? "" } }))
     }
     case "owner":
       return page(
-        reads.byOwner(asked.owner ?? new Uint8Array(), { from: state.from, limit: PIECE }),
+        reads.byOwner(asked.owner ?? new Uint8Array(), { from: state.from, limit: size }),
         ({ name }) => ({ by: "owner", from: successor(name) })
       )
     case "name":
       return page(
-        reads.byName({ from: state.from, limit: PIECE }),
+        reads.byName({ from: state.from, limit: size }),
         ({ name }) => ({ by: "name", from: successor(name) })
       )
     case "operation":
-      return page(reads.byOperation({ after: state.after, limit: PIECE }), ({ id }) => ({ by: "operation", after: id }))
+      return page(reads.byOperation({ after: state.after, limit: size }), ({ id }) => ({ by: "operation", after: id }))
     case "latest":
-      return page(reads.latest({ after: state.after, limit: PIECE }), ({ id }) => ({ by: "latest", after: id }))
+      return page(reads.latest({ after: state.after, limit: size }), ({ id }) => ({ by: "latest", after: id }))
   }
 }
 
@@ -129,16 +138,18 @@ export const findNames = (
     const { all, done } = yield* file.point(() => file.search.progress())
     const records: Array<NameEntry> = []
     const end = performance.now() + within
+    let size = Math.min(PIECE, limit + 1)
     while (state !== undefined && records.length < limit && performance.now() < end) {
-      const from: SearchState = state
+      const from: PieceWanted = { state, size }
       const piece: Piece = yield* file.point(() => read(file.search, asked, from))
+      size = PIECE
       const { at, next, rows } = piece
       state = next
       const entries = yield* file.point(() => rows.map((row) => nameEntryOf(plain(row.name), row)))
       for (const [index, record] of entries.entries()) {
         const row = rows[index]
         if (row === undefined) break
-        if (isBehind(record, from.by)) {
+        if (isBehind(record, from.state.by)) {
           state = undefined
           break
         }

@@ -42,3 +42,15 @@ const NO_WORDS: ErrorWords = new Map()
  * the program did, such as a missing file.
  */
 export const reasonOf = (code: string, own: ErrorWords = NO_WORDS): string => own.get(code) ?? WORDS.get(code) ?? code
+
+/** What the operator does about a disk, by words of the reason. */
+const REMEDIES = [
+  ["the disk is full", "make room and try again"],
+  ["the file system is read-only", "mount it writable, or use another directory"]
+] as const
+
+/** A sentence about a failure, with the remedy if its reason is the disk. */
+export const withRemedy = (sentence: string): string => {
+  const [, remedy] = REMEDIES.find(([words]) => sentence.includes(words)) ?? []
+  return remedy === undefined ? sentence : `${sentence}; ${remedy}`
+}

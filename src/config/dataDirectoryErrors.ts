@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { withRemedy } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
 
 /** The errors of a data directory, in their own file for code that needs only the errors. */
@@ -9,7 +10,7 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
   reason: Schema.String
 }) {
   override get message(): string {
-    return `data directory ${shownPath(this.path)}: ${this.reason}`
+    return withRemedy(`data directory ${shownPath(this.path)}: ${this.reason}`)
   }
 }
 

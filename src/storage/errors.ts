@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { withRemedy } from "../base/errorCode.ts"
 
 /** The content of a file is wrong. A retry does not help; the message has the remedy. */
 export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("StorageCorrupted", {
@@ -18,7 +19,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   reason: Schema.String
 }) {
   override get message(): string {
-    return `${this.doing} ${this.file} failed: ${this.reason}`
+    return withRemedy(`${this.doing} ${this.file} failed: ${this.reason}`)
   }
 }
 

@@ -72,7 +72,7 @@ describe.skipIf(!canMount)("a full disk", () => {
         const disk = yield* smallDisk(`${kilobytes}k`)
         const data = join(disk.path, "data")
         const node = yield* startNode(data, "-loadblock", FILE)
-        endsPlainly(yield* ended(node), data, / failed: .*(ENOSPC|SQLITE_FULL|SQLITE_IOERR)|disk is full/)
+        endsPlainly(yield* ended(node), data, / failed: .*(ENOSPC|SQLITE_FULL|SQLITE_IOERR)|disk is full; make room/)
         disk.remount("size=64m")
         yield* isWhole(yield* startNode(data, "-loadblock", FILE))
       }))
@@ -111,7 +111,7 @@ describe.skipIf(!canMount)("a full disk", () => {
       yield* first.running.end()
       disk.remount("ro")
       const node = yield* startNode(data)
-      endsPlainly(yield* ended(node), data, "read-only")
+      endsPlainly(yield* ended(node), data, "the file system is read-only; mount it writable, or use another directory")
     }))
 })
 

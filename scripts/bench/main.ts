@@ -12,6 +12,7 @@ import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchEvents } from "./events.ts"
+import { benchExpiring } from "./expiring.ts"
 import { benchExport } from "./export.ts"
 import { benchHeaderTree } from "./headerTree.ts"
 import { benchLight } from "./light.ts"
@@ -216,6 +217,7 @@ for (
     ["--pages", benchPages],
     ["--prune", benchPrune],
     ["--scan", benchScan],
+    ["--expiring", () => benchExpiring({ names: 1_000_000 })],
     ["--search", () => benchSearch({ names: 1_000_000 })],
     ["--snapshot", benchSnapshot],
     ["--start", benchStart],

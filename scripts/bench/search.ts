@@ -1,15 +1,11 @@
-import { Context, Effect, Layer, Logger, Stream } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
-import type { ExpiringQuery } from "../../src/alerts/ExpiringNames.ts"
-import * as WatchList from "../../src/alerts/WatchList.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
-import { Wallets } from "../../src/wallet/Wallets.ts"
 import { importNames, nameOf, NAMES_PER_BLOCK } from "./nameDb.ts"
 
 /** Searches of a kind that are timed. */
@@ -17,70 +13,8 @@ const QUERIES = 400
 
 const PAGE = 100
 
-const NO_WALLETS = Layer.mock(Wallets, {
-  enabled: false,
-  loaded: () => [],
-  get: () => undefined,
-  changes: Stream.empty
-})
-
-const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
+export const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
   Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) * 100) / 100
-
-/** Names on the watch list: as many as it has room for. */
-const WATCHED = 10_000
-
-/**
- * Lists of names that expire soon, one page each: of all owners, of one, and of a full watch list, at first after each block and
- * then while the block stays.
- */
-const expiringLists = ({ names, tipHeight }: { readonly names: number; readonly tipHeight: number }) =>
-  Effect.gen(function*() {
-    const db = yield* NameDb.NameDb
-    const params = paramsOf(networks.mainnet)
-    const { records: [some] } = yield* db.find({ changedSince: tipHeight }, { clock: { tipHeight, params }, limit: 1 })
-    const context = yield* Layer.build(
-      ExpiringNames.layerFor(params).pipe(
-        Layer.provideMerge(WatchList.layerMemory),
-        Layer.provideMerge(NO_WALLETS),
-        Layer.provideMerge(Layer.succeed(NameDb.NameDb, db))
-      )
-    )
-    const { list } = Context.get(context, ExpiringNames.ExpiringNames)
-    const watch = Context.get(context, WatchList.WatchList)
-    yield* watch.add(Array.from({ length: WATCHED - 1 }, (_, i) => nameOf((i * 7919) % names)))
-    const times = (queryAt: (index: number) => Pick<ExpiringQuery, "blocks" | "whose">, rounds = QUERIES) =>
-      Effect.gen(function*() {
-        const found: Array<number> = []
-        for (let i = 0; i < rounds; i++) {
-          const started = performance.now()
-          yield* list({ ...queryAt(i), limit: PAGE })
-          found.push(performance.now() - started)
-        }
-        found.sort((a, b) => a - b)
-        return { p50Milliseconds: percentileOf(found, 0.5), p99Milliseconds: percentileOf(found, 0.99) }
-      })
-    const watched = { of: "subjects", mine: true, watched: true } as const
-    let fresh = 0
-    const afterABlock = times((i) => ({ blocks: 4_032 + i, whose: watched }), 1)
-    const cold: Array<number> = []
-    for (; fresh < 20; fresh++) {
-      yield* watch.add([Buffer.from(`d/new-${fresh % 2}`)])
-      yield* watch.remove([Buffer.from(`d/new-${fresh % 2}`)])
-      const { p50Milliseconds } = yield* afterABlock
-      cold.push(p50Milliseconds)
-    }
-    cold.sort((a, b) => a - b)
-    return {
-      expiringAll: yield* times((i) => ({ blocks: 100 + 10 * i, whose: { of: "all" } })),
-      expiringOfOwner: yield* times(
-        (i) => ({ blocks: 30_000 + i, whose: { of: "owner", script: some?.address ?? new Uint8Array(0) } }),
-        20
-      ),
-      expiringWatchedNewBlock: { p50Milliseconds: percentileOf(cold, 0.5), p99Milliseconds: percentileOf(cold, 0.99) },
-      expiringWatched: yield* times((i) => ({ blocks: 100 + 80 * i, whose: watched }))
-    }
-  }).pipe(Effect.scoped)
 
 /**
  * Searches over many names, one page each: a text of one name, a part of a text that some names have, a text that all
@@ -125,7 +59,6 @@ export const benchSearch = async ({ names }: { readonly names: number }): Promis
     const buildSeconds = (performance.now() - started) / 1000
     return {
       names,
-      ...yield* expiringLists({ names, tipHeight }),
       importSeconds: Math.round(10 * importSeconds) / 10,
       buildSeconds: Math.round(buildSeconds),
       oneName: yield* timed((i) => ({ asked: { text: label(i) } })),

@@ -81,6 +81,21 @@ const NAMES = Array.from({ length: 40 }, (_, i) => ({ name: text(`d/${i}`), rand
 const told = ({ name, record, type }: NameChange) => `${type} ${name} ${record?.value}`
 
 describe("changes over the events of a daemon", () => {
+  it.live("has only changes of watched names, or of names of the daemon's wallets, if the program asks for them", () =>
+    world(LISTS, ({ port }) =>
+      Effect.scoped(Effect.gen(function*() {
+        const client = yield* clientAt(port)
+        const first = (filter: ChangeFilter, count: number) =>
+          client.changes({ from: "0", ...filter }).pipe(
+            Stream.take(count),
+            Stream.runCollect,
+            Effect.map((found) => [...found].map(told))
+          )
+        assert.deepStrictEqual(yield* first({ watched: true }, 2), ["registered d/a 1", "updated d/a 3"])
+        assert.deepStrictEqual(yield* first({ mine: true }, 1), ["registered id/b 2"])
+        assert.lengthOf(yield* first({ mine: true, watched: true }, 3), 3)
+      })), { methods: METHODS }))
+
   it.live("has each change once and in order, wherever connections are cut", () =>
     world([...LISTS, NAMES], ({ blocks, branches, db, port }) =>
       Effect.scoped(Effect.gen(function*() {

@@ -16,6 +16,7 @@ import type { Wallet } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import {
   blocksToExpiry,
+  byExpiry,
   type ExpiringName,
   type ExpiringPlace,
   type ExpiringRecord,
@@ -60,6 +61,8 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
   readonly isRenewed: (name: Bytes) => boolean
 }>() {}
 
+const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
+
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
 
 /** The names that a wallet owns, with their last confirmed operation. */
@@ -92,11 +95,9 @@ const make = (
       if (watched?.of === of) return watched.records
       const found: Array<ExpiringRecord> = []
       for (const { name } of watch.names()) {
-        const record = yield* Effect.catchTag(
-          names.resolve(name),
-          "NameNotFound",
-          () => Effect.succeed(undefined)
-        )
+        // Most are in memory after the first time.
+        const record = names.recent(name)?.record ??
+          (yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)))
         if (record !== undefined) found.push(record)
       }
       watched = { of, records: found }
@@ -116,23 +117,30 @@ const make = (
       return records
     }
 
+    let sorted: {
+      readonly sources: ReadonlyArray<ReadonlyArray<ExpiringRecord>>
+      readonly records: ReadonlyArray<ExpiringRecord>
+    } = { sources: [], records: [] }
+
+    /** The records of own and watched names, each name once, the first to expire first; sorted once for each state. */
     const subjects = (
       { mine, watched: isWatched }: Extract<Whose, { readonly of: "subjects" }>
-    ): Effect.Effect<Iterable<ExpiringRecord>, StorageFailure> =>
-      Effect.map(isWatched ? watchedRecords : Effect.succeed([]), (records) => {
-        const found = new Map<NameKey, ExpiringRecord>(records.map((record) => [nameKey(record.name), record]))
-        if (mine) {
-          const loaded = new Set(wallets.loaded().map(({ name }) => name))
-          for (const name of owned.keys()) if (!loaded.has(name)) owned.delete(name)
-          for (const wallet of wallets.loaded()) {
-            for (const record of ownedRecords(wallet)) {
-              const key = nameKey(record.name)
-              // Names are a block ahead of the wallets for a moment: the newer record is the one of names.db.
-              if ((found.get(key)?.height ?? -1) <= record.height) found.set(key, record)
-            }
-          }
+    ): Effect.Effect<ReadonlyArray<ExpiringRecord>, StorageFailure> =>
+      Effect.map(isWatched ? watchedRecords : Effect.succeed(NO_RECORDS), (records) => {
+        const loaded = new Set(wallets.loaded().map(({ name }) => name))
+        for (const name of owned.keys()) if (!loaded.has(name)) owned.delete(name)
+        const sources = [records, ...mine ? wallets.loaded().map(ownedRecords) : []]
+        const isKnown = sources.length === sorted.sources.length &&
+          sources.every((source, i) => source === sorted.sources[i])
+        if (isKnown) return sorted.records
+        const found = new Map<NameKey, ExpiringRecord>()
+        for (const record of sources.flat()) {
+          const key = nameKey(record.name)
+          // Names are a block ahead of the wallets for a moment: the newer record is the one of names.db.
+          if ((found.get(key)?.height ?? -1) <= record.height) found.set(key, record)
         }
-        return found.values()
+        sorted = { sources, records: [...found.values()].sort(byExpiry) }
+        return sorted.records
       })
 
     const listAll = ({ blocks, cursor, limit }: ExpiringQuery, clock: NameClock) =>
@@ -161,7 +169,10 @@ const make = (
         if (whose.of === "owner") {
           yield* Stream.runForEach(names.byAddress(whose.script), (record) => Effect.sync(() => first.add(record)))
         } else {
-          for (const record of yield* subjects(whose)) first.add(record)
+          for (const record of yield* subjects(whose)) {
+            if (first.isFull || blocksToExpiry(record, clock) > blocks) break
+            first.add(record)
+          }
         }
         return { ...first.page(), clock }
       })

@@ -79,6 +79,11 @@ export class FirstToExpire {
     if (this.kept.length > 4 * this.limit + 100) this.trim()
   }
 
+  /** Whether there are more than a page: of records in order, the others change nothing. */
+  get isFull(): boolean {
+    return this.kept.length > this.limit
+  }
+
   /** The records, and the cursor of the next page if there is one. */
   page(): { readonly names: ReadonlyArray<ExpiringName>; readonly next: string | undefined } {
     this.trim()

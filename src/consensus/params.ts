@@ -98,10 +98,10 @@ export const MAX_BLOCK_SIGOPS_COST = 80_000
 /** The weight of a byte or a signature operation outside of witnesses (BIP 141). */
 export const WITNESS_SCALE_FACTOR = 4
 
-/** The most seconds by which a block's time may be ahead of the clock (consensus). */
 /** Seconds that the first block of a difficulty period may precede its parent (BIP 94). */
 export const MAX_TIMEWARP = 600
 
+/** The most seconds by which a block's time may be ahead of the clock (consensus). */
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
 const TWO_WEEKS = 14 * 24 * 60 * 60

@@ -13,10 +13,16 @@ import type { HeaderId, Height } from "../protocol/keys.ts"
 const MEDIAN_SPAN = 11
 
 /**
- * Part of the mean work between the anchors that each block between them has at least: without a limit, a peer could
- * fill the tree with headers of the least difficulty.
+ * Part of the mean work of blocks up to the last anchor. Without it, a peer could fill the tree with headers of the least
+ * difficulty: between the anchors, and after one, whose own difficulty is not known.
  */
 const LEAST_PART = 16n
+
+/** The mean work of a block between the anchors; of all blocks up to an anchor that is alone. */
+const meanWork = (first: ChainAnchor, last: ChainAnchor): bigint =>
+  first === last
+    ? last.chainwork / BigInt(Math.max(1, last.height))
+    : (last.chainwork - first.chainwork) / BigInt(last.height - first.height)
 
 /** Headers beyond those that the clock makes plausible, and how many times as many are kept: branches need room. */
 const SPARE = { headers: 20_000, factor: 2 }
@@ -37,7 +43,7 @@ export class LightHeaders {
   /** The last anchor. */
   private readonly fixed: ChainAnchor | undefined
   private readonly genesisTime: number
-  /** The least work of a block up to the last anchor. */
+  /** The least work of a block up to the last anchor, and of one whose predecessor's difficulty is not known. */
   private readonly leastWork: bigint
 
   /** `index`: empty, or loaded from an earlier run. `now`: seconds since 1970. */
@@ -50,9 +56,7 @@ export class LightHeaders {
     this.fixed = params.anchors.at(-1)
     this.genesisTime = genesis.header.time
     const [from, to] = [first, this.fixed]
-    this.leastWork = from === undefined || to === undefined || from === to
-      ? 0n
-      : (to.chainwork - from.chainwork) / BigInt(to.height - from.height) / LEAST_PART
+    this.leastWork = from === undefined || to === undefined ? 0n : meanWork(from, to) / LEAST_PART
     if (index.count === 0) {
       if (first === undefined) index.add(genesis.header, NONE)
       else index.plant(first)
@@ -86,10 +90,15 @@ export class LightHeaders {
     const prev = index.find(header.prevHash)
     if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
     if (index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")
-    if (index.count >= this.mostHeaders) return rejectAs("time-future", "too-many-headers")
+    const isPoor = this.leastWork === 0n || blockWork(header.bits) < this.leastWork
+    // A header with the work of a part of a block needs no limit. Poor ones must not take the room of others.
+    if (isPoor && index.count >= this.mostHeaders) return rejectAs("time-future", "too-many-headers")
     const height = index.height(prev) + 1
-    if (this.fixed === undefined || height > this.fixed.height) return this.misplacedAbove(header, prev)
-    if (blockWork(header.bits) < this.leastWork) return rejectAs("header", "bad-diffbits", "incorrect proof of work")
+    const isFixed = this.fixed !== undefined && height <= this.fixed.height
+    if (this.leastWork > 0n && isPoor && (isFixed || !this.knows(height - 1))) {
+      return rejectAs("header", "bad-diffbits", "incorrect proof of work")
+    }
+    if (this.fixed === undefined || !isFixed) return this.misplacedAbove(header, prev)
     const isForeign = height === this.fixed.height && !equal(header.hash, this.fixed.hash)
     return isForeign ? rejectAs("header", "bad-fork-prior-to-checkpoint", "the chain lacks the anchor") : undefined
   }

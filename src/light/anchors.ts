@@ -7,7 +7,7 @@ const SPARE_BLOCKS = 100
 /** The lowest block that a window with this tip needs: every name that lives at the tip has an operation from there on. */
 export const firstOfWindow = (tip: Height, lifetime: number): Height => Math.max(1, tip - lifetime - SPARE_BLOCKS + 1)
 
-/** The parameters with other anchors: those of `-anchor`. The work of the last one is the least for a chain. */
+/** The parameters with other anchors: those of `-anchor`. The least work of a chain stays that of the network. */
 export const withAnchors = (params: ConsensusParams, anchors: ReadonlyArray<ChainAnchor>): ConsensusParams => ({
   ...params,
   anchors

@@ -12,7 +12,10 @@ export const SYNC_PHASES = ["headers", "window", "signatures", "blocks", "ready"
 /** How far a node is: the one source for the API, the log, the metrics, the pages and the programs. */
 export interface SyncReport {
   readonly phase: SyncPhase
-  /** What the answers rest on at least at present. */
+  /**
+   * What the answers rest on once all signatures of the window are checked. A name with an invalid one, or with one of
+   * taproot, rests on `work`: its own answer says so.
+   */
   readonly proof: ProofLevel
   /** The last block whose names are known. */
   readonly height: Height

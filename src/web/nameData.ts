@@ -162,7 +162,7 @@ export const makeNameReader: Effect.Effect<
         return { ...(yield* moment), pending: pendingOn(name), suggestions }
       })
 
-    /** A window has the newest operation alone. */
+    /** The page of a window shows the newest operation alone: those before it are incomplete, and have no times. */
     const inWindow = (record: NameEntry): Effect.Effect<NameFound, StorageFailure> =>
       Effect.map(moment, (now) => ({
         ...now,

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
+import { decodeCompact, encodeCompact } from "../../src/consensus/difficulty.ts"
 import { type ChainAnchor, type ConsensusParams, mainnetParams, regtestParams } from "../../src/consensus/params.ts"
 import { LightHeaders } from "../../src/light/LightHeaders.ts"
+import { makeHeader } from "../../src/protocol/header.ts"
 import { blocksOf } from "../support/chain.ts"
 
 const BLOCKS = blocksOf("regtest-names/blocks.dat")
@@ -68,6 +70,29 @@ describe("LightHeaders", () => {
     const loaded = new LightHeaders(index, headers.params, () => 1_900_000_000)
     assert.strictEqual(index.height(loaded.best.reachable), 300)
     assert.strictEqual(loaded.accept(blockAt(301)).type, "new")
+  })
+
+  it("takes no chain of little work after a lone anchor, and keeps room for others", () => {
+    // The first header after it is the last one of a period.
+    const height = 856_798
+    const mean = 6n * 2n ** 70n
+    const anchor = { height, hash: new Uint8Array(32).fill(7), chainwork: mean * BigInt(height) }
+    const now = 1_303_000_405 + 600 * (height - 1)
+    const headers = new LightHeaders(new BlockIndex(), { ...mainnetParams, anchors: [anchor] }, () => now)
+    const offer = (prevHash: Uint8Array, bits: number, at: number) => {
+      const time = 1_303_000_405 + at
+      const header = makeHeader({ version: 0x10104, prevHash, merkleRoot: new Uint8Array(32), time, bits, nonce: at })
+      return { hash: header.hash, found: headers.accept({ header, auxpow: undefined }, true) }
+    }
+    assert.strictEqual(offer(anchor.hash, 0x1d00ffff, 1).found.type, "rejected")
+    // The least that is taken, and a quarter of it from the next retarget on, until the tree has as many as the clock allows.
+    const dear = encodeCompact(2n ** 256n / (mean / 16n) - 1n)
+    const cheap = encodeCompact(4n * decodeCompact(dear).target)
+    let [last, count] = [offer(anchor.hash, dear, 600), 0]
+    for (; last.found.type === "new"; count++) last = offer(last.hash, cheap, 1_200 + 600 * count)
+    assert.strictEqual(last.found.type === "rejected" ? last.found.reject.reason : undefined, "too-many-headers")
+    assert.isAbove(count, 19_000)
+    assert.strictEqual(offer(anchor.hash, dear, 601).found.type, "new")
   })
 
   it("mainnet's anchors are the reference's, with the work of the headers between them", () => {

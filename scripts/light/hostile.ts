@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { hostileRun } from "../../test/support/lightRun.ts"
-import { makeWorld } from "../../test/support/lightWorld.ts"
+import { kindOf, makeWorld } from "../../test/support/lightWorld.ts"
 
 const [runs = 10_000, first = 1] = process.argv.slice(2).map(Number)
 
@@ -16,9 +16,10 @@ const parent = existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
 
 const started = performance.now()
 let [answers, restarts, complete, slowest] = [0, 0, 0, 0]
-let world = makeWorld(Math.floor(first / RUNS_A_WORLD))
+const worldOf = (number: number) => makeWorld(number, kindOf(number))
+let world = worldOf(Math.floor(first / RUNS_A_WORLD))
 for (let seed = first; seed < first + runs; seed++) {
-  if (seed % RUNS_A_WORLD === 0) world = makeWorld(seed / RUNS_A_WORLD)
+  if (seed % RUNS_A_WORLD === 0) world = worldOf(seed / RUNS_A_WORLD)
   const from = performance.now()
   try {
     const figures = await hostileRun(world, seed, parent)

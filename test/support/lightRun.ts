@@ -14,8 +14,7 @@ import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
 import { makeHeader } from "../../src/protocol/header.ts"
 import { type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { removeDatabase, requireSound } from "../../src/storage/inspect.ts"
-import type { Branch, Truth, World } from "./lightWorld.ts"
-import { solve } from "./regtest.ts"
+import { type Branch, type Truth, worked, type World } from "./lightWorld.ts"
 
 /**
  * Random hostile runs of a light chain. A driver gives it headers and blocks of honest and hostile peers in any order, stops it
@@ -59,6 +58,8 @@ class Run {
   private chain: LightChain
   private clock: number
   private readonly peers: ReadonlyArray<Branch>
+  /** How many times as many headers and blocks as usual a peer gives at once: a long chain needs more. */
+  private readonly most: number
   restarts = 0
   answers = 0
   complete = 0
@@ -68,7 +69,11 @@ class Run {
     this.random = random
     this.directory = directory
     this.clock = (world.main.blocks.at(-1)?.header.time ?? 0) + 600
-    this.peers = [world.main, ...world.forks]
+    const { blocks, held } = world.main
+    // A peer that is behind all others, and may be the first one.
+    const stale = { blocks: blocks.slice(0, -(7 + random.below(60))), held }
+    this.peers = [stale, world.main, ...world.forks]
+    this.most = blocks.length > 300 ? 4 : 1
     const { chain, file } = this.open()
     this.chain = chain
     this.file = file
@@ -146,7 +151,7 @@ class Run {
     const { chain, random } = this
     let from = blocks.findLastIndex(({ hash }) => chain.index.find(hash) !== -1)
     if (random.chance(0.2)) from = random.below(blocks.length)
-    for (const block of blocks.slice(from + 1, from + 2 + random.below(90))) {
+    for (const block of blocks.slice(from + 1, from + 2 + random.below(90 * this.most))) {
       // At the end of a chain, a header without its block may have the most work.
       const spoils = random.chance(block === blocks.at(-1) ? 0.1 : 0.01)
       chain.headers.accept(spoils ? this.spoiled(block) : block)
@@ -172,7 +177,9 @@ class Run {
       const id = chain.index.find(hash)
       return id !== -1 && !chain.hasBlock(id)
     })
-    const some = wanted.slice(-(1 + random.below(60)))
+    const count = 1 + random.below(60 * this.most)
+    // The newest first, or those above the window.
+    const some = random.chance(0.7) ? wanted.slice(-count) : wanted.slice(0, count)
     // A hostile peer withholds some of them, and changes others.
     const [withheld, liar] = [random.chance(0.3) ? 0.3 : 0, random.chance(0.3) ? 0.3 : 0]
     while (some.length > 0) {
@@ -255,7 +262,32 @@ class Run {
     else this.chain.begin()
   }
 
+  /** Takes a branch to its end in some steps, the oldest blocks first, as a node does that follows a peer. */
+  private follow({ blocks }: Branch): void {
+    const { chain } = this
+    for (let end = 0; end < blocks.length;) {
+      end = Math.min(blocks.length, end + 80 + this.random.below(80))
+      for (const block of blocks.slice(1, end)) chain.headers.accept(block)
+      chain.review()
+      chain.begin()
+      for (const block of blocks.slice(1, end)) {
+        const id = chain.index.find(block.hash)
+        if (id !== -1 && !chain.hasBlock(id)) chain.take(block)
+      }
+      this.settle()
+      this.compare()
+    }
+  }
+
   async hostile(): Promise<void> {
+    // Each of these branches has more work than the one before, and fewer blocks.
+    if (this.world.shrinks && this.random.chance(0.5)) {
+      for (const fork of this.world.forks) {
+        this.guarded(() => this.follow(fork))
+        if (this.random.chance(0.3)) this.guarded(() => this.step())
+        this.guarded(() => this.compare())
+      }
+    }
     for (let i = 0; i < STEPS; i++) {
       if (this.random.chance(0.02)) await this.damage()
       else this.guarded(() => this.step())
@@ -270,7 +302,7 @@ class Run {
     if (parent === undefined) throw new Error("the chain has two blocks")
     const { bits, time, version } = parent.header
     const parts = { version, prevHash: parent.hash, merkleRoot: this.random.bytes(32), time: time + 600, bits }
-    return { header: solve(parts), auxpow: undefined }
+    return { header: worked(parts), auxpow: undefined }
   }
 
   /** From now on there is an honest peer, nothing fails, and time passes. Some peers still withhold a block. */
@@ -303,7 +335,11 @@ class Run {
   }
 
   private get isDone(): boolean {
-    return this.chain.isComplete && this.chain.height === this.world.main.blocks.length - 1
+    const { chain, world } = this
+    // Just above an anchor, names may live below it.
+    const [anchor] = world.params.anchors
+    const isWhole = chain.isComplete || chain.range.low === (anchor?.height ?? 0) + 1
+    return chain.isFilled && isWhole && chain.height === world.main.blocks.length - 1
   }
 }
 

@@ -13,7 +13,19 @@ import { decodeTransaction } from "../../src/protocol/transaction.ts"
 import { ServedBlocks } from "../network/sync/fakePeers.ts"
 import { blocksOf, temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
-import { following, type LightService, names, namesOf, onLight, until } from "../support/lightNode.ts"
+import { GENESIS_BLOCK } from "../support/lightChain.ts"
+import {
+  following,
+  grown,
+  type LightService,
+  names,
+  namesOf,
+  nextBlock,
+  onLight,
+  registered,
+  until,
+  updated
+} from "../support/lightNode.ts"
 import { makeWorld } from "../support/lightWorld.ts"
 
 const BLOCKS = blocksOf("regtest-names/blocks.dat")
@@ -114,16 +126,24 @@ describe("Light", () => {
       assert.isAtMost(served, 80)
     }))
 
-  test("tells signed operations from others", (directory) =>
-    run(directory, (light) =>
+  test("tells signed operations from others", (directory) => {
+    const owned = registered("d/owned", "first")
+    const stolen = registered("d/stolen", "first")
+    const blocks = [...grown([GENESIS_BLOCK], 100)]
+    blocks.push(nextBlock(blocks, { transactions: [owned, stolen] }))
+    // The second update spends another coin than that of its name.
+    const transactions = [updated("d/owned", "second", owned), updated("d/stolen", "of a thief", owned)]
+    blocks.push(nextBlock(blocks, { transactions }))
+    return run(directory, (light) =>
       Effect.scoped(Effect.gen(function*() {
         const { connect } = yield* following(light)
-        yield* connect(new ServedBlocks(BLOCKS))
-        yield* until(light, 600)
+        yield* connect(new ServedBlocks(blocks))
+        yield* until(light, 102)
         const all = Chunk.toReadonlyArray(yield* Stream.runCollect(light.scan(new Uint8Array(0))))
-        assert.isTrue(all.some(({ proof }) => proof === "signatures"))
-        assert.isTrue(all.some(({ record }) => record.op === "name_update"))
-      }))))
+        const proofs = new Map(all.map(({ proof, record }) => [Buffer.from(record.name).toString(), proof]))
+        assert.deepStrictEqual(proofs, new Map([["d/owned", "signatures"], ["d/stolen", "work"]]))
+      })))
+  })
 
   test("keeps no answer in memory that a block has changed, connected or undone", (directory) => {
     const world = makeWorld(3)

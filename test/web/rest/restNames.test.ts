@@ -2,7 +2,10 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { isStream, type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
+import { NameAnswers } from "../../../src/light/NameAnswers.ts"
+import type { ProofLevel } from "../../../src/light/proof.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
+import type { Bytes } from "../../../src/protocol/bytes.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
@@ -47,6 +50,40 @@ const get = ({ answer }: PageHandler, rest: string): Effect.Effect<readonly [num
 const escaped = (hex: string): string => hex.replaceAll(/../g, "%$&")
 
 layer(methodNode())("GET /rest/name/", (it) => {
+  it.effect("from a window says what a record rests on, and refuses one that rests on too little", () =>
+    Effect.gen(function*() {
+      const node = yield* MethodNode
+      const [first = assert.fail("there is no name")] = names
+      const encoded = escaped(stringAt(first, "nameHex"))
+      const proof = (level: ProofLevel) =>
+        Effect.gen(function*() {
+          const whole = yield* NameAnswers
+          const resolve = (bytes: Bytes) =>
+            Effect.map(whole.resolve(bytes), (found) => found === undefined ? undefined : { ...found, proof: level })
+          return yield* Effect.provideService(restNames, NameAnswers, { ...whole, resolve })
+        }).pipe(
+          Effect.provide(Layer.provideMerge(wholeAnswers, DataHealth.layer)),
+          Effect.provideService(NameDb, node.names),
+          Effect.provide(servicesOf(node.chain)),
+          Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(false) }),
+          Effect.provideService(NodeOptions, OPTIONS)
+        )
+      const asked = (page: PageHandler, query: string) =>
+        Effect.map(
+          page.answer(pageRequest(`/rest/name/${encoded}.json${query}`)),
+          ({ body, status }: PageAnswer) =>
+            [status, isStream(body) ? assert.fail("a stream") : Buffer.from(body).toString("latin1")] as const
+        )
+      const weak = yield* proof("work")
+      const [status, json] = yield* asked(weak, "")
+      assert.strictEqual(status, 200)
+      assert.match(json, /"proof":"work"\}/)
+      assert.strictEqual((yield* asked(weak, "?requireProof=signatures"))[0], 503)
+      assert.strictEqual((yield* asked(yield* proof("signatures"), "?requireProof=signatures"))[0], 200)
+      assert.strictEqual((yield* asked(yield* proof("signatures"), "?requireProof=full"))[0], 503)
+      assert.strictEqual((yield* asked(weak, "?requireProof=none"))[0], 400)
+    }))
+
   it.effect("returns the value of every name, expired or not, and its record without the wallet's part", () =>
     Effect.gen(function*() {
       const rest = yield* handler()

@@ -31,6 +31,13 @@ const nameOf = (name: Bytes, value: Bytes, changes: Partial<WalletName> = {}): W
 })
 
 describe("name_list", () => {
+  it.effect("lists nothing while a window answers: the wallet follows the chain behind it", () =>
+    Effect.gen(function*() {
+      const names = [nameOf(text("d/a"), text("v"))]
+      const { refusal } = yield* namesOn([fakeWallet({ list: () => names })], [], "window")
+      assert.strictEqual((yield* refusal("name_list")).code, -10)
+    }))
+
   it.effect("lists names with their expiry and their owner", () =>
     Effect.gen(function*() {
       const names = [

@@ -1,5 +1,8 @@
 import { Effect, Layer } from "effect"
 import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
+import { NameAnswers } from "../../../../src/light/NameAnswers.ts"
+import type { SyncReport } from "../../../../src/light/syncReport.ts"
+import { SyncReporter } from "../../../../src/light/SyncReporter.ts"
 import { NameNotFound } from "../../../../src/names/errors.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
 import type { NameEntry } from "../../../../src/names/NameEntry.ts"
@@ -34,14 +37,34 @@ const namesOf = (records: ReadonlyArray<NameEntry>) =>
     }
   })
 
+const windowAnswers = Layer.mock(NameAnswers, {
+  fromWindow: () => true,
+  proofOfAbsence: () => "signatures",
+  recent: () => undefined
+})
+
+/** The report of a light start whose window is not complete. */
+const filling = Layer.mock(SyncReporter, {
+  report: Effect.succeed<SyncReport>({
+    phase: "window",
+    proof: "work",
+    height: 150,
+    headers: 200,
+    synced: false,
+    percent: 50,
+    secondsLeft: 10,
+    window: { blocks: 65, of: 130, names: 3, unchecked: 3 }
+  })
+})
+
 /**
  * The name methods on some wallets, at a height of 200. `records` are the names of the chain, which is complete unless
- * it is `syncing`.
+ * it is `syncing`; with "window", a light start answers.
  */
 export const namesOn = (
   wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,
   records: ReadonlyArray<NameEntry> = [],
-  syncing = false
+  syncing: boolean | "window" = false
 ): Effect.Effect<Calls> =>
   Effect.map(
     Effect.provide(
@@ -53,9 +76,16 @@ export const namesOn = (
           options,
           namesOf(records),
           fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
-          Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing), initialDownload: Effect.succeed(syncing) }),
+          Layer.mock(SyncStatus, {
+            syncing: Effect.succeed(syncing !== false),
+            initialDownload: Effect.succeed(syncing !== false)
+          }),
           DataHealth.layer
         )
+      ).pipe((layers) =>
+        syncing === "window"
+          ? Layer.mergeAll(layers, windowAnswers, filling)
+          : layers
       )
     ),
     (methods) => callsOn(methods)

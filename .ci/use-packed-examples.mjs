@@ -157,7 +157,11 @@ try {
   const packed = readdirSync(join(folder, "names")).filter((file) => file.endsWith(".ts")).map((file) =>
     basename(file, ".ts")
   )
-  assert.deepEqual(packed.sort(), [...Object.keys(CHECKS), "register", "replica"].sort(), "each example has a check")
+  assert.deepEqual(
+    packed.sort(),
+    [...Object.keys(CHECKS), "register", "replica", "webhook"].sort(),
+    "each example has a check"
+  )
 
   // With a node of their own first: what is mined later would let the names expire.
   await withDaemon(join(folder, "node_modules", ".bin"), datadir, () => undefined)

@@ -4,7 +4,7 @@
  *
  *     node effect-app.js d/example d/another
  *
- * It needs effect and @effect/platform-node in the versions that svcd depends on: npm installs them with it.
+ * It needs two packages beside svcd: npm install effect@3.22 @effect/platform-node@0.108
  *
  * Logs where the given domains point to, then watches all domains until SIGINT or SIGTERM. The environment variable
  * NAMES may hold the configuration of the client, as JSON.

@@ -37,7 +37,7 @@ export const openHookFile = (
         if (isNoticed) return
         isNoticed = true
         yield* health.damaged(inspected.what)
-        yield* health.notice({ what: inspected.what, reason })
+        yield* Effect.asVoid(health.notice({ what: inspected.what, reason }))
       })
 
     const open: Effect.Effect<HookStore, StorageFailure> = Effect.gen(function*() {

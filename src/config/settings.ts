@@ -30,7 +30,7 @@ import { UsageError } from "./UsageError.ts"
 import { decodeValues, type RelayValues, type Values, type WalletValues } from "./values.ts"
 import { WALLET_OPTIONS } from "./walletOptions.ts"
 import type { WebhookChoice } from "./webhookKinds.ts"
-import { ZMQ_TOPICS, type ZmqTopic } from "./zmqOptions.ts"
+import { type ZmqSettings, zmqSettingsOf } from "./zmqOptions.ts"
 
 /** All settings of a daemon, validated and complete. Paths are absolute. */
 export interface Settings extends PeerSettings {
@@ -155,13 +155,6 @@ export interface Settings extends PeerSettings {
 
 /** The commands to run, with the names of the options. */
 export type NotifySettings = Pick<Values, keyof typeof NOTIFY_OPTIONS>
-
-export interface ZmqSettings {
-  readonly topic: ZmqTopic
-  readonly address: string
-  /** Messages that are kept for a slow subscriber. */
-  readonly hwm: number
-}
 
 export interface Credentials {
   readonly user: string
@@ -294,9 +287,7 @@ const toSettings = (
       : undefined,
     notify: Struct.pick(values, ...optionNamesOf(NOTIFY_OPTIONS)),
     webhooks: { configured: values.webhook, allowPrivate: values.webhookprivate },
-    zmq: ZMQ_TOPICS.flatMap((topic) =>
-      values[`zmqpub${topic}`].map((address) => ({ topic, address, hwm: values[`zmqpub${topic}hwm`] }))
-    ),
+    zmq: zmqSettingsOf(values),
     permissions: {
       whitelists: values.rpcwhitelist,
       rights: values.rpcrights,

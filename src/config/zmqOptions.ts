@@ -1,3 +1,4 @@
+import type * as Schema from "effect/Schema"
 import * as Kind from "./kinds.ts"
 import { listOption, type OptionTable, singleOption } from "./optionRow.ts"
 
@@ -41,3 +42,18 @@ export const ZMQ_OPTIONS = {
   zmqpubsequence: published("sequence", "blocks and mempool changes in their order"),
   zmqpubsequencehwm: highWaterMark("sequence")
 } satisfies OptionTable
+
+export interface ZmqSettings {
+  readonly topic: ZmqTopic
+  readonly address: string
+  /** Messages that are kept for a slow subscriber. */
+  readonly hwm: number
+}
+
+type ZmqValues = { readonly [K in keyof typeof ZMQ_OPTIONS]: Schema.Schema.Type<typeof ZMQ_OPTIONS[K]["schema"]> }
+
+/** The publishers, in the order of `getzmqnotifications`. */
+export const zmqSettingsOf = (values: ZmqValues): ReadonlyArray<ZmqSettings> =>
+  ZMQ_TOPICS.flatMap((topic) =>
+    values[`zmqpub${topic}`].map((address) => ({ topic, address, hwm: values[`zmqpub${topic}hwm`] }))
+  )

@@ -35,6 +35,9 @@ const openRaw = (bytes: string) =>
     ({ port }) => `http://127.0.0.1:${port}/`
   )
 
+/** As `node:dns` fails for a host without an address. */
+const NO_HOST = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" })
+
 describe("post", () => {
   it.scoped("speaks TLS with a server whose certificate is for the host of the URL, and with no other", () =>
     Effect.gen(function*() {
@@ -71,9 +74,8 @@ describe("post", () => {
         yield* reasonOf("http://none.example/", { resolve: () => Promise.resolve([]) }),
         "the host has no address"
       )
-      const failed = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" })
       assert.strictEqual(
-        yield* reasonOf("http://none.example/", { resolve: () => Promise.reject(failed) }),
+        yield* reasonOf("http://none.example/", { resolve: () => Promise.reject(NO_HOST) }),
         "the host has no address"
       )
       assert.strictEqual(yield* reasonOf(yield* openRaw("SSH-2.0-secret\r\n")), "the answer is not HTTP")

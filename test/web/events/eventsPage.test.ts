@@ -274,8 +274,7 @@ describe("GET /events", () => {
               return log.page(from, options)
             }
           }),
-          Effect.provide(OPTIONS),
-          Effect.provide(SUBJECTS)
+          Effect.provide([OPTIONS, SUBJECTS])
         )
         const { body } = yield* page.answer(pageRequest("/events?from=0&name=d/none"))
         if (!isStream(body)) {

@@ -57,8 +57,7 @@ export const world = (
       const { pages, port } = yield* testServer(options)
       const page = yield* eventsPage.pipe(
         Effect.provideService(NameEvents, branches.events(db)),
-        Effect.provide(SUBJECTS),
-        Effect.provide(OPTIONS)
+        Effect.provide([SUBJECTS, OPTIONS])
       )
       yield* pages.install([page])
       yield* use({ db, branches, blocks, port, page, pages })

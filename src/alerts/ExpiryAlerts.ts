@@ -66,16 +66,22 @@ export interface ExpiryAlertsOptions {
   readonly filename: string
   /** Whether an operation on a name waits for a block. */
   readonly isPending: (name: Bytes) => boolean
-  /** Receives the notices that are due, before the file says that they were given. */
-  readonly notify?: (notices: ReadonlyArray<ExpiryNotice>) => Effect.Effect<void, StorageFailure>
+}
+
+/** What the log says for a notice. */
+const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
+  if (pending) return "name expires soon, and its renewal waits for a block: raise its fee if it stays there"
+  return renewed
+    ? "name expires soon, and its wallet has not renewed it: unlock the wallet or fund it"
+    : "name expires soon: renew it, or see to it that its owner does"
 }
 
 export type AlertServices = Chain | ExpiringNames | NameAnswers | Scheduler | SyncStatus | WatchList
 
 /** Reports on own and watched names until the scope closes. The first look is before it returns. */
 export const runExpiryAlerts = (
-  { filename, isPending, notify = () => Effect.void }: ExpiryAlertsOptions
-): Effect.Effect<void, StorageFailure, AlertServices | Scope.Scope> =>
+  { filename, isPending }: ExpiryAlertsOptions
+): Effect.Effect<void, never, AlertServices | Scope.Scope> =>
   Effect.gen(function*() {
     const { events, params } = yield* Chain
     const expiring = yield* ExpiringNames
@@ -85,18 +91,17 @@ export const runExpiryAlerts = (
     const scheduler = yield* Scheduler
     const notices = noticesOf(params)
     const [earliest = 0] = notices
-    let told = toldOf(yield* readJsonFile(filename, AlertFile, EMPTY_FILE))
+    const file = yield* Effect.catchAll(readJsonFile(filename, AlertFile, EMPTY_FILE), ({ message: reason }) =>
+      Effect.as(Effect.logError("notices of names that expire may come again", { reason }), EMPTY_FILE))
+    let told = toldOf(file)
+    let isSaved = true
 
     const log = (due: ReadonlyArray<ExpiryNotice>): Effect.Effect<void> =>
       Effect.gen(function*() {
-        for (const { height, left, name, renewed } of due.slice(0, MOST_LOGGED)) {
+        for (const notice of due.slice(0, MOST_LOGGED)) {
+          const { height, left, name } = notice
           const facts = { name: nameField(name), blocksLeft: left, expiresAt: expiryHeight(height, params) }
-          yield* renewed
-            ? Effect.logWarning(
-              "name expires soon, and its wallet has not renewed it: unlock the wallet or fund it",
-              facts
-            )
-            : Effect.logWarning("name expires soon: renew it, or see to it that its owner does", facts)
+          yield* Effect.logWarning(wordsOf(notice), facts)
         }
         const others = due.length - MOST_LOGGED
         if (others > 0) {
@@ -105,13 +110,17 @@ export const runExpiryAlerts = (
       })
 
     const look: Effect.Effect<void, StorageFailure | WrongQuery> = Effect.gen(function*() {
-      // Names of long ago expire while blocks are downloaded.
-      if (answers.fromWindow() || (yield* status.syncing)) return
+      // Names of long ago expire while blocks are downloaded, and while their index is rebuilt.
+      if (answers.fromWindow() || (yield* status.syncing) || !(yield* answers.complete)) {
+        return
+      }
       const whose = { of: "subjects", mine: true, watched: true } as const
       const { clock, names } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
       for (const [i, count] of countWithin(names, notices).entries()) {
         const within = EXPIRY_LABELS[i]
-        if (within !== undefined) namesExpiring.of(within).set(count)
+        if (within !== undefined) {
+          namesExpiring.of(within).set(count)
+        }
       }
       const subjects = names.map((each) => ({
         ...each,
@@ -119,14 +128,15 @@ export const runExpiryAlerts = (
         renewed: expiring.isMine(each.record.address) && expiring.isRenewed(each.record.name)
       }))
       const next = dueNotices(told, subjects, { clock, notices })
-      if (next.due.length > 0) {
-        yield* log(next.due)
-        yield* notify(next.due)
-      }
-      if (next.due.length > 0 || next.told.length < told.length) {
-        yield* writeJsonFile(filename, AlertFile, fileOf(next.told))
-      }
+      yield* log(next.due)
+      isSaved &&= next.due.length === 0 && next.told.length === told.length
+      // Before the file: on a full disk, the next look repeats the writing and not the notices.
       told = next.told
+      if (isSaved) {
+        return
+      }
+      yield* writeJsonFile(filename, AlertFile, fileOf(told))
+      isSaved = true
     })
 
     const looked = Effect.catchAll(look, ({ message: reason }) =>
@@ -151,5 +161,6 @@ export const runExpiryAlerts = (
     yield* Effect.yieldNow()
     yield* looked
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(calls), looked)))
-    yield* scheduler.repeat(call, () => LOOK_INTERVAL)
+    yield* scheduler.repeat(call, () =>
+      LOOK_INTERVAL)
   }).pipe(Effect.annotateLogs("subsystem", "names"))

@@ -1,5 +1,4 @@
 import { expiryHeight } from "../consensus/expiry.ts"
-import type { ConsensusParams } from "../consensus/params.ts"
 import type { NameClock } from "../names/NameEntry.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { type Height, type NameKey, nameKey } from "../protocol/keys.ts"
@@ -26,12 +25,14 @@ export interface Subject extends ExpiringName {
 export interface ExpiryNotice extends Told {
   /** Blocks until the name expires. */
   readonly left: number
+  readonly pending: boolean
   readonly renewed: boolean
 }
 
 /**
- * The first notice for a name that a wallet renews by itself: a week before the expiry, as an index of `noticesOf`. The
- * wallet renews it two weeks before; a notice means that it could not, for example because it is locked.
+ * The first notice for a name that a wallet renews by itself, or for which an operation waits for a block: a week before the
+ * expiry, as an index of `noticesOf`. The wallet renews it two weeks before; a notice means that it could not, for example
+ * because it is locked, or that no miner takes the operation.
  */
 const FIRST_OF_RENEWED = 3
 
@@ -57,11 +58,11 @@ export const dueNotices = (
   const due: Array<ExpiryNotice> = []
   for (const { left, pending, record: { height, name }, renewed } of subjects) {
     const within = noticeAt(left, notices)
-    if (within === undefined || pending || (renewed && within > first)) continue
+    if (within === undefined || ((pending || renewed) && within > first)) continue
     const before = known.get(nameKey(name))
     if (before?.height === height && before.within <= within) continue
     known.set(nameKey(name), { name, height, within })
-    due.push({ name, height, within, left, renewed })
+    due.push({ name, height, within, left, pending, renewed })
   }
   return { due, told: [...known.values()] }
 }
@@ -69,9 +70,3 @@ export const dueNotices = (
 /** Names within each notice, in the order of `noticesOf`. */
 export const countWithin = (subjects: ReadonlyArray<ExpiringName>, notices: ReadonlyArray<number>) =>
   notices.map((within) => subjects.filter(({ left }) => left <= within).length)
-
-/** Seconds since 1970 at which a record is expected to expire. */
-export const expectedTime = (
-  { left, now }: { readonly left: number; readonly now: number },
-  { targetSpacing }: ConsensusParams
-): number => now + left * targetSpacing

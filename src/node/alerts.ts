@@ -6,7 +6,7 @@ import type { Settings } from "../config/settings.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { nameKey } from "../protocol/keys.ts"
 
-/** Notices of a node before names expire. A file that cannot be read is reported, and does not end the node. */
+/** Notices of a node before names expire. */
 export const alertsOfNode = (
   { dataDir }: Settings
 ): Effect.Effect<Effect.Effect<void, never, Scope.Scope>, never, AlertServices | Mempool> =>
@@ -16,8 +16,5 @@ export const alertsOfNode = (
     return runExpiryAlerts({
       filename: join(dataDir, "alerts.json"),
       isPending: (name) => pool.pending(nameKey(name)).length > 0
-    }).pipe(
-      Effect.catchAll(({ message: reason }) => Effect.logError("notices before names expire are off", { reason })),
-      Effect.provide(services)
-    )
+    }).pipe(Effect.provide(services))
   })

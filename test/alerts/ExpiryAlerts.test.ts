@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, PubSub, type Scope, Stream } from "effect"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
 import { runExpiryAlerts } from "../../src/alerts/ExpiryAlerts.ts"
@@ -20,9 +21,15 @@ import { noTree } from "../support/noTree.ts"
 import { noWallets } from "../support/noWallets.ts"
 
 const EXPIRES = "name expires soon: renew it, or see to it that its owner does"
+const WAITS = "name expires soon, and its renewal waits for a block: raise its fee if it stays there"
 
 interface World {
   readonly syncing: { now: boolean }
+  /** Whether names.db has all blocks. */
+  readonly complete: { now: boolean }
+  /** Whether operations on the names wait for a block. */
+  readonly pending: { now: boolean }
+  readonly filename: string
   /** Connects a block without names, and tells the followers of the chain. */
   readonly block: Effect.Effect<void, unknown>
   readonly watch: typeof WatchList.WatchList.Service
@@ -43,9 +50,11 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
       const events = yield* PubSub.unbounded<ChainEvent>()
       const warned: Array<string> = []
       const syncing = { now: false }
+      const complete = { now: true }
+      const pending = { now: false }
       const collect = Logger.make<unknown, void>(({ message }) => {
         const [said, facts] = Array.isArray(message) ? message : [message]
-        if (said === EXPIRES) warned.push(`${facts.name} ${facts.blocksLeft}`)
+        if (said === EXPIRES || said === WAITS) warned.push(`${facts.name} ${facts.blocksLeft}`)
       })
       const services = ExpiringNames.layer.pipe(
         Layer.provideMerge(WatchList.layerMemory),
@@ -57,7 +66,8 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
         Layer.provideMerge(Layer.mock(NameAnswers, {
           fromWindow: () => false,
           recent: () => undefined,
-          proofOfAbsence: () => "full"
+          proofOfAbsence: () => "full",
+          complete: Effect.sync(() => complete.now)
         })),
         Layer.provideMerge(Layer.mock(SyncStatus, { syncing: Effect.sync(() => syncing.now) })),
         Layer.provideMerge(Scheduler.layer)
@@ -76,10 +86,13 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
       })
       yield* use({
         syncing,
+        complete,
+        pending,
+        filename,
         block,
         watch: yield* Effect.provide(WatchList.WatchList, context),
         warned,
-        run: runExpiryAlerts({ filename, isPending: () => false }).pipe(
+        run: runExpiryAlerts({ filename, isPending: () => pending.now }).pipe(
           Effect.provide(context),
           Effect.provide(Logger.replace(Logger.defaultLogger, collect))
         )
@@ -88,6 +101,51 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
   )
 
 describe("runExpiryAlerts", () => {
+  it.live("says nothing while the index of the names is rebuilt", () =>
+    world(({ block, complete, run, warned, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a")])
+        complete.now = false
+        for (let i = 0; i < 20; i++) yield* block
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, [])
+        complete.now = true
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, ["d/a 10"])
+      })
+    ))
+
+  it.live("does not trust an operation that waits for a block until the name expires", () =>
+    world(({ block, pending, run, warned, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a")])
+        pending.now = true
+        for (let i = 0; i < 20; i++) yield* block
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, [])
+        for (let i = 0; i < 8; i++) yield* block
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, ["d/a 2"])
+      })
+    ))
+
+  it.live("gives no notice twice on a disk that takes no file, and goes on without one that cannot be read", () =>
+    world(({ block, filename, run, warned, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a")])
+        mkdirSync(filename)
+        for (let i = 0; i < 20; i++) yield* block
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* run
+          assert.deepStrictEqual(warned, ["d/a 10"])
+          yield* watch.add([text("d/none")])
+          yield* turnOfEventLoop
+          yield* turnOfEventLoop
+        }))
+        assert.deepStrictEqual(warned, ["d/a 10"])
+      })
+    ))
+
   it.live("logs each notice of a watched name once, also over restarts, and shows it in the metric", () =>
     world(({ block, run, warned, watch }) =>
       Effect.gen(function*() {

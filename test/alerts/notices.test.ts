@@ -63,7 +63,8 @@ describe("dueNotices", () => {
       of: subject(4_000),
       within: [4_032]
     },
-    { why: "none while a renewal waits for a block", told: [], of: subject(100, { pending: true }), within: [] },
+    { why: "none while a renewal waits for a block", told: [], of: subject(1_009, { pending: true }), within: [] },
+    { why: "one if it still waits a week before", told: [], of: subject(1_008, { pending: true }), within: [1_008] },
     {
       why: "none for a name that its wallet has time to renew",
       told: [],

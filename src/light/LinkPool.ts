@@ -3,6 +3,7 @@ import type * as Scope from "effect/Scope"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
+import { endWorker } from "../base/endWorker.ts"
 import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { isSigned, type LinkCheck } from "./signatures.ts"
 
@@ -77,8 +78,11 @@ export const make = (
     const start = (): void => {
       while (launch !== undefined && workers.length < count) {
         const worker = launch()
-        // A thread that ends between two calls is noticed by the next one, not as an error of the process.
+        // A thread that ends between two calls is no error of the process: the next call starts another one.
         worker.on("error", () => {})
+        worker.once("exit", () => {
+          workers = workers.filter((other) => other !== worker)
+        })
         // The pool alone does not keep the process alive.
         worker.unref()
         workers = [...workers, worker]
@@ -87,7 +91,7 @@ export const make = (
     const end = Effect.suspend(() => {
       const ending = workers
       workers = []
-      return Effect.promise(() => Promise.all(ending.map((worker) => worker.terminate())))
+      return Effect.promise(() => Promise.all(ending.map(endWorker)))
     }).pipe(Effect.asVoid)
     /** Whether a thread was lost: until the pool rests, the main thread checks all. */
     let isLost = false

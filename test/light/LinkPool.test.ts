@@ -21,7 +21,10 @@ const program = (source: string): () => Worker => () => new Worker(source, { eva
 
 const ANSWERS = `
   const { parentPort } = require("node:worker_threads")
-  parentPort.on("message", (checks) => parentPort.postMessage(new Uint8Array(checks.length).fill(1)))
+  parentPort.on("message", (checks) => {
+    if (checks === "close") return parentPort.close()
+    parentPort.postMessage(new Uint8Array(checks.length).fill(1))
+  })
 `
 
 const collected = () => {
@@ -70,6 +73,22 @@ describe("LinkPool", () => {
       answersOf(2, program("process.exit(3)")),
       (found) => assert.deepStrictEqual(found, { first: TRUTH, second: TRUTH, warnings: 1 })
     ))
+
+  it.live("starts another thread for one that ended between two calls", () => {
+    const launched: Array<Worker> = []
+    const launch = (): Worker => {
+      const worker = program(ANSWERS)()
+      launched.push(worker)
+      return worker
+    }
+    return Effect.scoped(Effect.gen(function*() {
+      const pool = yield* LinkPool.make(1, launch)
+      yield* pool.verify(CHECKS)
+      yield* Effect.promise(() => launched[0]?.terminate() ?? Promise.resolve(0))
+      assert.deepStrictEqual(yield* pool.verify(CHECKS), CHECKS.map(() => true))
+      assert.strictEqual(launched.length, 2)
+    }))
+  })
 
   it.live("starts threads again after a rest", () => {
     let launched = 0

@@ -25,6 +25,7 @@ import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import type { RelayValues, WalletValues } from "../config/values.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
+import { signatureBackend } from "../consensus/signature.ts"
 import { withAnchors } from "../light/anchors.ts"
 import { LightPart } from "../light/LightPart.ts"
 import * as NameAnswers from "../light/NameAnswers.ts"
@@ -122,6 +123,10 @@ const MEGABYTE = 1_000_000
 
 /** Bytes of a block file with `-fastprune` (upstream `node/blockstorage.cpp`, `FindNextBlockPos`). */
 const SMALL_FILE = 0x10000
+
+/** Beside a bundled svcd there is libsecp256k1 for the most usual platforms only. */
+const SLOW_SIGNATURES = "signatures are checked without libsecp256k1, which takes many times as long: " +
+  "install it beside svcd with npm install secp256k1@5"
 
 /** The height from which on blocks are pruned (upstream `kernel/chainparams.cpp`, `nPruneAfterHeight`). */
 const pruneAfter = ({ fastPrune, network }: Settings): number =>
@@ -359,6 +364,9 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
       hash: displayHash(header.hash),
       dataDir: settings.dataDir
     })
+    if (signatureBackend() === "noble") {
+      yield* Effect.logWarning(SLOW_SIGNATURES)
+    }
     const load = settings.loadBlocks.length > 0 ? importBlocks(settings.loadBlocks) : Effect.void
     yield* load.pipe(
       Effect.zipRight(mempool.load),

@@ -61,10 +61,6 @@ export interface ExpiringSoon {
   readonly count: number
   /** Whether there are more. */
   readonly more: boolean
-  /** Blocks until the first of them expires. */
-  readonly left: number
-  /** Its estimated time, seconds since 1970. */
-  readonly time: number
 }
 
 /** Blocks before an expiry from which on the page says so: four weeks. */
@@ -131,18 +127,14 @@ export const makeOverview: Effect.Effect<
   const expiring = yield* ExpiringNames
   const { params } = chain
 
-  const expiringSoon = (now: number): Effect.Effect<ExpiringSoon | undefined, StorageFailure> =>
-    expiring.list({ blocks: SOON, whose: { of: "subjects", mine: true, watched: true }, limit: MOST_COUNTED }).pipe(
-      Effect.map(({ names: [first, ...others], next }) =>
-        first && {
-          count: others.length + 1,
-          more: next !== undefined,
-          left: first.left,
-          time: now + first.left * params.targetSpacing
-        }
-      ),
-      Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
-    )
+  const expiringSoon: Effect.Effect<ExpiringSoon | undefined, StorageFailure> = expiring.list({
+    blocks: SOON,
+    whose: { of: "subjects", mine: true, watched: true },
+    limit: MOST_COUNTED
+  }).pipe(
+    Effect.map(({ names, next }) => names.length === 0 ? undefined : { count: names.length, more: next !== undefined }),
+    Effect.catchTag("WrongQuery", () => Effect.succeed(undefined))
+  )
 
   const summaries = new BlockSummaries(chain)
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
@@ -190,7 +182,7 @@ export const makeOverview: Effect.Effect<
       blocks,
       changes: searched,
       pending: pendingIn(pool),
-      expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon(now),
+      expiring: moving || report.window !== undefined ? undefined : yield* expiringSoon,
       peers: [...all].sort(byStanding).slice(0, PEERS),
       inbound,
       outbound,

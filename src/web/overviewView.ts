@@ -22,17 +22,17 @@ ${
   }
 </section>`
 
-/** How many names, and not which: the page may have more readers than the wallet has owners. */
-const expiringLine = ({ expiring, now }: Overview): Html => {
+/**
+ * How many names, and not which, nor the block of the first: the lists of names by their expiry would tell which. The page
+ * may have more readers than the wallet has owners.
+ */
+const expiringLine = ({ expiring }: Overview): Html => {
   // Without names it is there too: the script replaces a section, and does not add one.
   if (expiring === undefined) return html`<section id="expiring" hidden></section>`
-  const { left, more, time } = expiring
-  const names = more ? `More than ${counted(expiring.count, "name")}` : counted(expiring.count, "name")
-  const verb = expiring.count === 1 && !more ? "expires" : "expire"
+  const names = `${expiring.more ? "More than " : ""}${counted(expiring.count, "name")}`
+  const verb = expiring.count === 1 && !expiring.more ? "expires" : "expire"
   return html`<section id="expiring" class="status busy" aria-label="Names about to expire">
-<p><b>${names}</b> of the wallets or the watch list ${verb} within four weeks, the first in ${
-    counted(left, "block")
-  } (${ago(time, { now })}). <code>svcd-cli expiring</code> lists them.</p>
+<p><b>${names}</b> of the wallets or the watch list ${verb} within four weeks. <code>svcd-cli expiring</code> lists them.</p>
 </section>`
 }
 

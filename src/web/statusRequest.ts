@@ -5,7 +5,8 @@ import { isPagePath } from "./routes.ts"
 export const isStatusRequest = ({ acceptsHtml, path }: PageRequest): boolean => acceptsHtml && isPagePath(path)
 
 /** The methods that answer what a page shows, besides those of every document. */
-export const methodsShown = ({ path }: Pick<PageRequest, "path">): ReadonlyArray<string> => {
+export const methodsShown = ({ path, query }: Pick<PageRequest, "path" | "query">): ReadonlyArray<string> => {
+  if (path === "/" && (query.has("name") || query.has("hex"))) return ["name_history", "name_pending"]
   if (path.startsWith("/block")) return ["getblock", "getblockheader"]
   if (path.startsWith("/tx/")) return ["getrawtransaction"]
   return path === "/activity" ? ["estimatesmartfee", "getblockheader"] : []

@@ -87,7 +87,7 @@ describe("methodsShown", () => {
     ["/tx/aa", ["getrawtransaction"]],
     ["/activity", ["estimatesmartfee", "getblockheader"]]
   ])("a user of %s needs %j, which belong to the right to read", (path, methods) => {
-    assert.deepStrictEqual(methodsShown({ path }), methods)
+    assert.deepStrictEqual(methodsShown({ query: new URLSearchParams(), path }), methods)
     for (const method of methods) assert.include(METHODS_OF.read, method)
   })
 })

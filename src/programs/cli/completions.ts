@@ -59,6 +59,7 @@ const program = (name: string) =>
       commandOf("status", CLI_COMMANDS.status.options, CLI_COMMANDS.status.description),
       commandOf("names", CLI_COMMANDS.names.options, CLI_COMMANDS.names.description),
       commandOf("find", CLI_COMMANDS.find.options, CLI_COMMANDS.find.description),
+      commandOf("expiring", CLI_COMMANDS.expiring.options, CLI_COMMANDS.expiring.description),
       commandOf("watch", CLI_COMMANDS.watch.options, CLI_COMMANDS.watch.description),
       commandOf("webhooks", CLI_COMMANDS.webhooks.options, CLI_COMMANDS.webhooks.description),
       commandOf("lint", CLI_COMMANDS.lint.options, CLI_COMMANDS.lint.description),

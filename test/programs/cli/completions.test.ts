@@ -36,6 +36,18 @@ describe("completionScript", () => {
       })
   )
 
+  it.effect.skipIf(!hasBash)(
+    "completes each command of svcd-cli itself",
+    () =>
+      Effect.gen(function*() {
+        const script = yield* completionScript("bash")
+        const commands = Object.keys(CLI_COMMANDS)
+        // The beginning alone: behind the whole word, bash offers the flags of the command.
+        const offered = offers(script, commands.map((name) => ["svcd-cli", name.slice(0, -1)]))
+        for (const [at, name] of commands.entries()) assert.include(offered[at] ?? [], name)
+      })
+  )
+
   it.effect.each(["bash", "zsh", "fish"] as const)(
     "knows every flag, command and method for %s, and no other",
     (shell) =>

@@ -104,7 +104,8 @@ export const makeImage = ({ file, tree }) => {
     config: storeJson(configOf(layer), "application/vnd.oci.image.config.v1+json"),
     layers: [store(layer, "application/vnd.oci.image.layer.v1.tar+gzip")]
   }, "application/vnd.oci.image.manifest.v1+json")
-  const named = { ...manifest, annotations: { "org.opencontainers.image.ref.name": version } }
+  // `podman load` takes this as the name of the image.
+  const named = { ...manifest, annotations: { "org.opencontainers.image.ref.name": `svcd:${version}` } }
   writeFileSync(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }))
   writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests: [named] }))
   renameSync(makeArchive({ ...packed, name: "layout", file: join(work, basename(file)) }), file)

@@ -1,7 +1,7 @@
 /**
  * A copy of all names, kept up to date from the events of a daemon, also over reorganizations:
  *
- *   node examples/replica.ts http://127.0.0.1:8336
+ *   node build/examples/replica.js http://127.0.0.1:8336
  *
  * Save the records together with the cursor, and the copy goes on after a restart without loss or repetition.
  */
@@ -46,7 +46,7 @@ export const follow = async (
 }
 
 const [, program, address] = process.argv
-if (program?.endsWith("replica.ts") === true && address !== undefined) {
+if (/replica\.[jt]s$/.test(program ?? "") && address !== undefined) {
   const replica: Replica = { names: new Map(), cursor: "0" }
   setInterval(() => console.log(`${replica.names.size} names, cursor ${replica.cursor}`), 5_000)
   for (;;) await follow(address, replica).catch((error: unknown) => console.error(String(error)))

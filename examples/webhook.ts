@@ -1,7 +1,7 @@
 /**
  * A receiver of webhooks that accepts only what the node signed, and each message once:
  *
- *   WEBHOOK_SECRET=whsec_… node examples/webhook.ts 8080
+ *   WEBHOOK_SECRET=whsec_… node build/examples/webhook.js 8080
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto"

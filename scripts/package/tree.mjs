@@ -10,15 +10,25 @@ const BUILT = join(PROJECT, "build/bin")
 /** Where packages of Node.js have its licence, from the folder of the program. */
 const NODE_LICENCES = ["../LICENSE", "../share/doc/nodejs/LICENSE", "../share/doc/node/LICENSE"]
 
-/** The build of zeromq for the Node.js in the package. */
-const ADDON = `build/linux/x64/node/glibc-${process.versions.modules}-Release`
+/**
+ * The build of zeromq that its loader takes first in a clone, which is the one that the tests use: that of the newest ABI. It
+ * runs in any Node.js with Node-API; those for older ABIs need a newer C library than that of Debian 12.
+ */
+const addonOf = (zeromq) => {
+  const manifest = JSON.parse(readFileSync(join(zeromq, "build/manifest.json"), "utf8"))
+  const builds = Object.keys(manifest).map((key) => ({ key, ...JSON.parse(key) }))
+    .filter(({ arch, libc, os }) => os === "linux" && arch === "x64" && libc === "glibc")
+    .sort((a, b) => b.abi - a.abi)
+  if (builds.length === 0) throw new Error(`${zeromq} has no build for Linux on x64`)
+  return { key: builds[0].key, file: manifest[builds[0].key] }
+}
 
 /** What programs load at run time, with the files of each that they need on Linux on x64: no sources, no other platform. */
 const NATIVE = {
   "better-sqlite3": ["package.json", "LICENSE", "lib", "build/Release/better_sqlite3.node"],
   "bindings": ["package.json", "LICENSE.md", "bindings.js"],
   "file-uri-to-path": ["package.json", "LICENSE", "index.js"],
-  "zeromq": ["package.json", "LICENSE.txt", "LICENSE_MPL-2.0.txt", "lib", "build/manifest.json", ADDON],
+  "zeromq": ["package.json", "LICENSE.txt", "LICENSE_MPL-2.0.txt", "lib"],
   "cmake-ts": ["package.json", "build/loader.js"]
 }
 
@@ -41,6 +51,14 @@ exec "$home/node" "$home/bin/${program}.js" "$@"
 /** No declarations of types, and no maps of code that is not ours. */
 const isRun = (path) => !/\.(d\.[cm]?ts|tsbuildinfo|js\.map)$/.test(path)
 
+/** The loader reads a manifest, and complains of each entry whose file is missing. */
+const copyAddon = (modules) => {
+  const from = join(PROJECT, "node_modules/zeromq")
+  const { file, key } = addonOf(from)
+  cpSync(join(from, "build", file), join(modules, "zeromq/build", file))
+  write(join(modules, "zeromq/build/manifest.json"), JSON.stringify({ [key]: file }))
+}
+
 const copyCode = (lib) => {
   cpSync(process.execPath, join(lib, "node"))
   cpSync(BUILT, join(lib, "bin"), { recursive: true })
@@ -52,6 +70,7 @@ const copyCode = (lib) => {
       cpSync(from, join(lib, "node_modules", name, file), { recursive: true, filter: isRun })
     }
   }
+  copyAddon(join(lib, "node_modules"))
   const curve = "native/secp256k1"
   for (const file of ["index.cjs", "LICENCES.txt", "prebuilds/linux-x64"]) {
     cpSync(join(PROJECT, "build", curve, file), join(lib, curve, file), { recursive: true })

@@ -27,9 +27,6 @@ const librariesOf = (file) => [...run("ldd", [file]).matchAll(/(?:=> )?(\/\S+) \
 /** The licences of Debian's packages of these libraries, where this is Debian. */
 const LIBRARY_LICENCES = ["libc6", "libgcc-s1", "libstdc++6"]
 
-/** Root certificates, which webhooks and mail over TLS need. */
-const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-
 const write = (path, text) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
@@ -48,7 +45,6 @@ const stageRoot = (tree, root) => {
     const licence = `/usr/share/doc/${name}/copyright`
     if (existsSync(licence)) cpSync(realpathSync(licence), join(root, licence))
   }
-  if (existsSync(CERTIFICATES)) cpSync(realpathSync(CERTIFICATES), join(root, CERTIFICATES))
   write(
     join(root, "etc/passwd"),
     `root:x:0:0:root:/root:/nologin\nsvcd:x:${USER}:${USER}:svcd:/var/lib/svcd:/nologin\n`
@@ -65,10 +61,10 @@ const configOf = (layer) => ({
   config: {
     User: `${USER}:${USER}`,
     ExposedPorts: { [`${PEER_PORT}/tcp`]: {} },
-    Env: ["PATH=/usr/lib/svcd", "HOME=/var/lib/svcd", "SVCD_DATA_DIR=/var/lib/svcd", `SSL_CERT_FILE=${CERTIFICATES}`],
+    Env: ["PATH=/usr/lib/svcd", "HOME=/var/lib/svcd", "SVCD_DATA_DIR=/var/lib/svcd"],
     Entrypoint: ["/usr/lib/svcd/node", "/usr/lib/svcd/bin/svcd.js"],
     Volumes: { "/var/lib/svcd": {} },
-    WorkingDir: "/",
+    WorkingDir: "/usr/lib/svcd",
     Labels: {
       "org.opencontainers.image.title": "svcd",
       "org.opencontainers.image.description": description,
@@ -104,7 +100,6 @@ export const makeImage = ({ file, tree }) => {
     config: storeJson(configOf(layer), "application/vnd.oci.image.config.v1+json"),
     layers: [store(layer, "application/vnd.oci.image.layer.v1.tar+gzip")]
   }, "application/vnd.oci.image.manifest.v1+json")
-  // `podman load` takes this as the name of the image.
   const named = { ...manifest, annotations: { "org.opencontainers.image.ref.name": `svcd:${version}` } }
   writeFileSync(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }))
   writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests: [named] }))

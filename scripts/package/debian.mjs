@@ -1,10 +1,10 @@
 // A package for Debian and Ubuntu: the same files below /usr, the user of the service, and its settings.
 
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { commitTime, run, settle, version } from "./facts.mjs"
 
-/** Settings of the services, which stay as the operator changed them. */
+/** Settings of the services, which stay as the operator changed them. They are for passwords: root alone reads them. */
 const SETTINGS = {
   "etc/svcd/environment": `# SVCD_RPC_USER and SVCD_RPC_PASSWORD, where RPC is to ask for them and not for a cookie.
 # All other settings: /var/lib/svcd/svcd.conf; /usr/share/doc/svcd/docs/svcd.conf.sample has all of them.
@@ -102,6 +102,7 @@ export const makeDebianPackage = ({ file, tree }) => {
   write(root, "DEBIAN/prerm", PRERM, 0o755)
   write(root, "DEBIAN/postrm", POSTRM, 0o755)
   settle(root)
+  for (const path of Object.keys(SETTINGS)) chmodSync(join(root, path), 0o600)
   run("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z6", "--build", root, file], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(commitTime) }
   })

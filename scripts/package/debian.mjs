@@ -32,7 +32,10 @@ Description: Namecoin full node, wallet and mail relay
  before the operator enables them.
 `
 
-/** Makes the user as svcd.sysusers describes it. Everything may run again. */
+/**
+ * Makes the user as svcd.sysusers describes it. Everything may run again. systemctl says itself what it cannot do; a service
+ * that does not start must not leave the package half configured.
+ */
 const POSTINST = `#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
@@ -40,9 +43,9 @@ if [ "$1" = configure ]; then
     adduser --system --quiet --group --home /var/lib/svcd --no-create-home --gecos svcd svcd
   fi
   if [ -d /run/systemd/system ]; then
-    systemctl daemon-reload
+    systemctl daemon-reload || true
     # Only services that run are started again, with the new version.
-    if [ -n "$2" ]; then systemctl try-restart svcd.service svcd-mail.service; fi
+    if [ -n "$2" ]; then systemctl try-restart svcd.service svcd-mail.service || true; fi
   fi
 fi
 `
@@ -50,14 +53,14 @@ fi
 const PRERM = `#!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --now svcd.service svcd-mail.service
+  systemctl disable --now svcd.service svcd-mail.service || true
 fi
 `
 
 /** Not even a purge deletes /var/lib/svcd: the wallet is there. */
 const POSTRM = `#!/bin/sh
 set -e
-if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
 if [ "$1" = purge ] && [ -e /var/lib/svcd ]; then
   echo "svcd: /var/lib/svcd stays: it has the chain, and wallets. Delete it yourself if you need neither." >&2
 fi

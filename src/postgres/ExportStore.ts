@@ -52,6 +52,9 @@ const Touched = Schema.Struct({ name: Schema.String })
 
 const Place = Schema.Struct({ height: Schema.Int, hash: Schema.String, cursor: Schema.String })
 
+/** A block of the tables. */
+export type StoredPlace = typeof Place.Type
+
 export class ExportStore {
   readonly #connection: PgConnection
   readonly #schema: string
@@ -225,7 +228,7 @@ export class ExportStore {
   }
 
   /** The last block up to a height: where the daemon may still agree. */
-  placeBelow(height: number): Effect.Effect<typeof Place.Type | undefined, PostgresFailed> {
+  placeBelow(height: number): Effect.Effect<StoredPlace | undefined, PostgresFailed> {
     return Effect.map(
       this.#connection.rows(
         Place,

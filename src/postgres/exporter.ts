@@ -12,7 +12,7 @@ import { paramsOf } from "../consensus/params.ts"
 import type { CursorUnusable } from "../names/errors.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
-import { type DaemonState, ExportStore } from "./ExportStore.ts"
+import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
 import { ExportRefused, type PostgresFailed } from "./failures.ts"
 import { BlockCollector, type ExportStep } from "./lines.ts"
 import { ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
@@ -181,7 +181,25 @@ class Follower {
   })
 }
 
-/** Goes back to a block that daemon and tables share. */
+/** The last block that daemon and tables share, up to a height; `undefined` if they share none. */
+const lastShared = (store: ExportStore, source: ExportSource, height: number) =>
+  Effect.gen(function*() {
+    let found: StoredPlace | undefined
+    // What is shared at a height is shared below it, and nothing is missing below the first block of the tables.
+    for (let [hit, miss, step] = [-1, height + 1, 1]; miss > hit + 1; step *= 2) {
+      // As a rule the last blocks alone are unknown: the first looks are near the end, the others halve what is left.
+      const at = Math.max(miss - step, Math.floor((hit + miss) / 2))
+      const place = yield* store.placeBelow(at)
+      if (place === undefined) hit = at
+      else if ((yield* source.hashAt(place.height)) === place.hash) {
+        found = place
+        hit = at
+      } else miss = at
+    }
+    return found
+  })
+
+/** Goes back to the last block that daemon and tables share. */
 const meet = (
   store: ExportStore,
   { height }: ExportPosition,
@@ -192,19 +210,13 @@ const meet = (
       reason: `the daemon cannot go on behind block ${height}: ${refused.message}. ` +
         "Drop the schema to export everything again, or follow another daemon"
     })
-    for (let step = 1, at = height;; step *= 2) {
-      const place = yield* store.placeBelow(at)
-      if (place === undefined) return yield* stop
-      if ((yield* source.hashAt(place.height)) === place.hash) {
-        if (place.height === height) return yield* stop
-        yield* Effect.logWarning("the daemon does not know the last blocks: they are undone", {
-          from: height,
-          to: place.height
-        })
-        return yield* store.undo({ height: place.height + 1, cursor: place.cursor })
-      }
-      at = place.height - step
-    }
+    const place = yield* lastShared(store, source, height)
+    if (place === undefined || place.height === height) return yield* stop
+    yield* Effect.logWarning("the daemon does not know the last blocks: they are undone", {
+      from: height,
+      to: place.height
+    })
+    yield* store.undo({ height: place.height + 1, cursor: place.cursor })
   })
 
 /** One connection to the database, until something fails, or the tables had to go back to another block. */

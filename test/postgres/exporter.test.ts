@@ -286,22 +286,26 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
           const first = yield* exporting(source, database)
           yield* exported(database, branches)
           yield* Fiber.interrupt(first)
-          // Blocks that this daemon has never seen.
-          yield* rowsIn(
-            database,
-            "UPDATE svcd.blocks SET hash = sha256(hash), cursor = 'a' || right(cursor, -1) WHERE height > 50"
-          )
-          yield* rowsIn(
-            database,
-            `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`
-          )
-          const second = yield* exporting(source, database)
-          yield* exported(database, branches)
-          yield* assertEqual(db, database)
-          yield* reorganize(2, 40)
-          yield* exported(database, branches)
-          yield* assertEqual(db, database)
-          yield* Fiber.interrupt(second)
+          for (const [i, last] of [50, 58, 20, 0].entries()) {
+            // Blocks that this daemon has never seen.
+            yield* rowsIn(
+              database,
+              `UPDATE svcd.blocks SET hash = sha256(hash), cursor = 'a' || right(cursor, -1) WHERE height > ${last}`
+            )
+            yield* rowsIn(
+              database,
+              `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`
+            )
+            const said: Array<string> = []
+            const next = yield* exporting(source, database, said)
+            yield* exported(database, branches)
+            yield* assertEqual(db, database)
+            assert.isTrue(said.some((line) => line.includes(`"to":${last}}`)), said.join("\n"))
+            yield* reorganize(2, 40 + i)
+            yield* exported(database, branches)
+            yield* assertEqual(db, database)
+            yield* Fiber.interrupt(next)
+          }
           // Nothing in common: the operator has to decide.
           yield* rowsIn(database, "UPDATE svcd.blocks SET hash = sha256(hash)")
           yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)

@@ -13,7 +13,7 @@ import type { CursorUnusable } from "../names/errors.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
-import { ExportRefused, type PostgresFailed } from "./failures.ts"
+import { BlocksMissing, ExportRefused, type PostgresFailed } from "./failures.ts"
 import { BlockCollector, type ExportStep } from "./lines.ts"
 import { ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
 import { connectTo, type PgTarget } from "./PgConnection.ts"
@@ -40,7 +40,7 @@ export interface ExportOptions {
 }
 
 /** Why an export ends. */
-export type ExportFailure = PostgresFailed | ExportRefused | DaemonFailure | NoEvents
+export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | DaemonFailure | NoEvents
 
 /** Operations and blocks of a transaction of the first copy, about. */
 const OPERATIONS_AT_ONCE = 20_000
@@ -133,7 +133,7 @@ class Follower {
     })
   })
 
-  private step(step: ExportStep): Effect.Effect<void, PostgresFailed> {
+  private step(step: ExportStep): Effect.Effect<void, PostgresFailed | BlocksMissing> {
     if (step.type === "undo") {
       this.height = step.height - 1
       return Effect.zipRight(
@@ -142,6 +142,7 @@ class Follower {
       )
     }
     const { beginning, block } = step
+    if (block.height !== this.height + 1) return new BlocksMissing({ last: this.height, next: block.height })
     this.height = block.height
     if (this.complete) {
       return Effect.zipRight(
@@ -156,7 +157,7 @@ class Follower {
   }
 
   /** Takes lines of the daemon. */
-  readonly take = (lines: Iterable<FeedLine>): Effect.Effect<void, PostgresFailed | DaemonFailure> =>
+  readonly take = (lines: Iterable<FeedLine>): Effect.Effect<void, PostgresFailed | BlocksMissing | DaemonFailure> =>
     Effect.gen(this, function*() {
       const before = this.collector.tooLong
       for (const line of lines) {
@@ -289,6 +290,7 @@ const mayPass = (failure: ExportFailure): boolean => {
   switch (failure._tag) {
     case "PostgresFailed":
       return failure.mayPass
+    case "BlocksMissing":
     case "DaemonNotReady":
     case "DaemonUnreachable":
       return true

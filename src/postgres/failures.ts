@@ -25,6 +25,18 @@ export class ExportRefused extends Data.TaggedError("ExportRefused")<{ readonly 
   }
 }
 
+/** The lines of the daemon left out blocks. From the cursor of the tables, they may come. */
+export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
+  /** The last block before them. */
+  readonly last: number
+  /** The first block behind them. */
+  readonly next: number
+}> {
+  override get message(): string {
+    return `the daemon's events left out a block: block ${this.next} came behind block ${this.last}`
+  }
+}
+
 /** SQLSTATE codes that need the operator, with the remedy. */
 const LASTING: ReadonlyMap<string, string> = new Map([
   ["3D000", "make the database first: createdb NAME"],

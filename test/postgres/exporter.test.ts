@@ -1,5 +1,5 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted, type Scope } from "effect"
+import { Effect, Exit, Fiber, Redacted, type Scope, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -311,6 +311,35 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
           yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)
           assert.include(yield* fails(source, database), "Drop the schema to export everything again")
           assert.isAbove(chain.length, 50)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "begins again at its cursor where the daemon leaves out a block",
+    () =>
+      withBlocks(({ branches, chain, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const left: Array<number> = [35, chain.length]
+          /** The daemon, which once leaves out each of these blocks. */
+          const leaving = (lines: ReturnType<ExportSource["lines"]>) => {
+            const height = left.shift()
+            return Stream.filter(lines, ({ event }) => event.height !== height || event.type === "undone")
+          }
+          const said: Array<string> = []
+          const failing = { ...source, lines: (from: string) => leaving(source.lines(from)) }
+          const running = yield* exporting(failing, database, said)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          yield* reorganize(0, 60)
+          yield* reorganize(0, 61)
+          yield* exported(database, branches)
+          yield* assertEqual(db, database)
+          for (const next of [36, chain.length + 1]) {
+            assert.isTrue(said.some((line) => line.includes(`block ${next} came behind`)), said.join("\n"))
+          }
+          assert.isNull(running.unsafePoll())
         })
       ),
     60_000

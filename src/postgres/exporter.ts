@@ -15,7 +15,7 @@ import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
 import { BlocksMissing, ExportRefused, type PostgresFailed } from "./failures.ts"
 import { BlockCollector, type ExportStep } from "./lines.ts"
-import { ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
+import { checkDatabase, ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
 import { connectTo, type PgTarget } from "./PgConnection.ts"
 import { type ExportedBlock, RowWriter } from "./rows.ts"
 
@@ -227,6 +227,7 @@ const session = (
 ): Effect.Effect<void, ExportFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const connection = yield* connectTo(target)
+    yield* checkDatabase(connection, schema)
     yield* takeExportLock(connection, schema, { seconds: lockSeconds })
     const position = yield* openSchema(connection, { schema, network: source.network })
     const store = new ExportStore(connection, schema, rows)

@@ -39,7 +39,7 @@ export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
 
 /** SQLSTATE codes that need the operator, with the remedy. */
 const LASTING: ReadonlyMap<string, string> = new Map([
-  ["3D000", "make the database first: createdb NAME"],
+  ["3D000", "make the database first: createdb -E UTF8 -T template0 NAME"],
   ["28P01", "check user and password: PGPASSWORD, ~/.pgpass or the URL"],
   ["28000", "check user, password and pg_hba.conf"],
   ["42501", "the user needs CREATE on the database, or has to own the schema"]

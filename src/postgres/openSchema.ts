@@ -6,7 +6,7 @@ import { ExportRefused, type PostgresFailed } from "./failures.ts"
 import type { PgConnection } from "./PgConnection.ts"
 import { MIGRATIONS, SCHEMA_VERSION, textIndex, versionTable } from "./schema.ts"
 
-/** Takes the lock of a schema, and brings its tables to the version of this program. */
+/** Checks the database, takes the lock of a schema, and brings its tables to the version of this program. */
 
 /** Where an export is. */
 export interface ExportPosition {
@@ -24,6 +24,34 @@ const LOCK = 0x73766364
 const LOCK_SECONDS = 30
 
 const Found = Schema.Struct({ found: Schema.Boolean })
+
+const Database = Schema.Struct({ encoding: Schema.String, plain: Schema.Boolean })
+
+/** Refuses a database that cannot store every name, and a name of a schema that SQL has a meaning for. */
+export const checkDatabase = (
+  connection: PgConnection,
+  schema: string
+): Effect.Effect<void, PostgresFailed | ExportRefused> =>
+  Effect.gen(function*() {
+    const [database] = yield* connection.rows(
+      Database,
+      // The server knows the reserved words of its version: it quotes them.
+      "SELECT current_setting('server_encoding') AS encoding, quote_ident($1) = $1 AS plain",
+      [schema]
+    )
+    const encoding = database?.encoding ?? "unknown"
+    if (encoding !== "UTF8") {
+      return yield* new ExportRefused({
+        reason: `the encoding of the database is ${encoding}, which cannot store all names: ` +
+          "make another with createdb -E UTF8 -T template0 NAME"
+      })
+    }
+    if (database?.plain !== true) {
+      return yield* new ExportRefused({
+        reason: `${schema} is a reserved word of PostgreSQL: give -schema another name`
+      })
+    }
+  })
 
 export const takeExportLock = (
   connection: PgConnection,

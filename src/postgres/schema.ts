@@ -15,7 +15,7 @@ export const DEFAULT_SCHEMA = "svcd"
 /** Where `NOTIFY` says that the names of a schema changed. */
 export const channelOf = (schema: string): string => `${schema}_block`
 
-/** A name that needs no quotes, and leaves room for the name of the channel. */
+/** A name that needs no quotes unless it is a reserved word, and leaves room for the name of the channel. */
 export const isSchemaName = (text: string): boolean => /^[a-z_][a-z0-9_]{0,47}$/.test(text) && !text.startsWith("pg_")
 
 /** Without secondary indexes: the first copy of the chain is written without them. */

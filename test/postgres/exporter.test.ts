@@ -247,7 +247,7 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
   )
 
   it.live(
-    "refuses a schema of a newer version, another network, and a second exporter",
+    "refuses a schema of a newer version, another network, a second exporter, and a database that does not fit",
     () =>
       withBlocks(({ branches, database, source }) =>
         Effect.gen(function*() {
@@ -266,6 +266,17 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
           assert.strictEqual(
             yield* fails(source, database),
             "the schema svcd has version 99, and this svcd knows versions up to 1: update svcd, or export to another schema"
+          )
+          assert.strictEqual(
+            yield* fails(source, database, "user"),
+            "user is a reserved word of PostgreSQL: give -schema another name"
+          )
+          const plain = `${database}_ascii`
+          yield* rowsIn("postgres", `CREATE DATABASE ${plain} ENCODING 'SQL_ASCII' TEMPLATE template0`)
+          assert.strictEqual(
+            yield* fails(source, plain),
+            "the encoding of the database is SQL_ASCII, which cannot store all names: " +
+              "make another with createdb -E UTF8 -T template0 NAME"
           )
           const nowhere = yield* fails(source, "no_such_database")
           assert.include(nowhere, "(3D000); make the database first")

@@ -151,7 +151,7 @@ describe("postgresFailed", () => {
     assert.isFalse(postgresFailed("db", new Error("The server does not support SSL connections")).mayPass)
     assert.strictEqual(
       failed("3D000", "database \"x\" does not exist").message,
-      "PostgreSQL at db: database \"x\" does not exist (3D000); make the database first: createdb NAME"
+      "PostgreSQL at db: database \"x\" does not exist (3D000); make the database first: createdb -E UTF8 -T template0 NAME"
     )
   })
 })

@@ -144,7 +144,10 @@ export const openSchema = (
 
 const Extension = Schema.Struct({ schema: Schema.String })
 
-/** Makes the index for texts if the server can; otherwise says why searches for a text read all names. */
+/**
+ * Makes the index for texts if the server can; otherwise says why searches for a text read all names. The export goes on
+ * without it.
+ */
 export const ensureTextIndex = (
   connection: PgConnection,
   schema: string
@@ -168,5 +171,13 @@ export const ensureTextIndex = (
       }
       ;[extension] = yield* find
     }
-    if (extension !== undefined) yield* connection.run(textIndex({ schema, extension: extension.schema }))
+    if (extension === undefined) return
+    // It reads all names: a limit for the statements of clients does not fit. The two statements are one transaction, so
+    // that the limit comes back.
+    const index = `SET LOCAL statement_timeout = 0; ${textIndex({ schema, extension: extension.schema })}`
+    yield* Effect.catchAll(connection.run(index), ({ reason }) =>
+      Effect.logWarning("searches for a text read all names: their index cannot be made", {
+        reason,
+        remedy: "it is tried again when svcd-export connects again"
+      }))
   })

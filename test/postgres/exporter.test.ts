@@ -1,114 +1,12 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted, type Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Redacted, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
-import { EMPTY, toHex } from "../../src/protocol/bytes.ts"
-import { hash256 } from "../../src/protocol/hash.ts"
-import { applyAll, batches, blockAt, type Operation, text } from "../names/blocks.ts"
-import type { Branches } from "../names/events/world.ts"
 import { eventually } from "../support/eventually.ts"
-import { rand, world } from "../web/events/served.ts"
-import {
-  cluster,
-  exported,
-  exporting,
-  newDatabase,
-  NOT_INSTALLED,
-  rowsIn,
-  server,
-  sourceAt,
-  targetIn
-} from "./exported.ts"
-
-type Db = Parameters<Branches["events"]>[0]
-
-const bytes = (...values: ReadonlyArray<number>): Uint8Array => Uint8Array.from(values)
-
-/** Values that a database refuses as text or as JSON, each in some way. */
-const STRANGE: ReadonlyArray<Uint8Array> = [
-  EMPTY,
-  bytes(0),
-  bytes(0xff, 0xfe, 0x00, 0x41),
-  text("a\0b"),
-  text("back\\slash \\N tab\t newline\n return\r quote' \""),
-  text("\\."),
-  new Uint8Array(1_023).fill(0x61),
-  new Uint8Array(1_023).fill(0xc3),
-  text("{\"a\":\"\\u0000\"}"),
-  text("{\"a\":\"\\ud800\"}"),
-  text("{\"\\udc00\":1}"),
-  text("{\"a\":1e400000}"),
-  text("{\"a\":1e-99999}"),
-  text("{\"text\":\"alice1e9999\",\"n\":1.5e3}"),
-  text("[".repeat(500) + "]".repeat(500)),
-  text("{\"ip\":\"192.0.2.1\",\"email\":\"a\\u0000b@example.com\",\"map\":{\"\":{\"ip6\":\"2001:db8::1\"}}}"),
-  text("{\"a\":1,\"a\":2}"),
-  text("\ufeff{}"),
-  text("\"\u{1f600}\"")
-]
-
-const operationsAt = (height: number, branch: number): ReadonlyArray<Operation> =>
-  [0, 1, 2].map((i) => {
-    const number = height * 7 + branch * 3 + i
-    return {
-      name: number % 11 === 0 ? bytes(0xff, number % 5, 0) : text(`d/${number % 40}`),
-      value: STRANGE[number % STRANGE.length] ?? EMPTY,
-      owner: text(`o${number % 5}`),
-      ...number % 3 === 0 ? { rand } : {}
-    }
-  })
-
-const blocksOf = (branch: number, from: number, count: number): ReadonlyArray<ConnectedBlock> =>
-  Array.from({ length: count }, (_, i) => ({
-    ...blockAt(from + i, operationsAt(from + i, branch)),
-    hash: hash256(text(`${branch} ${from + i}`))
-  }))
-
-const rowText = (parts: ReadonlyArray<unknown>): string => parts.join(" ")
-
-/** The rows of names.db, as the tables have to have them. */
-const stored = (db: Db) =>
-  db.readLog((log) => {
-    const range = { from: 0, to: Number.MAX_SAFE_INTEGER }
-    const textOf = (
-      { id, record }: ReturnType<typeof log.operations>[number] | ReturnType<typeof log.newest>[number]
-    ) =>
-      rowText([
-        record.height,
-        id % 2 ** 20,
-        toHex(record.name),
-        toHex(record.value),
-        toHex(record.address),
-        toHex(record.txid.slice().reverse()),
-        record.vout
-      ])
-    return {
-      operations: log.operations(range, Number.MAX_SAFE_INTEGER).map(textOf),
-      names: log.newest(range, Number.MAX_SAFE_INTEGER).map(textOf)
-    }
-  })
-
-const COLUMNS =
-  `height, number, encode(name, 'hex') AS name, encode(value, 'hex') AS value, encode(owner, 'hex') AS owner,
-  encode(txid, 'hex') AS txid, vout`
-
-const tables = (database: string) =>
-  Effect.gen(function*() {
-    const of = (table: string) =>
-      Effect.map(
-        rowsIn(database, `SELECT ${COLUMNS} FROM svcd.${table} ORDER BY height, number`),
-        (rows) => rows.map((row) => rowText(Object.values(row)))
-      )
-    return { operations: yield* of("name_operations"), names: yield* of("names") }
-  })
-
-const assertEqual = (db: Db, database: string) =>
-  Effect.gen(function*() {
-    assert.deepStrictEqual(yield* tables(database), yield* stored(db))
-  })
+import { cluster, exported, exporting, NOT_INSTALLED, rowsIn, server, targetIn } from "./exported.ts"
+import { assertEqual, withBlocks } from "./exportedBlocks.ts"
 
 const fails = (source: ExportSource, database: string, schema = "svcd") =>
   Effect.map(
@@ -119,40 +17,6 @@ const fails = (source: ExportSource, database: string, schema = "svcd") =>
 afterAll(() => cluster?.remove())
 
 if (cluster === undefined) process.stderr.write(`${NOT_INSTALLED}; test/postgres is skipped\n`)
-
-/** A daemon with sixty blocks. */
-const withBlocks = (
-  use: (parts: {
-    readonly db: Db
-    readonly branches: Branches
-    readonly chain: ReadonlyArray<ConnectedBlock>
-    readonly source: ExportSource
-    readonly database: string
-    /** Replaces blocks at the end by more. */
-    readonly reorganize: (depth: number, branch: number) => Effect.Effect<void, unknown>
-  }) => Effect.Effect<void, unknown, Scope.Scope>
-) =>
-  world([], ({ branches, db, port }) =>
-    Effect.scoped(Effect.gen(function*() {
-      let chain = blocksOf(0, 0, 60)
-      branches.add(chain)
-      branches.tip = chain.at(-1)
-      yield* applyAll(db, batches(chain, 30))
-      const reorganize = (depth: number, branch: number) =>
-        Effect.gen(function*() {
-          const kept = chain.slice(0, chain.length - depth)
-          const fork = kept.at(-1)
-          if (fork === undefined) return assert.fail("the chain is long enough")
-          const fresh = blocksOf(branch, kept.length, depth + 1)
-          branches.add(fresh, fork)
-          branches.tip = fresh.at(-1)
-          yield* db.follower.rewind(fork)
-          yield* applyAll(db, batches(fresh, 20))
-          chain = [...kept, ...fresh]
-        })
-      const database = yield* newDatabase
-      yield* use({ db, branches, chain, database, reorganize, source: yield* sourceAt(port, branches) })
-    })))
 
 describe.skipIf(cluster === undefined)("svcd-export", () => {
   it.live(
@@ -322,6 +186,50 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
           yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)
           assert.include(yield* fails(source, database), "Drop the schema to export everything again")
           assert.isAbove(chain.length, 50)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "makes the index for texts without the limit of statements, and goes on without it",
+    () =>
+      withBlocks(({ branches, database, db, reorganize, source }) =>
+        Effect.gen(function*() {
+          const hasIndex = Effect.map(
+            rowsIn(database, "SELECT to_regclass('svcd.names_by_text') IS NOT NULL AS found"),
+            ([row]) => row?.["found"]
+          )
+          /** Exports a reorganization, without the index at first. */
+          const again = (branch: number) =>
+            Effect.scoped(Effect.gen(function*() {
+              yield* rowsIn(database, "DROP INDEX IF EXISTS svcd.names_by_text")
+              yield* reorganize(2, branch)
+              const said: Array<string> = []
+              yield* exporting(source, database, said)
+              yield* exported(database, branches)
+              yield* assertEqual(db, database)
+              return said
+            }))
+          const onIndex = (statement: string) =>
+            rowsIn(
+              database,
+              `CREATE OR REPLACE FUNCTION on_index() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN ${statement}; END$$`
+            )
+          yield* again(70)
+          assert.isTrue(yield* hasIndex)
+          yield* onIndex("PERFORM pg_sleep(1)")
+          yield* rowsIn(
+            database,
+            "CREATE EVENT TRIGGER on_index ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION on_index()"
+          )
+          yield* rowsIn("postgres", `ALTER DATABASE ${database} SET statement_timeout = 600`)
+          yield* again(71)
+          assert.isTrue(yield* hasIndex)
+          yield* onIndex("RAISE disk_full")
+          const full = yield* again(72)
+          assert.isFalse(yield* hasIndex)
+          assert.include(full.join("\n"), "their index cannot be made")
         })
       ),
     60_000

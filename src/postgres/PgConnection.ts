@@ -50,27 +50,35 @@ export const connectTo = (
 ): Effect.Effect<PgConnection, PostgresFailed | ExportRefused, Scope.Scope> =>
   Effect.gen(function*() {
     const failed = (cause: unknown): PostgresFailed => postgresFailed(shown, cause)
-    const { copyFrom, pg } = yield* Effect.tryPromise({
-      try: async () => ({
-        pg: (await import("pg")).default,
-        copyFrom: (await import("pg-copy-streams")).from
-      }),
-      catch: () =>
-        new ExportRefused({ reason: "the packages pg and pg-copy-streams are missing: install them beside svcd" })
-    })
+    // They are in the bundle of the program; what prints its help does not load them.
+    const { copyFrom, pg } = yield* Effect.promise(async () => ({
+      pg: (await import("pg")).default,
+      copyFrom: (await import("pg-copy-streams")).from
+    }))
 
     const client: Client = yield* Effect.acquireRelease(
-      Effect.suspend(() => {
-        const made = new pg.Client({
-          connectionString: Redacted.value(url),
-          application_name: "svcd-export",
-          connectionTimeoutMillis: CONNECT_MS,
-          keepAlive: true,
-          keepAliveInitialDelayMillis: KEEPALIVE_MS
+      Effect.gen(function*() {
+        const made = yield* Effect.try({
+          try: () =>
+            new pg.Client({
+              connectionString: Redacted.value(url),
+              application_name: "svcd-export",
+              connectionTimeoutMillis: CONNECT_MS,
+              keepAlive: true,
+              keepAliveInitialDelayMillis: KEEPALIVE_MS
+            }),
+          // The driver reads the URL here, and the files with certificates. Its words do not repeat the URL.
+          catch: (cause) =>
+            new ExportRefused({
+              reason: `the URL of the database cannot be used: ${
+                cause instanceof Error ? cause.message : String(cause)
+              }`
+            })
         })
         // Without a listener, a connection that breaks between two statements would end the process.
         made.on("error", () => {})
-        return Effect.as(Effect.tryPromise({ try: () => made.connect(), catch: failed }), made)
+        yield* Effect.tryPromise({ try: () => made.connect(), catch: failed })
+        return made
       }),
       (open) => Effect.ignore(Effect.timeout(Effect.tryPromise(() => open.end()), "1 second"))
     )
@@ -79,25 +87,27 @@ export const connectTo = (
       Effect.tryPromise({ try: () => client.query(statement, [...params]), catch: failed })
 
     const run: PgConnection["run"] = (...statements) =>
-      Effect.forEach(statements, (statement) =>
-        Effect.tryPromise({ try: () => client.query(statement), catch: failed }), {
-        discard: true
-      })
+      Effect.forEach(
+        statements,
+        (statement) => Effect.tryPromise({ try: () => client.query(statement), catch: failed }),
+        {
+          discard: true
+        }
+      )
 
     return {
       run,
       rows: (schema, statement, params = []) =>
-        Effect.flatMap(ask(statement, params), ({ rows }) =>
-          Effect.mapError(Schema.decodeUnknown(Schema.Array(schema))(rows), failed)),
-      set: (statement, params) =>
-        Effect.asVoid(ask(statement, params)),
+        Effect.flatMap(
+          ask(statement, params),
+          ({ rows }) => Effect.mapError(Schema.decodeUnknown(Schema.Array(schema))(rows), failed)
+        ),
+      set: (statement, params) => Effect.asVoid(ask(statement, params)),
       copy: ({ lines, table }) =>
         lines === "" ? Effect.void : Effect.async<void, PostgresFailed>((resume) => {
           const stream = client.query(copyFrom(`COPY ${table} FROM STDIN`))
-          stream.on("error", (cause) =>
-            resume(Effect.fail(failed(cause))))
-          stream.on("finish", () =>
-            resume(Effect.void))
+          stream.on("error", (cause) => resume(Effect.fail(failed(cause))))
+          stream.on("finish", () => resume(Effect.void))
           stream.end(lines)
         }),
       transaction: (work) =>
@@ -106,9 +116,7 @@ export const connectTo = (
             yield* run("BEGIN")
             const done = yield* restore(work).pipe(
               // A transaction that cannot be rolled back has ended with its connection.
-              Effect.onError(() =>
-                Effect.ignore(run("ROLLBACK"))
-              )
+              Effect.onError(() => Effect.ignore(run("ROLLBACK")))
             )
             yield* run("COMMIT")
             return done

@@ -142,6 +142,18 @@ describe.skipIf(cluster === undefined)("svcd-export", () => {
             "the encoding of the database is SQL_ASCII, which cannot store all names: " +
               "make another with createdb -E UTF8 -T template0 NAME"
           )
+          for (
+            const [url, reason] of [["postgres://hunter2:%ff@host/db", "URI malformed"], [
+              "postgres://host/db?sslrootcert=/no/such.pem",
+              "ENOENT: no such file or directory, open '/no/such.pem'"
+            ]] as const
+          ) {
+            const wrong = { shown: "test", url: Redacted.make(url) }
+            assert.strictEqual(
+              (yield* Effect.flip(runExport({ source, target: wrong, schema: "svcd" }))).message,
+              `the URL of the database cannot be used: ${reason}`
+            )
+          }
           const nowhere = yield* fails(source, "no_such_database")
           assert.include(nowhere, "(3D000); make the database first")
           yield* rowsIn(database, "CREATE ROLE guest LOGIN")

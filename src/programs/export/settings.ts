@@ -87,15 +87,24 @@ const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError
 
 const URL_FORM = "postgres://USER@HOST:PORT/DATABASE"
 
+/** A part of a URL without its escapes; `undefined` if they are wrong. */
+const unescaped = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
 /** Reads the URL of a database. Messages do not repeat it: it may have a password. */
 export const databaseOf = (text: string, { env }: Pick<SettingsInput, "env">): Judged<PgTarget> => {
-  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) {
-    return wrong(`the database has to be a URL of the form ${URL_FORM}`)
-  }
+  const noUrl = wrong(`the database has to be a URL of the form ${URL_FORM}`)
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return noUrl
   const { host, pathname, searchParams, username } = new URL(text)
   const set = (variable: string): string | undefined => env[variable] === "" ? undefined : env[variable]
   const name = pathname.slice(1)
-  const database = name === "" ? set("PGDATABASE") ?? (username === "" ? "" : decodeURIComponent(username)) : name
+  const database = name === "" ? set("PGDATABASE") ?? unescaped(username) : name
+  if (database === undefined) return noUrl
   const server = host === "" ? searchParams.get("host") ?? set("PGHOST") ?? "localhost" : host
   return Either.right({ url: Redacted.make(text), shown: `${server}/${database}` })
 }

@@ -27,6 +27,7 @@ describe("svcd-export", () => {
         [],
         ["mysql://me:hunter2@host/db"],
         ["hunter2"],
+        ["postgres://hunter2%er@host"],
         ["postgres://host/db", "hunter2"],
         ["postgres://host/db", "-schema", "Hunter2"],
         ["postgres://host/db", "-loglevel", "loud"]
@@ -62,5 +63,7 @@ describe("svcd-export", () => {
     const shown = (url: string, env: Record<string, string>) => Either.getOrThrow(databaseOf(url, { env })).shown
     assert.strictEqual(shown("postgres:///", { PGHOST: "db", PGDATABASE: "names" }), "db/names")
     assert.strictEqual(shown("postgres://me@host", {}), "host/me")
+    assert.strictEqual(shown("postgres://m%65@host", {}), "host/me")
+    assert.strictEqual(shown("postgres://host", {}), "host/")
   })
 })

@@ -55,7 +55,7 @@ const QUIET_MS = 100
 /** Milliseconds without a line after which the first copy is completed, though the daemon is not synced. */
 const SETTLED_MS = 10_000
 
-/** Milliseconds between two looks at the daemon. Readers take names for complete for some minutes after one. */
+/** Milliseconds between two looks at the daemon. Readers take names for complete for a minute after one. */
 export const CHECK_MS = 5_000
 
 /** Milliseconds between two lines of progress. */

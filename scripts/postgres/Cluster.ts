@@ -75,6 +75,10 @@ export class Cluster {
     })
   }
 
+  static isInstalled(): boolean {
+    return programsOf() !== undefined
+  }
+
   /** A new server; `undefined` where PostgreSQL is not installed. */
   static async start(): Promise<Cluster | undefined> {
     const programs = programsOf()

@@ -1,4 +1,4 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Layer, Stream } from "effect"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import { changesOf } from "../../src/client/changes.ts"
@@ -18,7 +18,7 @@ import { readAll } from "../names/events/world.ts"
 import type { Branches } from "../names/events/world.ts"
 import { eventually } from "../support/eventually.ts"
 import { world } from "../web/events/served.ts"
-import { cluster, exported, exporting, newDatabase, rowsIn, server, sourceAt } from "./exported.ts"
+import { exported, exporting, hasServer, newDatabase, rowsIn, server, sourceAt, withServer } from "./exported.ts"
 
 type Db = Parameters<Branches["events"]>[0]
 
@@ -100,11 +100,11 @@ const withExport = (
       )
     })))
 
-afterAll(() => cluster?.remove())
-
 const collect = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
-describe.skipIf(cluster === undefined)("PostgresNames", () => {
+describe.skipIf(!hasServer)("PostgresNames", () => {
+  withServer()
+
   it.live(
     "answers as names.db does: names, lists, searches",
     () =>

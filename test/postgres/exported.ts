@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from "@effect/vitest"
 import { Effect, Logger, Redacted } from "effect"
 import { Cluster } from "../../scripts/postgres/Cluster.ts"
 import { eventsOf } from "../../src/client/daemonEvents.ts"
@@ -12,15 +13,28 @@ import { eventually } from "../support/eventually.ts"
 
 /** Exports of names.db into databases of a server of the test file. */
 
-/** A server for a test file; `undefined` where PostgreSQL is not installed: the tests are skipped then, and say so. */
-export const cluster = await Cluster.start()
+/** Whether PostgreSQL is installed. Else the tests are skipped, and say so. */
+export const hasServer = Cluster.isInstalled()
 
 export const NOT_INSTALLED = "PostgreSQL is not installed: apt-get install postgresql"
 
-/** The server; a test that needs it is skipped without one. */
+let running: Cluster | undefined
+
+/** Gives the tests of a group a server of their own. Test files may share this module, so no file can leave it one. */
+export const withServer = (): void => {
+  beforeAll(async () => {
+    running = await Cluster.start()
+  })
+  afterAll(async () => {
+    await running?.remove()
+    running = undefined
+  })
+}
+
+/** The server of the group. */
 export const server = (): Cluster => {
-  if (cluster === undefined) throw new Error(NOT_INSTALLED)
-  return cluster
+  if (running === undefined) throw new Error(NOT_INSTALLED)
+  return running
 }
 
 let databases = 0

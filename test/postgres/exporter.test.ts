@@ -1,11 +1,11 @@
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Redacted, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
 import { eventually } from "../support/eventually.ts"
-import { cluster, exported, exporting, NOT_INSTALLED, rowsIn, server, targetIn } from "./exported.ts"
+import { exported, exporting, hasServer, NOT_INSTALLED, rowsIn, server, targetIn, withServer } from "./exported.ts"
 import { assertEqual, withBlocks } from "./exportedBlocks.ts"
 
 const fails = (source: ExportSource, database: string, schema = "svcd") =>
@@ -14,11 +14,11 @@ const fails = (source: ExportSource, database: string, schema = "svcd") =>
     (failure) => failure.message
   )
 
-afterAll(() => cluster?.remove())
+if (!hasServer) process.stderr.write(`${NOT_INSTALLED}; test/postgres is skipped\n`)
 
-if (cluster === undefined) process.stderr.write(`${NOT_INSTALLED}; test/postgres is skipped\n`)
+describe.skipIf(!hasServer)("svcd-export", () => {
+  withServer()
 
-describe.skipIf(cluster === undefined)("svcd-export", () => {
   it.live(
     "equals names.db at first, with each block, and after reorganizations",
     () =>

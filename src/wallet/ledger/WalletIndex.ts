@@ -20,7 +20,7 @@ import type { KeyRing } from "../keys/KeyRing.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
 import { documentEntry, keptForGood, withEntries, withoutEntries } from "./entries.ts"
-import { BEYOND_PRUNED, contentOf, earliest, load } from "./indexContent.ts"
+import { BEYOND_PRUNED, contentOf, earliest, load, sourcesOf, withoutRescan } from "./indexContent.ts"
 import { IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { dependentsOf } from "./orphans.ts"
@@ -93,19 +93,6 @@ const RESCAN_BLOCKS = 32
  * and cost a few entries in the file.
  */
 export const SETTLED_DEPTH = 6
-
-/** The sources of a wallet's scripts, each with the time from which on they may have been used. */
-const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
-  new Map([
-    ...accounts.map(({ xpub }) => [xpub, birthday] as const),
-    ...imports.map(({ descriptor, timestamp }) => [descriptor, timestamp] as const)
-  ])
-
-const withoutRescan = (document: WalletDocument): WalletDocument => {
-  if (document.rescanFrom === undefined) return document
-  const { rescanFrom: _rescanFrom, ...rest } = document
-  return rest
-}
 
 const rescanAborted = (): InvalidWalletRequest =>
   new InvalidWalletRequest({ code: "aborted", reason: "Rescan aborted." })

@@ -13,6 +13,19 @@ import { markUsed } from "./scanBlocks.ts"
 export const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
   imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
 
+/** The sources of a wallet's scripts, each with the time from which on they may have been used. */
+export const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
+  new Map([
+    ...accounts.map(({ xpub }) => [xpub, birthday] as const),
+    ...imports.map(({ descriptor, timestamp }) => [descriptor, timestamp] as const)
+  ])
+
+export const withoutRescan = (document: WalletDocument): WalletDocument => {
+  if (document.rescanFrom === undefined) return document
+  const { rescanFrom: _rescanFrom, ...rest } = document
+  return rest
+}
+
 /** The reference node's text (`wallet/rpc/transactions.cpp`, `rescanblockchain`). */
 export const BEYOND_PRUNED =
   "Can't rescan beyond pruned data. Use RPC call getblockchaininfo to determine your pruned height."

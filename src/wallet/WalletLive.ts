@@ -13,6 +13,7 @@ import { ChainCoins } from "../chain/ChainCoins.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
+import { completeNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { txidKey } from "../protocol/keys.ts"
@@ -167,6 +168,7 @@ const makeParts = (options: WalletOptions, arrived: Effect.Effect<void>, announc
       fees: yield* FeeEstimator,
       status: yield* SyncStatus,
       nameDb: yield* NameDb,
+      askNames: (yield* completeNames()).ask,
       rules,
       file,
       ring,

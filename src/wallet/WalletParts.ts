@@ -4,6 +4,7 @@ import type { ChainCoins } from "../chain/ChainCoins.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
+import type { CompleteNames } from "../names/completeNames.ts"
 import type { NameDb } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { OutpointKey } from "../protocol/keys.ts"
@@ -27,6 +28,8 @@ export interface WalletParts {
   readonly fees: typeof FeeEstimator.Service
   readonly status: typeof SyncStatus.Service
   readonly nameDb: typeof NameDb.Service
+  /** Runs a query about names, and again if its answer denies one: names.db may be incomplete. */
+  readonly askNames: CompleteNames["ask"]
 
   readonly rules: WalletRules
 

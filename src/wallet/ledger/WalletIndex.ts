@@ -49,6 +49,8 @@ export interface WalletIndexOptions {
 export interface WalletIndex {
   readonly follower: Follower
   readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
+  /** Whether the chain was searched for all keys, and no rescan runs: a coin that is not in the ledger is not there. */
+  readonly complete: () => boolean
   /** Rescans blocks between two heights, both included. `to` defaults to the height of the index. */
   /** The first block that a rescan can read: those below were pruned. */
   readonly firstStored: () => number
@@ -194,6 +196,8 @@ export const make = (
         })
       })
     const sources = yield* Effect.catchTag(filled, "StorageCorrupted", refilled)
+    /** Sources that no finished rescan has searched for. */
+    const unsearched = new Set(sources)
     const missing = yield* attempt(() => {
       const cursor = store.cursor()
       if (cursor !== undefined) ledger.tip = cursor
@@ -370,6 +374,7 @@ export const make = (
       },
       scanning: () =>
         scan === undefined ? undefined : { duration: Math.floor(elapsed / 1000), progress: scan.progress },
+      complete: () => scan === undefined && unsearched.size === 0,
       rescan,
       firstStored,
       abortRescan: () => scan !== undefined && !scan.stopped && (scan.stopped = true),
@@ -377,8 +382,11 @@ export const make = (
       remove,
       behind: () => isBehind(ledger.tip.height),
       heightOfTime,
-      forget: (source) => attempt(() => store.dropSource(source)),
-      remember: (source) => attempt(() => store.addSources([source])),
+      forget: (source) => {
+        unsearched.add(source)
+        return attempt(() => store.dropSource(source))
+      },
+      remember: (source) => Effect.map(attempt(() => store.addSources([source])), () => void unsearched.delete(source)),
       missing,
       lookedThrough: Effect.asVoid(file.update(withoutRescan))
     }

@@ -13,6 +13,7 @@ import type { WalletVault } from "../keys/Vault.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
 import type { AddressType, WalletKeys } from "../keys/WalletKeys.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
+import type { WalletIndex } from "../ledger/WalletIndex.ts"
 import type { FeeChoice, WalletPayments } from "../payments/WalletPayments.ts"
 import type { WalletParts } from "../WalletParts.ts"
 import type { NameFailure, Registration } from "./WalletNames.ts"
@@ -32,9 +33,13 @@ export interface NameSettings {
 }
 
 /** The parts and interfaces of a wallet that its name operations use: they pay and get addresses like other callers. */
-export interface WalletOfNames
-  extends Pick<WalletParts, "chain" | "chainCoins" | "mempool" | "status" | "nameDb" | "privateKey" | "publish">
+export interface WalletOfNames extends
+  Pick<
+    WalletParts,
+    "askNames" | "chain" | "chainCoins" | "mempool" | "status" | "nameDb" | "privateKey" | "publish"
+  >
 {
+  readonly index: Pick<WalletIndex, "complete">
   readonly file: Pick<WalletFile, "document" | "update">
   readonly ledger: Pick<Ledger, "coins" | "get" | "names" | "tip" | "transactions">
   readonly vault: Pick<WalletVault, "encryption" | "signsRenewals">

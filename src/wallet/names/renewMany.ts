@@ -8,16 +8,17 @@ import { NAME_TX_VERSION, nameScript } from "../../protocol/nameOperation.ts"
 import { nameField } from "../../protocol/nameText.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { InvalidWalletRequest } from "../errors.ts"
+import { InvalidWalletRequest, type NameOperationRefused } from "../errors.ts"
 import { MAX_RENEWALS, type RenewalEntry } from "../keys/WalletDocument.ts"
 import type { WalletCoin } from "../ledger/WalletLedger.ts"
 import { update } from "../WalletParts.ts"
-import { latestEntry, type NameParts } from "./NameParts.ts"
+import { latestEntry, type NameParts, unavailable } from "./NameParts.ts"
 import { nameUpdate } from "./operations.ts"
 import { type Movements, movementsOf } from "./progress.ts"
 import {
   isFinishedRenewal,
   RENEWAL_NOTES,
+  type RenewalVerdict,
   renewalVerdict,
   requestedIn,
   withRenewalEntry,
@@ -30,11 +31,17 @@ import type { NameFailure, PlannedRenewal, RenewalChoice, RenewalPlan } from "./
 /** Failures after which the others wait: most concern all names, such as missing coins. */
 const FAILURES_A_STEP = 3
 
+/** Entries that wait for the same, and are written at one time. */
+const NOTES_A_STEP = 3
+
 const MAX_NOTE = 1_000
+
+const SCANNING = "the wallet searches the chain for its keys: retry when the rescan has ended"
 
 const WAITS = {
   locked: "waits until the wallet is unlocked",
-  behind: "waits until the node has caught up with the network"
+  behind: "waits until the node has caught up with the network",
+  incomplete: "waits until names are complete"
 } as const
 
 interface HeldName {
@@ -57,8 +64,8 @@ const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
 /** A name of a request: its coin, or why it is not renewed. */
 type Chosen = HeldName | { readonly name: Bytes; readonly height: number; readonly note: string }
 
-/** Why a name that the caller gives is not renewed, if the wallet holds no coin of it. */
-const reasonFor = (parts: NameParts, name: Bytes): Effect.Effect<Chosen, StorageFailure> =>
+/** Why a name that the caller gives is not renewed, if the wallet holds no coin of it as far as is known. */
+const reasonOf = (parts: NameParts, name: Bytes) =>
   Effect.map(latestEntry(parts, name), (record) => {
     if (record === undefined) return { name, height: 0, note: RENEWAL_NOTES.none }
     const { height } = record
@@ -68,11 +75,21 @@ const reasonFor = (parts: NameParts, name: Bytes): Effect.Effect<Chosen, Storage
     return { name, height, note: isSpent ? RENEWAL_NOTES.pending : RENEWAL_NOTES.notHeld }
   })
 
+/** The same, for certain. Fails while names.db or the wallet is incomplete: the request would be lost. */
+const reasonFor = (
+  parts: NameParts,
+  name: Bytes
+): Effect.Effect<Chosen, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
+  Effect.gen(function*() {
+    if (!parts.index.complete()) return yield* new InvalidWalletRequest({ code: "scanning", reason: SCANNING })
+    return yield* parts.askNames(reasonOf(parts, name), () => true)
+  }).pipe(Effect.catchTag("NamesIncomplete", ({ message }) => unavailable("unknown", message)))
+
 /** The names of a choice, each once. */
 const chosenNames = (
   parts: NameParts,
   choice: RenewalChoice
-): Effect.Effect<ReadonlyArray<Chosen>, InvalidWalletRequest | StorageFailure> =>
+): Effect.Effect<ReadonlyArray<Chosen>, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
     const held = heldNames(parts.ledger.coins())
     if (choice.of !== "names") {
@@ -182,13 +199,6 @@ const note = (parts: NameParts, before: RenewalEntry, after: RenewalEntry): Effe
 
 const withNote = (entry: RenewalEntry, text: string): RenewalEntry => ({ ...entry, note: text.slice(0, MAX_NOTE) })
 
-/** Why nothing can be sent now; `undefined` if nothing prevents it. */
-const obstacle = ({ status, vault }: NameParts): Effect.Effect<string | undefined> =>
-  Effect.gen(function*() {
-    if (!vault.signsRenewals()) return WAITS.locked
-    return (yield* status.initialDownload) ? WAITS.behind : undefined
-  })
-
 /** The state of a renewal as of now. */
 const lookAt = (
   parts: NameParts,
@@ -209,6 +219,27 @@ const lookAt = (
     })
   })
 
+/**
+ * Makes the look of one run at renewals. A coin that the wallet holds can be renewed at any time. Every other verdict needs
+ * complete names and a complete wallet: a missing or old record, or a coin that is not found yet, would end the request,
+ * and the name would expire. The look returns `undefined` in place of such a verdict.
+ */
+const careful = (parts: NameParts, behind: boolean) => {
+  let isWhole = !behind && parts.index.complete()
+  const isUncertain = ({ renews }: RenewalVerdict): boolean => !renews
+  return (look: Effect.Effect<RenewalVerdict, StorageFailure>): Effect.Effect<
+    RenewalVerdict | undefined,
+    StorageFailure
+  > =>
+    Effect.suspend(() => {
+      if (!isWhole) return Effect.map(look, (verdict) => isUncertain(verdict) ? undefined : verdict)
+      return Effect.catchTag(parts.askNames(look, isUncertain), "NamesIncomplete", () => {
+        isWhole = false
+        return Effect.succeed(undefined)
+      })
+    })
+}
+
 /** Sends the NAME_UPDATE of a renewal, with the value and the owner of the record. */
 const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, NameFailure> =>
   Effect.gen(function*() {
@@ -221,22 +252,30 @@ const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, Na
 /** Continues the requested renewals as far as possible now, the first to expire first. */
 export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const { file, ledger } = parts
+    const { file, ledger, status, vault } = parts
     const due = requestedIn(file.document).filter((entry) => !isFinishedRenewal(entry))
     if (due.length === 0) return
     const held = new Set(heldNames(ledger.coins()).map(({ coin }) => coin.outpoint))
     const movements = movementsOf(ledger.transactions())
-    const waits = yield* obstacle(parts)
-    let [made, failures] = [0, 0]
+    const behind = yield* status.initialDownload
+    const waits = vault.signsRenewals() ? behind ? WAITS.behind : undefined : WAITS.locked
+    const carefully = careful(parts, behind)
+    let [made, failures, told] = [0, 0, 0]
     for (const entry of due.toSorted((a, b) => a.height - b.height)) {
-      const { renews, ...state } = yield* lookAt(parts, entry, { held, movements })
+      const verdict = yield* carefully(lookAt(parts, entry, { held, movements }))
+      if (verdict === undefined) {
+        // Of many that wait for the same, only the first ones are written again.
+        const writes = entry.state === "waiting" && told++ < NOTES_A_STEP
+        if (writes) yield* note(parts, entry, withNote(entry, behind ? WAITS.behind : WAITS.incomplete))
+        continue
+      }
+      const { renews, ...state } = verdict
       const { txid, ...rest } = state
       const { txid: _, ...before } = entry
       const after: RenewalEntry = { ...before, ...rest, ...txid === undefined ? {} : { txid } }
       const mayRenew = waits === undefined && made < parts.renewalsAtOnce && failures < FAILURES_A_STEP
       if (!renews || !mayRenew) {
-        // Of many that wait for the same, only the first ones are written again.
-        const waiting = renews && waits !== undefined && failures++ < FAILURES_A_STEP
+        const waiting = renews && waits !== undefined && told++ < NOTES_A_STEP
         yield* note(parts, entry, waiting ? withNote(after, waits) : renews ? entry : after)
         continue
       }

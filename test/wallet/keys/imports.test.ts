@@ -110,9 +110,13 @@ describe("imports", () => {
         Effect.gen(function*() {
           yield* settled("nothing is found", () => node.wallet.ledger.transactions().length)
           assert.deepStrictEqual([known(), node.wallet.ledger.transactions()], [[], []])
+          // Until then the wallet does not say that it has no coin of a name.
+          const renewal = node.wallet.names.renew({ of: "names", names: [Uint8Array.of(1)] })
+          assert.deepInclude(yield* Effect.flip(renewal), { code: "scanning" })
           yield* submitAll(node, blocks)
           yield* eventually("found", () => node.wallet.ledger.transactions().length === 1)
           yield* eventually("remembered", () => known().length === 1)
+          assert.deepInclude((yield* renewal)[0], { state: "skipped", note: "the name is not registered" })
         }))
     }))
 

@@ -9,6 +9,7 @@ import { TransactionRejected } from "../../../src/mempool/errors.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { DEFAULT_POLICY } from "../../../src/mempool/policy/Policy.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
+import { asking } from "../../../src/names/completeNames.ts"
 import { NameNotFound } from "../../../src/names/errors.ts"
 import { NameDb, type NameEntry } from "../../../src/names/NameDb.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
@@ -81,6 +82,10 @@ export class World {
   locked = false
   poor = false
   behind = false
+  /** Whether names.db has no names yet: it is rebuilt. */
+  rebuilding = false
+  /** Whether the wallet has searched the chain for its keys. Until then it has no confirmed coins. */
+  searched = true
   /** Transactions that a block made invalid. */
   readonly impossible = new Set<string>()
   /** The commitments of this run of the node (reference/protocol.md 5.6, M1). */
@@ -287,6 +292,7 @@ export class World {
     }))
 
   readonly coins = (): ReadonlyArray<WalletCoin> => {
+    if (!this.searched) return []
     const live = this.transactions().filter(({ state }) =>
       state.type !== "conflicted" && !(state.type === "inactive" && state.abandoned)
     )
@@ -356,6 +362,8 @@ export class World {
       mempool: yield* Mempool,
       status: yield* SyncStatus,
       nameDb: yield* NameDb,
+      askNames: asking(Effect.sync(() => this.rebuilding ? undefined : tipNow())),
+      index: { complete: () => this.searched },
       file: {
         get document() {
           return documentNow()
@@ -494,7 +502,7 @@ export class World {
     },
     resolve: (name) =>
       Effect.suspend(() => {
-        const record = this.record(name)
+        const record = this.rebuilding ? undefined : this.record(name)
         return record === undefined ? new NameNotFound({ requested: "" }) : Effect.succeed(record)
       })
   })

@@ -144,6 +144,83 @@ describe("renew", () => {
         assert.include(shown(names.requestedRenewals()), `d/a skipped: ${RENEWAL_NOTES.expired}`)
       })))
 
+  const incomplete: ReadonlyArray<readonly [string, "rebuilding" | "behind" | "searched"]> = [
+    ["names.db is rebuilt", "rebuilding"],
+    ["the node is behind", "behind"],
+    ["the wallet searches for its keys", "searched"]
+  ]
+  for (const [when, flag] of incomplete) {
+    it.effect(`ends no request while ${when}`, () =>
+      withNames([A, B], (names, world) =>
+        Effect.gen(function*() {
+          world.locked = true
+          yield* names.renew({ of: "all" })
+          world.locked = false
+          world[flag] = flag !== "searched"
+          const waits = `waits until ${
+            flag === "behind" ? "the node has caught up with the network" : "names are complete"
+          }`
+          const waiting = [`d/a waiting: ${waits}`, `d/b waiting: ${waits}`]
+          yield* names.step
+          assert.deepStrictEqual(shown(names.requestedRenewals()), waiting)
+          // A call looks at the requests as well.
+          yield* names.renew({ of: "all" })
+          assert.deepStrictEqual(shown(names.requestedRenewals()), waiting)
+          world[flag] = flag === "searched"
+          yield* names.step
+          world.mine()
+          yield* names.step
+          assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done", "d/b done"])
+        })))
+  }
+
+  it.effect("ends no request for a name that seems to have expired while the node is behind", () =>
+    withNames([A], (names, world) =>
+      Effect.gen(function*() {
+        world.locked = true
+        yield* names.renew({ of: "all" })
+        for (let i = 0; i < 30; i++) world.mine()
+        world.behind = true
+        yield* names.renew({ of: "all" })
+        assert.deepStrictEqual(shown(names.requestedRenewals()), [
+          "d/a waiting: waits until the node has caught up with the network"
+        ])
+        world.behind = false
+        yield* names.step
+        assert.deepStrictEqual(shown(names.requestedRenewals()), [`d/a skipped: ${RENEWAL_NOTES.expired}`])
+      })))
+
+  it.effect("keeps a sent renewal as it is while names.db is rebuilt", () =>
+    withNames([A], (names, world) =>
+      Effect.gen(function*() {
+        const [sent] = yield* names.renew({ of: "all" })
+        world.rebuilding = true
+        world.mine()
+        yield* names.step
+        assert.deepStrictEqual(names.requestedRenewals(), sent === undefined ? [] : [sent])
+        world.rebuilding = false
+        yield* names.step
+        assert.deepStrictEqual(shown(names.requestedRenewals()), ["d/a done"])
+      })))
+
+  it.effect("refuses names that it may not know yet, and stores nothing", () =>
+    withNames([A], (names, world) =>
+      Effect.gen(function*() {
+        world.searched = false
+        const asked = { of: "names", names: [A] } as const
+        assert.deepInclude(yield* Effect.flip(names.renew(asked)), { _tag: "InvalidWalletRequest", code: "scanning" })
+        world.searched = true
+        world.rebuilding = true
+        const unknown = { of: "names", names: [bytes("d/none")] } as const
+        for (const work of [names.renew(unknown), names.planRenewals(unknown)]) {
+          assert.deepInclude(yield* Effect.flip<unknown, unknown, never>(work), {
+            _tag: "NameOperationRefused",
+            code: "unknown"
+          })
+        }
+        assert.deepStrictEqual(names.requestedRenewals(), [])
+      })))
+
   it.effect("can be cancelled before it is sent", () =>
     withNames([A, B], (names, world) =>
       Effect.gen(function*() {

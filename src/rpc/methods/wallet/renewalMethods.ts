@@ -21,7 +21,7 @@ import { RpcError } from "../../method/RpcError.ts"
 import type { ShapeContext } from "../../shapes/context.ts"
 import { NAME_TEXT_MEMBERS, nameTextJson } from "../../shapes/name.ts"
 import { contextFor, ENCODINGS } from "../nameEncodings.ts"
-import { nameGiven, type NameMethodParts } from "./nameOptions.ts"
+import { nameGiven, type NameMethodParts, NOT_KNOWN_YET } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** `name_renew` and `name_renewals`: many renewals in one request. No other node has these methods. */
@@ -94,7 +94,7 @@ const renewalJson = ({ nameEncoding }: ShapeContext) => ({ createdAt, name, note
 
 const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
 
-export const makeRenewalMethods = ({ chain, node, wallets }: NameMethodParts): ReadonlyArray<Method> => {
+export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodParts): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params
 
@@ -134,14 +134,16 @@ export const makeRenewalMethods = ({ chain, node, wallets }: NameMethodParts): R
       "-8 the name is too long",
       "-4 5000 names can be renewed in one request: renew those that expire first",
       "-4 too many renewals are under way",
-      "-1000 Name/value is invalid for encoding <encoding>"
+      "-4 the wallet searches the chain for its keys: retry when the rescan has ended",
+      "-1000 Name/value is invalid for encoding <encoding>",
+      NOT_KNOWN_YET
     ],
     handler: ({ names: given, options: { dryrun, nameEncoding } }, wallet) =>
       Effect.gen(function*() {
         const context = contextOf(nameEncoding)
         const choice = yield* choiceOf(given, context)
-        if (!dryrun) return (yield* wallet.names.renew(choice)).map(renewalJson(context))
-        const { fee, names } = yield* wallet.names.planRenewals(choice)
+        if (!dryrun) return (yield* known.orUnknown(wallet.names.renew(choice))).map(renewalJson(context))
+        const { fee, names } = yield* known.orUnknown(wallet.names.planRenewals(choice))
         return {
           names: names.map(({ fee, left, name, note, state }) => ({
             ...nameTextJson(name, context.nameEncoding),

@@ -3,7 +3,7 @@ import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
 import type { NameEntry } from "../../names/NameDb.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { nameKey, type OutpointKey } from "../../protocol/keys.ts"
+import { type NameKey, nameKey, type OutpointKey } from "../../protocol/keys.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
@@ -51,6 +51,8 @@ export interface WalletOfNames extends
 export interface NameParts extends WalletOfNames, NameSettings {
   /** An address that was taken for an operation which was not sent. */
   readonly spare: { script: Bytes | undefined }
+  /** Requested renewals that failed for a reason of their own, the one that was tried longest ago first. */
+  readonly failedRenewals: Set<NameKey>
 }
 
 /** Publishes the change of a registration. */

@@ -201,7 +201,13 @@ export const makeNames = (wallet: WalletOfNames, settings: Partial<NameSettings>
   Effect.gen(function*() {
     const turn = (yield* Effect.makeSemaphore(1)).withPermits(1)
     const lost: Lost = new Map()
-    const parts: NameParts = { ...wallet, ...DEFAULTS, ...settings, spare: { script: undefined } }
+    const parts: NameParts = {
+      ...wallet,
+      ...DEFAULTS,
+      ...settings,
+      spare: { script: undefined },
+      failedRenewals: new Set()
+    }
     const { file } = parts
     const carryOn = Effect.catchAll(
       Effect.zipRight(advanceAll(parts, lost), advanceRenewals(parts)),

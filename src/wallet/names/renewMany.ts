@@ -28,8 +28,11 @@ import type { NameFailure, PlannedRenewal, RenewalChoice, RenewalPlan } from "./
 
 /** Renews many names for one request of the owner, over the next blocks. */
 
-/** Failures after which the others wait: most concern all names, such as missing coins. */
+/** New failures after which the others wait: most concern all names, such as missing coins. */
 const FAILURES_A_STEP = 3
+
+/** Renewals that failed for a reason of their own, and are tried again at one time. */
+const RETRIES_A_STEP = 25
 
 /** Entries that wait for the same, and are written at one time. */
 const NOTES_A_STEP = 3
@@ -249,6 +252,36 @@ const send = (parts: NameParts, { name }: RenewalEntry): Effect.Effect<Bytes, Na
     return txid
   })
 
+/** Whether a failure concerns all names: coins or the passphrase are missing. */
+const concernsAll = (failure: NameFailure): boolean =>
+  failure._tag === "FundsMissing"
+    ? failure.missing === undefined
+    : failure._tag === "KeysLocked" && failure.renewalsOnly === undefined
+
+/**
+ * Makes the choice of what one run tries. Renewals that fail for reasons of their own must not stop the others, and must not
+ * cost much at each run: they do not count as new failures, and some of them are tried again at a time, in turn.
+ */
+const attempts = ({ failedRenewals: failed }: NameParts, due: ReadonlyArray<RenewalEntry>) => {
+  const names = new Set(due.map(({ name }) => nameKey(name)))
+  for (const key of failed) if (!names.has(key)) failed.delete(key)
+  const retried = new Set([...failed].slice(0, RETRIES_A_STEP))
+  let failures = 0
+  return {
+    mayTry: ({ name }: RenewalEntry): boolean => {
+      const key = nameKey(name)
+      return retried.has(key) || failures < FAILURES_A_STEP && !failed.has(key)
+    },
+    forget: ({ name }: RenewalEntry): boolean => failed.delete(nameKey(name)),
+    failed: ({ name }: RenewalEntry, failure: NameFailure): void => {
+      const key = nameKey(name)
+      if (!retried.has(key) || concernsAll(failure)) failures++
+      failed.delete(key)
+      if (!concernsAll(failure)) failed.add(key)
+    }
+  }
+}
+
 /** Continues the requested renewals as far as possible now, the first to expire first. */
 export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
@@ -260,7 +293,8 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
     const behind = yield* status.initialDownload
     const waits = vault.signsRenewals() ? behind ? WAITS.behind : undefined : WAITS.locked
     const carefully = careful(parts, behind)
-    let [made, failures, told] = [0, 0, 0]
+    const tries = attempts(parts, due)
+    let [made, told] = [0, 0]
     for (const entry of due.toSorted((a, b) => a.height - b.height)) {
       const verdict = yield* carefully(lookAt(parts, entry, { held, movements }))
       if (verdict === undefined) {
@@ -270,10 +304,11 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
         continue
       }
       const { renews, ...state } = verdict
+      if (!renews) tries.forget(entry)
       const { txid, ...rest } = state
       const { txid: _, ...before } = entry
       const after: RenewalEntry = { ...before, ...rest, ...txid === undefined ? {} : { txid } }
-      const mayRenew = waits === undefined && made < parts.renewalsAtOnce && failures < FAILURES_A_STEP
+      const mayRenew = waits === undefined && made < parts.renewalsAtOnce && tries.mayTry(entry)
       if (!renews || !mayRenew) {
         const waiting = renews && waits !== undefined && told++ < NOTES_A_STEP
         yield* note(parts, entry, waiting ? withNote(after, waits) : renews ? entry : after)
@@ -282,17 +317,18 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
       yield* Effect.matchEffect(send(parts, entry), {
         onSuccess: (sent) => {
           made++
+          tries.forget(entry)
           return note(parts, entry, { ...after, state: "sent", txid: sent, note: RENEWAL_NOTES.waitsForBlock })
         },
         onFailure: (failure) => {
           if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
-          failures++
+          tries.failed(entry, failure)
           return note(
             parts,
             entry,
             withNote(
               after,
-              failure._tag === "KeysLocked" && failure.renewalsOnly === undefined ? WAITS.locked : failure.message
+              failure._tag === "KeysLocked" && concernsAll(failure) ? WAITS.locked : failure.message
             )
           )
         }

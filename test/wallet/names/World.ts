@@ -81,6 +81,8 @@ export class World {
   pool = new Map<string, Transaction>()
   locked = false
   poor = false
+  /** Names whose operations the wallet does not sign. */
+  readonly refused = new Set<NameKey>()
   behind = false
   /** Whether names.db has no names yet: it is rebuilt. */
   rebuilding = false
@@ -329,6 +331,11 @@ export class World {
     Effect.gen(this, function*() {
       if (this.locked) return yield* new KeysLocked({})
       if (this.poor) return yield* new FundsMissing({ needed: NAME_AMOUNT, available: 0 })
+      const isRefused = request.outputs.some(({ script }) => {
+        const operation = parseNameScript(script)?.operation
+        return operation?.op === "name_update" && this.refused.has(nameKey(operation.name))
+      })
+      if (isRefused) return yield* new KeysLocked({ renewalsOnly: "it costs too much" })
       const coins = this.coins()
       const spends: Array<Uint8Array> = []
       for (const { outpoint: key } of request.inputs ?? []) {

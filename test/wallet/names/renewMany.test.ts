@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Logger } from "effect"
 import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import { nameKey } from "../../../src/protocol/keys.ts"
 import { parseNameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
@@ -101,6 +102,39 @@ describe("renew", () => {
         world.mine()
         yield* names.step
         assert.isTrue(names.requestedRenewals().every(({ state }) => state === "done"))
+      })))
+
+  it.effect("goes on with the others if some fail for reasons of their own, and tries those again", () =>
+    withNames(Array.from({ length: 5 }, (_, i) => bytes(`d/${i}`)), (names, world) =>
+      Effect.gen(function*() {
+        const states = () => names.requestedRenewals().map(({ state }) => state).join(" ")
+        for (let i = 0; i < 4; i++) world.refused.add(nameKey(bytes(`d/${i}`)))
+        yield* names.renew({ of: "all" })
+        assert.strictEqual(states(), "waiting waiting waiting waiting waiting")
+        yield* names.step
+        assert.strictEqual(states(), "waiting waiting waiting waiting sent")
+        assert.isTrue(names.requestedRenewals().slice(0, 4).every(({ note }) => note.includes("it costs too much")))
+        world.refused.clear()
+        yield* names.step
+        assert.strictEqual(states(), "sent sent sent waiting sent")
+        yield* names.step
+        assert.strictEqual(states(), "sent sent sent sent sent")
+      })))
+
+  it.effect("tries few at a time while no name can be renewed", () =>
+    withNames(Array.from({ length: 5 }, (_, i) => bytes(`d/${i}`)), (names, world) =>
+      Effect.gen(function*() {
+        world.poor = true
+        yield* names.renew({ of: "all" })
+        yield* names.step
+        yield* names.step
+        assert.deepStrictEqual(names.requestedRenewals().map(({ note }) => note !== ""), [
+          true,
+          true,
+          true,
+          false,
+          false
+        ])
       })))
 
   it.effect("waits while the wallet is locked or has no coins, and says so", () =>

@@ -50,6 +50,9 @@ describe("a blank wallet", () => {
           const blank = yield* wallets.create({ ...request, name: "blank", blank: true })
           yield* blank.keys.importDescriptor(importing(PUBLIC))
           assert.isTrue(blank.keys.isBlank())
+          // Before anything else, such as its coins, is looked at.
+          const payment = blank.payments.pay({ outputs: [{ value: 1_000_000, script: Uint8Array.of(0x51) }] })
+          assert.strictEqual((yield* Effect.flip(payment))._tag, "WalletWatchOnly")
           const watching = yield* wallets.create({ ...request, name: "watching", blank: false })
           assert.isFalse(watching.keys.isBlank())
           assert.isUndefined(watching.keys.birthtime())

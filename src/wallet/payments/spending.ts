@@ -60,6 +60,12 @@ interface Drafted extends FundedDraft {
   readonly reason: string
 }
 
+interface PaymentDraft {
+  readonly drafted: Drafted
+  /** The change address that was taken for it. */
+  readonly change: { readonly type: AddressType; readonly own: OwnScript } | undefined
+}
+
 export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"]): Effect.Effect<Spending> =>
   Effect.gen(function*() {
     const { chain, file, ledger, mempool, ring, rules, status, vault } = parts
@@ -124,6 +130,12 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
       return left ?? Either.getOrUndefined(ring.next(type, true))?.own
     }
 
+    /** Keeps the change address of a draft that is not sent, for the next one. */
+    const putBack = ({ change }: PaymentDraft): Effect.Effect<void> =>
+      Effect.sync(() => {
+        if (change !== undefined) spare.set(change.type, change.own)
+      })
+
     const draft = (asked: PaymentRequest, { released }: FundOptions) =>
       Effect.gen(function*() {
         const request: PaymentRequest = {
@@ -174,10 +186,15 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
           return yield* new InvalidWalletRequest({ code: "no-change", reason: NO_CHANGE_ADDRESS })
         }
         const drafted: Drafted = { ...(yield* funded), reason }
+        const made: PaymentDraft = {
+          drafted,
+          change: taken === undefined || !usesChange ? undefined : { type, own: taken }
+        }
         if (rules.rejectLongChains && isTooLongChain(parts.mempool, drafted.transaction)) {
+          yield* putBack(made)
           return yield* new InvalidWalletRequest({ code: "too-large", reason: TOO_LONG_CHAIN })
         }
-        return { drafted, tookAddress: taken !== undefined && usesChange }
+        return made
       })
 
     const sign = (
@@ -207,32 +224,40 @@ export const makeSpending = (parts: WalletParts, commit: WalletPayments["commit"
     const fund: WalletPayments["fund"] = (request) =>
       Effect.gen(function*() {
         const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
-        const { drafted, tookAddress } = yield* draft(request, released === undefined ? {} : { released })
+        const { change, drafted } = yield* draft(request, released === undefined ? {} : { released })
         // The caller may publish the transaction, so its change address counts as given out.
-        if (tookAddress) yield* update(parts, ring.save)
+        if (change !== undefined) yield* update(parts, ring.save)
         const secrets = yield* Effect.option(vault.secrets)
         const signer = secrets._tag === "Some" ? ring.signer(secrets.value) : knowledge
         return sign(drafted, signer).funded
       })
 
-    const payOnce: Spending["payAs"] = (request, options) =>
+    /** Signs a draft, as far as the vault signs it. */
+    const signed = (drafted: Drafted) =>
       Effect.gen(function*() {
-        // A locked wallet fails before a change address is taken.
-        if (!vault.signsRenewals()) yield* vault.secrets
-        const { drafted } = yield* draft(request, options)
         const spent = drafted.coins.map(({ output }) => output)
         const signer = ring.signer(yield* vault.secretsFor(drafted.transaction, spent))
         const { complete, funded } = sign(drafted, signer)
-        if (!complete) {
-          // The wallet may have been locked meanwhile.
-          yield* vault.secretsFor(drafted.transaction, spent)
-          return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
-        }
-        yield* commit(funded.transaction, {
+        if (complete) return funded
+        // The wallet may have been locked meanwhile.
+        yield* vault.secretsFor(drafted.transaction, spent)
+        return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
+      })
+
+    const payOnce: Spending["payAs"] = (request, options) =>
+      Effect.gen(function*() {
+        // A wallet that is locked or has no private keys fails before a change address is taken.
+        if (!vault.signsRenewals() || !file.document.privateKeys) yield* vault.secrets
+        const made = yield* draft(request, options)
+        const funded = yield* Effect.onError(signed(made.drafted), () => putBack(made))
+        const { transaction } = funded
+        const sent = commit(transaction, {
           ...request.comment === undefined ? {} : { comment: request.comment },
           ...request.commentTo === undefined ? {} : { commentTo: request.commentTo },
           ...options.replaces === undefined ? {} : { replaces: options.replaces }
         })
+        // A transaction that cannot be removed from the file is sent later.
+        yield* Effect.onError(sent, () => ledger.has(transaction.txidKey) ? Effect.void : putBack(made))
         return funded
       })
 

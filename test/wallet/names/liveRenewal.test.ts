@@ -77,7 +77,11 @@ describe("renewals on a real chain", () => {
           yield* refused(keys.descriptors(true))
           const payment = { outputs: [{ value: 1_000_000, script: own }] }
           yield* refused(payments.pay(payment))
+          // Each refused draft uses the change address of the one before.
+          const taken = Effect.map(keys.descriptors(false), (all) => all.map(({ next }) => next))
+          const before = yield* taken
           yield* refused(payments.pay({ ...payment, version: 0x7100 }))
+          assert.deepStrictEqual(yield* taken, before)
           yield* refused(wallet.names.nameNew(NAMES[0] ?? assert.fail(), {}))
           const { transaction } = yield* payments.fund(payment)
           assert.isTrue(transaction.inputs.every(({ scriptSig, witness }) => scriptSig.length + witness.length === 0))

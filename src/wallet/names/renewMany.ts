@@ -311,7 +311,9 @@ export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFa
       const mayRenew = waits === undefined && made < parts.renewalsAtOnce && tries.mayTry(entry)
       if (!renews || !mayRenew) {
         const waiting = renews && waits !== undefined && told++ < NOTES_A_STEP
-        yield* note(parts, entry, waiting ? withNote(after, waits) : renews ? entry : after)
+        // A sent update that was abandoned is not sent any more.
+        const stays = renews && entry.state === "waiting"
+        yield* note(parts, entry, waiting ? withNote(after, waits) : stays ? entry : after)
         continue
       }
       yield* Effect.matchEffect(send(parts, entry), {

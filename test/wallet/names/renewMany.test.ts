@@ -268,6 +268,22 @@ describe("renew", () => {
         assert.deepStrictEqual([updatesOf(world, A).length, updatesOf(world, B).length], [0, 1])
       })))
 
+  it.effect("can be cancelled once its update was abandoned, while no other can be made", () =>
+    withNames(Array.from({ length: 5 }, (_, i) => bytes(`d/${i}`)), (names, world) =>
+      Effect.gen(function*() {
+        yield* names.renew({ of: "all" })
+        yield* names.step
+        assert.isTrue(names.requestedRenewals().every(({ state }) => state === "sent"))
+        const updates = new Set(world.made("name_update"))
+        for (const each of world.sent) each.abandoned ||= updates.has(each.transaction)
+        world.pool = new Map()
+        world.locked = true
+        yield* names.step
+        const renewals = names.requestedRenewals()
+        assert.isTrue(renewals.every(({ state, txid }) => state === "waiting" && txid === undefined))
+        for (const { name } of renewals) assert.isTrue(yield* names.cancelRenewal(name))
+      })))
+
   it.effect("renews each name once, wherever the node ends", () =>
     withNames([], () =>
       Effect.gen(function*() {

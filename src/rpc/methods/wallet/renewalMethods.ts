@@ -33,24 +33,29 @@ const MOST_BLOCKS = 36_000
 
 const ALL = "all"
 
-/** What the caller gives: names, "all", or a number of blocks. */
-type GivenChoice = ReadonlyArray<string> | number
+/** What the caller gives: names as text, "all", or a number of blocks. */
+type GivenChoice =
+  | { readonly of: "texts"; readonly texts: ReadonlyArray<string> }
+  | Exclude<
+    RenewalChoice,
+    { readonly of: "names" }
+  >
 
 const CHOICE = custom<GivenChoice>({
   words: "json array, string or numeric",
   description:
     `The names, up to ${MOST_NAMES}; "${ALL}" for all names of the wallet; a number of blocks for those that ` +
-    "expire within them. Any other text is one name.",
+    "expire within them. Any other text is one name, and in an array each text is.",
   read: (value) => {
-    if (typeof value === "string") return [value]
+    if (typeof value === "string") return value === ALL ? { of: "all" } : { of: "texts", texts: [value] }
     if (value instanceof JsonNumber) {
       const blocks = value.value
       return Number.isInteger(blocks) && blocks >= 1 && blocks <= MOST_BLOCKS
-        ? blocks
+        ? { of: "within", blocks }
         : RpcError.invalidParameter(`blocks must be from 1 to ${MOST_BLOCKS}`)
     }
     const read = decodedValue(array(string("A name."), ""), value, "names")
-    return read._tag === "Left" ? read.left : read.right
+    return read._tag === "Left" ? read.left : { of: "texts", texts: read.right }
   }
 })
 
@@ -102,13 +107,13 @@ export const makeRenewalMethods = ({ chain, known, node, wallets }: NameMethodPa
     contextFor(network, node, { nameEncoding, valueEncoding: undefined })
 
   const choiceOf = (given: GivenChoice, context: ShapeContext): Effect.Effect<RenewalChoice, RpcError> => {
-    if (typeof given === "number") return Effect.succeed({ of: "within", blocks: given })
-    if (given.length === 1 && given[0] === ALL) return Effect.succeed({ of: "all" })
-    if (given.length === 0 || given.length > MOST_NAMES) {
+    if (given.of !== "texts") return Effect.succeed(given)
+    const { texts } = given
+    if (texts.length === 0 || texts.length > MOST_NAMES) {
       return RpcError.invalidParameter(`there have to be from 1 to ${MOST_NAMES} names`)
     }
     return Effect.map(
-      Effect.forEach(given, (text) => nameGiven(text, context)),
+      Effect.forEach(texts, (text) => nameGiven(text, context)),
       (names): RenewalChoice => ({ of: "names", names })
     )
   }

@@ -6,7 +6,7 @@ import { type Bytes, displayHash, toHex } from "../../../../src/protocol/bytes.t
 import { txidKeyOf } from "../../../../src/protocol/keys.ts"
 import { nameScript } from "../../../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../../../src/protocol/transaction.ts"
-import { InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
+import { InvalidWalletRequest, NameOperationRefused } from "../../../../src/wallet/errors.ts"
 import type { Registration, WalletName } from "../../../../src/wallet/names/WalletNames.ts"
 import { fakeWallet, ownScript } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
@@ -195,6 +195,42 @@ describe("registrations", () => {
         fakeWallet({ cancelRegistration: () => Effect.fail(new InvalidWalletRequest({ code: "missing", reason })) })
       ])
       assert.deepStrictEqual(yield* refusal("name_cancel", "d/x"), invalid(-4, reason))
+    }))
+})
+
+describe("name_renew", () => {
+  it.effect("takes names, all or a number of blocks; in an array, all is a name", () =>
+    Effect.gen(function*() {
+      const asked: Array<unknown> = []
+      const fake = fakeWallet({
+        renew: (choice) =>
+          Effect.sync(() => {
+            asked.push(choice)
+            return []
+          })
+      })
+      const { call, refusal } = yield* namesOn([fake])
+      for (const given of ["all", ["all"], "d/x", ["d/x", "d/y"], 30]) yield* call("name_renew", given)
+      assert.deepStrictEqual(asked, [
+        { of: "all" },
+        { of: "names", names: [text("all")] },
+        { of: "names", names: [text("d/x")] },
+        { of: "names", names: [text("d/x"), text("d/y")] },
+        { of: "within", blocks: 30 }
+      ])
+      assert.deepStrictEqual(
+        yield* refusal("name_renew", []),
+        invalid(-8, "there have to be from 1 to 5000 names")
+      )
+    }))
+
+  it.effect("is refused with -10 while a name may be unknown", () =>
+    Effect.gen(function*() {
+      const renew = () => Effect.fail(new NameOperationRefused({ code: "unknown", reason: "retry later" }))
+      const fake = fakeWallet({ planRenewals: renew, renew })
+      const { refusal } = yield* namesOn([fake], [], true)
+      assert.strictEqual((yield* refusal("name_renew", ["d/x"])).code, -10)
+      assert.strictEqual((yield* refusal("name_renew", ["d/x"], { dryrun: true })).code, -10)
     }))
 })
 

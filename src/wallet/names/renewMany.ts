@@ -67,25 +67,31 @@ const leftOf = ({ chain, ledger }: NameParts, height: number): number =>
 /** A name of a request: its coin, or why it is not renewed. */
 type Chosen = HeldName | { readonly name: Bytes; readonly height: number; readonly note: string }
 
+/** Finds spenders in the wallet's transactions, which are indexed once, at the first question. */
+const spenderIn = ({ ledger }: NameParts): Movements["spender"] => {
+  let movements: Movements | undefined
+  return (coin) => (movements ??= movementsOf(ledger.transactions())).spender(coin)
+}
+
 /** Why a name that the caller gives is not renewed, if the wallet holds no coin of it as far as is known. */
-const reasonOf = (parts: NameParts, name: Bytes) =>
+const reasonOf = (parts: NameParts, name: Bytes, spender: Movements["spender"]) =>
   Effect.map(latestEntry(parts, name), (record) => {
     if (record === undefined) return { name, height: 0, note: RENEWAL_NOTES.none }
     const { height } = record
     if (leftOf(parts, height) <= 1) return { name, height, note: RENEWAL_NOTES.expired }
-    const isSpent = movementsOf(parts.ledger.transactions())
-      .spender(outpointKey(outpoint(record.txid, record.vout))) !== undefined
+    const isSpent = spender(outpointKey(outpoint(record.txid, record.vout))) !== undefined
     return { name, height, note: isSpent ? RENEWAL_NOTES.pending : RENEWAL_NOTES.notHeld }
   })
 
 /** The same, for certain. Fails while names.db or the wallet is incomplete: the request would be lost. */
 const reasonFor = (
   parts: NameParts,
-  name: Bytes
+  name: Bytes,
+  spender: Movements["spender"]
 ): Effect.Effect<Chosen, InvalidWalletRequest | NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
     if (!parts.index.complete()) return yield* new InvalidWalletRequest({ code: "scanning", reason: SCANNING })
-    return yield* parts.askNames(reasonOf(parts, name), () => true)
+    return yield* parts.askNames(reasonOf(parts, name, spender), () => true)
   }).pipe(Effect.catchTag("NamesIncomplete", ({ message }) => unavailable("unknown", message)))
 
 /** The names of a choice, each once. */
@@ -101,8 +107,9 @@ const chosenNames = (
     }
     const coins = new Map<NameKey, HeldName>(held.map((each) => [nameKey(each.name), each]))
     const asked = new Map(choice.names.map((name) => [nameKey(name), name]))
+    const spender = spenderIn(parts)
     const chosen: Array<Chosen> = []
-    for (const [key, name] of asked) chosen.push(coins.get(key) ?? (yield* reasonFor(parts, name)))
+    for (const [key, name] of asked) chosen.push(coins.get(key) ?? (yield* reasonFor(parts, name, spender)))
     return yield* bounded(chosen.sort((a, b) => a.height - b.height))
   })
 

@@ -96,6 +96,8 @@ export class World {
   /** Points that the node passes before it stops. */
   countdown = Infinity
   points = 0
+  /** How many times the wallet's transactions were listed. */
+  listed = 0
   readonly events: Array<WalletEvent> = []
 
   get height(): number {
@@ -388,7 +390,10 @@ export class World {
           return tipNow()
         },
         coins: this.coins,
-        transactions: this.transactions,
+        transactions: () => {
+          this.listed++
+          return this.transactions()
+        },
         get: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
         names: () => []
       },

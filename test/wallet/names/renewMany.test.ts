@@ -68,6 +68,21 @@ describe("planRenewals", () => {
       })))
 })
 
+describe("a request of names that the wallet does not hold", () => {
+  it.effect("looks through the wallet's transactions once", () =>
+    withNames([A, B], (names, world) =>
+      Effect.gen(function*() {
+        const others = ["d/x", "d/y", "d/z"].map(bytes)
+        world.connect(others.map((name) => world.foreign({ op: "name_update", name, value: bytes("theirs") })))
+        world.listed = 0
+        const plan = yield* names.planRenewals({ of: "names", names: [...others, A] })
+        assert.deepStrictEqual(plan.names.map(({ note }) => note), ["", ...others.map(() => RENEWAL_NOTES.notHeld)])
+        assert.strictEqual(world.listed, 1)
+        yield* names.planRenewals({ of: "names", names: [A, B] })
+        assert.strictEqual(world.listed, 1)
+      })))
+})
+
 describe("renew", () => {
   it.effect("renews all names, with their value and their owner's address, each once", () =>
     withNames([A, B], (names, world) =>

@@ -291,10 +291,14 @@ const attempts = ({ failedRenewals: failed }: NameParts, due: ReadonlyArray<Rene
 
 /** Continues the requested renewals as far as possible now, the first to expire first. */
 export const advanceRenewals = (parts: NameParts): Effect.Effect<void, StorageFailure> =>
+  Effect.suspend(() => {
+    const due = requestedIn(parts.file.document).filter((entry) => !isFinishedRenewal(entry))
+    return due.length === 0 ? Effect.void : advanceAll(parts, due)
+  })
+
+const advanceAll = (parts: NameParts, due: ReadonlyArray<RenewalEntry>): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    const { file, ledger, status, vault } = parts
-    const due = requestedIn(file.document).filter((entry) => !isFinishedRenewal(entry))
-    if (due.length === 0) return
+    const { ledger, status, vault } = parts
     const held = new Set(heldNames(ledger.coins()).map(({ coin }) => coin.outpoint))
     const movements = movementsOf(ledger.transactions())
     const behind = yield* status.initialDownload

@@ -3,21 +3,20 @@ import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Replica } from "../../examples/replica.ts"
 import { DaemonProcess } from "./DaemonProcess.ts"
-import { Ledger } from "./Ledger.ts"
 import { undoAtEnd } from "./leftovers.ts"
-import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { readReplica } from "./replicaProcess.ts"
 import { type Options, Tally } from "./report.ts"
 import { listOf, NodeGone, pause, recordOf, type RpcClient } from "./rpc.ts"
+import { someWork } from "./someWork.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
 /** Rounds on one data directory: the copy is the same one in all of them. */
 const ROUNDS_PER_DIRECTORY = 100
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
-const MOST_ANSWERS = 25
-const MOST_DELAY = 20
+const WORK = { answers: 25, delay: 20 }
 
 /** How often a round begins with a long reorganization, and its longest. */
 const LONG_REORG = 0.15
@@ -166,25 +165,7 @@ const runDirectory = async (
       await reorganize(rpc, depth)
       tally.count("long reorganizations")
     }
-    const target = 1 + random.below(MOST_ANSWERS)
-    let answers = 0
-    let reached: (() => void) | undefined
-    const enough = new Promise<void>((resolve) => (reached = resolve))
-    const load = new Load({
-      rpc,
-      ledger: new Ledger(() => answers),
-      random,
-      directory: side.directory,
-      tag: `e${round}`,
-      pace: (count) => {
-        answers = count
-        if (count >= target) reached?.()
-        return count < target
-      }
-    })
-    const running = load.run().catch(() => {})
-    await Promise.race([enough, running, pause(20_000)])
-    await pause(random.below(MOST_DELAY))
+    const { done: running } = await someWork({ directory: side.directory, rpc, tag: `e${round}` }, random, WORK)
     const [killsBoth, killsDaemon] = [random.chance(BOTH), random.chance(0.5)]
     if (killsBoth || killsDaemon) {
       await daemon.kill()

@@ -8,20 +8,19 @@ import { toHex } from "../../src/protocol/bytes.ts"
 import { Cluster } from "../postgres/Cluster.ts"
 import type { DaemonProcess } from "./DaemonProcess.ts"
 import { reorganize, spawnDaemon } from "./events.ts"
-import { Ledger } from "./Ledger.ts"
 import { undoAtEnd } from "./leftovers.ts"
-import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Options, Tally } from "./report.ts"
-import { pause, type RpcClient } from "./rpc.ts"
+import { pause } from "./rpc.ts"
+import { someWork } from "./someWork.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
 /** Rounds on one data directory and one database. */
 const ROUNDS_PER_DIRECTORY = 50
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
-const MOST_ANSWERS = 25
-const MOST_DELAY = 40
+const WORK = { answers: 25, delay: 40 }
 
 /** How often a round begins with a long reorganization, and its longest. */
 const LONG_REORG = 0.2
@@ -188,34 +187,6 @@ const lasting = async ({ cluster, database, directory }: Place): Promise<string 
   }
 }
 
-/** Works with the wallet of the daemon until it is time for a kill. */
-const load = async (
-  { directory, rpc }: { readonly directory: string; readonly rpc: RpcClient },
-  random: Random,
-  round: number
-): Promise<{ readonly done: Promise<unknown> }> => {
-  const target = 1 + random.below(MOST_ANSWERS)
-  let answers = 0
-  let reached: (() => void) | undefined
-  const enough = new Promise<void>((resolve) => (reached = resolve))
-  const work = new Load({
-    rpc,
-    ledger: new Ledger(() => answers),
-    random,
-    directory,
-    tag: `p${round}`,
-    pace: (count) => {
-      answers = count
-      if (count >= target) reached?.()
-      return count < target
-    }
-  })
-  const running = work.run().catch(() => {})
-  await Promise.race([enough, running, pause(20_000)])
-  await pause(random.below(MOST_DELAY))
-  return { done: running }
-}
-
 interface Run {
   readonly place: Place
   readonly seed: number
@@ -239,7 +210,7 @@ const runDirectory = async ({ place, rounds, seed, tally, tell }: Run): Promise<
       await reorganize(daemon.rpc, 1 + random.below(most))
       tally.count("long reorganizations")
     }
-    const { done } = await load({ directory, rpc: daemon.rpc }, random, round)
+    const { done } = await someWork({ directory, rpc: daemon.rpc, tag: `p${round}` }, random, WORK)
     const [both, killsDaemon, crashes] = [random.chance(BOTH), random.chance(0.4), random.chance(SERVER)]
     if (crashes) {
       await cluster.stop()

@@ -1,21 +1,19 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { DaemonProcess } from "./DaemonProcess.ts"
 import { differenceOf, reorganize, spawnDaemon } from "./events.ts"
 import { type Behaviour, HookReceiver } from "./hookReceiver.ts"
-import { Ledger } from "./Ledger.ts"
-import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Options, Tally } from "./report.ts"
 import { NodeGone, pause, type RpcClient } from "./rpc.ts"
+import { someWork } from "./someWork.ts"
 import { freePort, makeWorkplace } from "./workplace.ts"
 
 /** Rounds on one data directory: the receiver is the same one in all of them. */
 const ROUNDS_PER_DIRECTORY = 50
 
 /** The most answers of a round before the kill, and the milliseconds after them. */
-const MOST_ANSWERS = 20
-const MOST_DELAY = 20
+const WORK = { answers: 20, delay: 20 }
 
 /** How often a round has a reorganization beside those of the load, and its longest. */
 const REORGANIZATIONS = 0.3
@@ -65,35 +63,6 @@ interface Side {
   readonly port: number
 }
 
-/** Works until some answers came, then kills the daemon. */
-const killUnderLoad = async (daemon: DaemonProcess, random: Random, { directory, round }: {
-  readonly directory: string
-  readonly round: number
-}): Promise<void> => {
-  const { rpc } = daemon
-  const target = 1 + random.below(MOST_ANSWERS)
-  let answers = 0
-  let reached: (() => void) | undefined
-  const enough = new Promise<void>((resolve) => (reached = resolve))
-  const load = new Load({
-    rpc,
-    ledger: new Ledger(() => answers),
-    random,
-    directory,
-    tag: `h${round}`,
-    pace: (count) => {
-      answers = count
-      if (count >= target) reached?.()
-      return count < target
-    }
-  })
-  const running = load.run().catch(() => {})
-  await Promise.race([enough, running, pause(20_000)])
-  await pause(random.below(MOST_DELAY))
-  await daemon.kill()
-  await running
-}
-
 const runDirectory = async (
   side: Side,
   seed: number,
@@ -121,7 +90,9 @@ const runDirectory = async (
         await reorganize(daemon.rpc, 1 + random.below(LONGEST_REORG))
         tally.count("reorganizations beside the load")
       }
-      await killUnderLoad(daemon, random, { directory: side.directory, round })
+      const { done } = await someWork({ directory: side.directory, rpc: daemon.rpc, tag: `h${round}` }, random, WORK)
+      await daemon.kill()
+      await done
       tally.count("kills")
       daemon = await spawnDaemon(side)
       const different = await lasting(daemon.rpc, receiver).catch((cause: unknown) => {

@@ -142,8 +142,8 @@ const readSubdomain = (
   const level = { owner: `${key}.${owner}`, parent: owner, limits: below }
   if (value.kind === "text") {
     findings.warn(value, "deprecated", "is an address alone: write {\"ip\":\"…\"}")
-    const { at, path } = value
-    return readLevel({ kind: "object", at, path, members: [{ key: "ip", at, value }] }, level, walk)
+    const { at, end, path } = value
+    return readLevel({ kind: "object", at, end, path, members: [{ key: "ip", at, value }] }, level, walk)
   }
   if (value.kind !== "object") return findings.wrongType(value, "an object")
   readLevel(value, level, walk)

@@ -8,9 +8,14 @@ import { escapeUnsafe } from "../base/safeText.ts"
 interface Part {
   /** Offset in the text, in UTF-16 units. */
   readonly at: number
+  /** The offset behind it. */
+  readonly end: number
   /** From the top: `map.www.ip[1]`; empty for the whole. */
   readonly path: string
 }
+
+/** Where a part begins. */
+type Place = Omit<Part, "end">
 
 export interface LocatedMember {
   readonly key: string
@@ -134,19 +139,24 @@ class LocatingReader {
     const at = this.#at
     if (first === "{") return this.#object({ at, path }, depth)
     if (first === "[") return this.#array({ at, path }, depth)
-    if (first === "\"") return { kind: "text", at, path, text: this.#string("a text") }
+    if (first === "\"") {
+      const text = this.#string("a text")
+      return { kind: "text", at, end: this.#at, path, text }
+    }
     const number = this.#take(NUMBER)
-    if (number !== undefined) return { kind: "number", at, path, value: Number(number) }
+    if (number !== undefined) return { kind: "number", at, end: this.#at, path, value: Number(number) }
     const word = this.#take(WORD)
-    if (word === "true" || word === "false") return { kind: "boolean", at, path, value: word === "true" }
-    if (word === "null") return { kind: "null", at, path }
+    if (word === "true" || word === "false") {
+      return { kind: "boolean", at, end: this.#at, path, value: word === "true" }
+    }
+    if (word === "null") return { kind: "null", at, end: this.#at, path }
     this.#at = at
     return word === undefined
       ? this.#unexpected("a value")
       : this.#fault(`${word} is no JSON value: a text stands in double quotes`)
   }
 
-  #object(part: Part, depth: number): Located {
+  #object(part: Place, depth: number): Located {
     const members: Array<LocatedMember> = []
     this.#at++
     if (this.#space() === "}") this.#at++
@@ -161,10 +171,10 @@ class LocatingReader {
         if (!this.#another("}")) break
       }
     }
-    return { kind: "object", ...part, members }
+    return { kind: "object", ...part, end: this.#at, members }
   }
 
-  #array(part: Part, depth: number): Located {
+  #array(part: Place, depth: number): Located {
     const items: Array<Located> = []
     this.#at++
     if (this.#space() === "]") this.#at++
@@ -174,7 +184,7 @@ class LocatingReader {
         if (!this.#another("]")) break
       }
     }
-    return { kind: "array", ...part, items }
+    return { kind: "array", ...part, end: this.#at, items }
   }
 
   /** Whether another item follows: consumes the comma, or the closing bracket. */

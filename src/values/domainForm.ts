@@ -15,9 +15,10 @@ import {
 } from "./formFields.ts"
 import {
   addressItem,
+  lineOfText,
+  type LineWritten,
   mailLine,
   recordLine,
-  textLine,
   tlsLine,
   type TlsPlace,
   writeDs,
@@ -25,8 +26,7 @@ import {
   writeMail,
   writeOnion,
   writeText,
-  writeTls,
-  type Written
+  writeTls
 } from "./formRows.ts"
 import type { KeyPath } from "./jsonTree.ts"
 import { type Located, type LocatedObject } from "./locatedJson.ts"
@@ -55,7 +55,7 @@ export type DomainField = (typeof DOMAIN_FIELDS)[number]
 
 /** An address that stands in the item where its kind belongs; another one is left to JSON. */
 const addressLine = (item: "ip" | "ip6") => (row: Located): string | undefined => {
-  const line = textLine(row)
+  const line = lineOfText(row)
   return line !== undefined && addressItem(line) === item ? line : undefined
 }
 
@@ -63,16 +63,16 @@ const addressLine = (item: "ip" | "ip6") => (row: Located): string | undefined =
 const ITEMS: Readonly<
   Record<string, {
     readonly lineOf: (row: Located) => string | undefined
-    readonly write: (line: string) => Written
+    readonly write: (line: string) => LineWritten
     readonly shape: Shape
   }>
 > = {
   ip: { lineOf: addressLine("ip"), write: writeText, shape: "texts" },
   ip6: { lineOf: addressLine("ip6"), write: writeText, shape: "texts" },
-  alias: { lineOf: textLine, write: writeHost, shape: "text" },
-  ns: { lineOf: textLine, write: writeHost, shape: "texts" },
+  alias: { lineOf: lineOfText, write: writeHost, shape: "text" },
+  ns: { lineOf: lineOfText, write: writeHost, shape: "texts" },
   ds: { lineOf: recordLine, write: writeDs, shape: "rows" },
-  txt: { lineOf: textLine, write: writeText, shape: "texts" }
+  txt: { lineOf: lineOfText, write: writeText, shape: "texts" }
 }
 
 const itemOf = (key: string | undefined) => ITEMS[key ?? ""]
@@ -100,7 +100,7 @@ const ownItem = (key: DomainField, item: string): FormField<DomainField> => ({
   shape: () => itemOf(item)?.shape ?? "texts"
 })
 
-const NO_ADDRESS: Written = { wrong: "is not an address, as 192.0.2.1 or 2001:db8::1 are" }
+const NO_ADDRESS: LineWritten = { wrong: "is not an address, as 192.0.2.1 or 2001:db8::1 are" }
 
 const address: FormField<DomainField> = {
   key: "address",
@@ -159,7 +159,7 @@ const torPath = (object: LocatedObject): KeyPath => partAt(object, OLD_TOR) === 
 
 const tor: FormField<DomainField> = {
   key: "tor",
-  read: (object) => listed([itemAt(object, torPath(object), textLine)]),
+  read: (object) => listed([itemAt(object, torPath(object), lineOfText)]),
   show: plainLine,
   want: (line, object) => ({ path: torPath(object), line, written: writeOnion(line) }),
   shape: () => "texts"
@@ -180,7 +180,7 @@ const subdomainsOf = (object: LocatedObject): ReadonlyArray<string> => {
 /** A text in the place of a sub-domain is its address. */
 const shortSubdomain = (object: LocatedObject, label: string): FormItem | undefined => {
   const part = partAt(object, ["map", label])
-  const line = part?.kind === "text" ? textLine(part) : undefined
+  const line = part?.kind === "text" ? lineOfText(part) : undefined
   return part === undefined || line === undefined || addressItem(line) !== "ip"
     ? undefined
     : { path: ["map", label, "ip"], rows: [{ line, part }], shown: part.path }
@@ -201,7 +201,7 @@ const splitSubdomain = (
 
 const writeBelow = (
   { data, item, label }: { readonly label: string; readonly item: string; readonly data: string }
-): Written => {
+): LineWritten => {
   if (TAKEN.has(label) || !isSubdomainKey(label)) {
     return {
       wrong: label.includes(".")

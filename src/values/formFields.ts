@@ -1,4 +1,4 @@
-import type { Written } from "./formRows.ts"
+import type { LineWritten } from "./formRows.ts"
 import { type JsonTree, type KeyPath, pathsBeside, treeOf } from "./jsonTree.ts"
 import { isFault, type Located, type LocatedObject, memberOf, readLocatedJson } from "./locatedJson.ts"
 
@@ -50,7 +50,7 @@ export interface WantedRow {
   readonly line: string
   /** The place among the lines of its field, from 1 on. */
   readonly number: number
-  readonly written: Written
+  readonly written: LineWritten
 }
 
 /** How an item is written. */

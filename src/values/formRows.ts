@@ -8,18 +8,18 @@ import type { Located } from "./locatedJson.ts"
 /** Lines of a form, and the JSON that each stands for. A line is written as DNS tools write the same record. */
 
 /** The JSON of a line, or what is wrong with it. */
-export type Written = { readonly json: string } | { readonly wrong: string }
+export type LineWritten = { readonly json: string } | { readonly wrong: string }
 
-const wrong = (message: string): Written => ({ wrong: message })
+const wrong = (message: string): LineWritten => ({ wrong: message })
 
 /** Whether a form can show a text on one line and get it back unchanged. */
 export const isLine = (text: string): boolean =>
   text !== "" && text.trim() === text && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
 
-export const textLine = (part: Located): string | undefined =>
+export const lineOfText = (part: Located): string | undefined =>
   part.kind === "text" && isLine(part.text) ? part.text : undefined
 
-export const writeText = (line: string): Written =>
+export const writeText = (line: string): LineWritten =>
   isLine(line)
     ? { json: jsonText(line) }
     : wrong("has a character that cannot be seen, such as one that turns the text")
@@ -29,7 +29,7 @@ export const addressItem = (line: string): "ip" | "ip6" | undefined =>
   isIpv4Text(line) ? "ip" : canonicalIpv6(line) === undefined ? undefined : "ip6"
 
 /** A host, in the form of the specification: a name with dots is complete, and gets a dot at its end. */
-export const writeHost = (line: string): Written => {
+export const writeHost = (line: string): LineWritten => {
   const host = line.toLowerCase()
   if (isIpv4Text(host) || canonicalIpv6(host) !== undefined) {
     return wrong("is an address, and has to be the name of a host")
@@ -41,7 +41,7 @@ export const writeHost = (line: string): Written => {
   return { json: jsonText(host.includes(".") && !host.endsWith(".") && !host.endsWith(".@") ? `${host}.` : host) }
 }
 
-export const writeOnion = (line: string): Written => {
+export const writeOnion = (line: string): LineWritten => {
   const host = canonicalOnion(line)
   if (host === undefined) {
     return wrong(`${quoted(line)} is not the address of an onion service: 56 characters and .onion`)
@@ -70,7 +70,7 @@ const digits = (text: string | undefined, most: number): number | undefined =>
 /** Bytes in hexadecimal digits, as in DNS, or in base64, as in values. */
 const bytesOf = (text: string): Uint8Array | undefined => isHex(text) ? fromHex(text) : decodeBase64(text)
 
-const record = (line: string, { first, form }: { readonly first: number; readonly form: string }): Written => {
+const record = (line: string, { first, form }: { readonly first: number; readonly form: string }): LineWritten => {
   const [one, two, three, ...data] = line.split(/\s+/)
   const numbers = [digits(one, first), digits(two, 255), digits(three, 255)]
   const bytes = bytesOf(data.join(""))
@@ -81,7 +81,7 @@ const record = (line: string, { first, form }: { readonly first: number; readonl
 const DS_FORM = "four parts: key tag, algorithm, digest type, and the digest in hexadecimal digits"
 
 /** Takes a line of a zone file too. */
-export const writeDs = (line: string): Written =>
+export const writeDs = (line: string): LineWritten =>
   record(line.replace(/^.*\sDS\s+/i, ""), { first: 65_535, form: DS_FORM })
 
 /** The place of a TLSA record: a key below `map` for the protocol, one below that for the port. */
@@ -91,7 +91,7 @@ export interface TlsPlace {
 }
 
 export interface TlsLine extends TlsPlace {
-  readonly written: Written
+  readonly written: LineWritten
 }
 
 const TLS_FORM = "a port, and then usage, selector, matching type, and data in hexadecimal digits"
@@ -122,7 +122,7 @@ const SMTP_PORT = 25
 export const mailLine = (row: Located): string | undefined => {
   if (row.kind !== "array" || row.items.length !== 4) return undefined
   const [priority, weight, port, host] = row.items
-  const name = host === undefined ? undefined : textLine(host)
+  const name = host === undefined ? undefined : lineOfText(host)
   const order = wholeIn(priority, 65_535)
   const isMail = wholeIn(weight, 0) === 0 && wholeIn(port, SMTP_PORT) === SMTP_PORT
   return order === undefined || !isMail || name === undefined || /\s/.test(name) ? undefined : `${order} ${name}`
@@ -130,7 +130,7 @@ export const mailLine = (row: Located): string | undefined => {
 
 const DEFAULT_PRIORITY = "10"
 
-export const writeMail = (line: string): Written => {
+export const writeMail = (line: string): LineWritten => {
   const words = line.split(/\s+/)
   const [priority, host] = words.length === 1 ? [DEFAULT_PRIORITY, line] : words
   const order = digits(priority, 65_535)

@@ -12,7 +12,7 @@ import {
   writeForm,
   type WrittenForm
 } from "./formFields.ts"
-import { textLine, writeText, type Written } from "./formRows.ts"
+import { lineOfText, type LineWritten, writeText } from "./formRows.ts"
 import { isMailAddress, isNostrKey } from "./hosts.ts"
 import { jsonText } from "./jsonTree.ts"
 
@@ -33,13 +33,13 @@ export const IDENTITY_FIELDS = [
 
 export type IdentityField = (typeof IDENTITY_FIELDS)[number]
 
-const writeAddress = (line: string): Written =>
+const writeAddress = (line: string): LineWritten =>
   isMailAddress(line)
     ? writeText(line)
     : { wrong: `${quoted(line)} is not an address that mail can be forwarded to` }
 
 /** A public key: hexadecimal digits, or the npub that clients show (NIP-19). */
-const writeNostr = (line: string): Written => {
+const writeNostr = (line: string): LineWritten => {
   const decoded = bech32.decodeUnsafe(line, 100)
   const bytes = decoded?.prefix === "npub" ? bech32.fromWordsUnsafe(decoded.words) : undefined
   const key = bytes === undefined ? line.toLowerCase() : toHex(bytes)
@@ -49,14 +49,14 @@ const writeNostr = (line: string): Written => {
     : { wrong: "is not a public key: npub1…, or 64 hexadecimal digits" }
 }
 
-const writeFingerprint = (line: string): Written => {
+const writeFingerprint = (line: string): LineWritten => {
   const print = line.replaceAll(/\s/g, "")
   return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/i.test(print)
     ? { json: jsonText(print) }
     : { wrong: "is not a fingerprint of 40 or 64 hexadecimal digits" }
 }
 
-const WRITERS: Readonly<Partial<Record<IdentityField, (line: string) => Written>>> = {
+const WRITERS: Readonly<Partial<Record<IdentityField, (line: string) => LineWritten>>> = {
   email: writeAddress,
   backup: writeAddress,
   nostr: writeNostr,
@@ -69,7 +69,7 @@ const fieldOf = (key: IdentityField): FormField<IdentityField> => {
     key,
     read: (object) => {
       const isList = partAt(object, [key])?.kind === "array"
-      const item = isList === (shape === "list") ? itemAt(object, [key], textLine) : undefined
+      const item = isList === (shape === "list") ? itemAt(object, [key], lineOfText) : undefined
       return item === undefined ? [] : [item]
     },
     show: ({ line }) => line,

@@ -71,7 +71,8 @@ const NOTHING_WATCHED = Layer.succeed(ExpiringNames, {
   list: () => Effect.dieMessage("no caller lists names"),
   isMine: () => false,
   isWatched: () => false,
-  isRenewed: () => false
+  isRenewed: () => false,
+  isSearching: () => false
 })
 
 /** The listener of a node with `/events` alone; returns its port. */

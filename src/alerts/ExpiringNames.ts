@@ -30,6 +30,8 @@ export type Whose =
   | { readonly of: "all" }
   /** The owner's script. */
   | { readonly of: "owner"; readonly script: Bytes }
+  /** These names, of any owner. */
+  | { readonly of: "names"; readonly names: ReadonlyArray<Bytes> }
   /** Names of the loaded wallets, watched names, or both. */
   | { readonly of: "subjects"; readonly mine: boolean; readonly watched: boolean }
 
@@ -59,9 +61,22 @@ export class ExpiringNames extends Context.Tag("svcd/ExpiringNames")<ExpiringNam
   readonly isWatched: (name: Bytes) => boolean
   /** Whether a loaded wallet renews its name by itself. */
   readonly isRenewed: (name: Bytes) => boolean
+  /** Whether a loaded wallet still searches the chain for its keys, so that names of the wallets may be missing. */
+  readonly isSearching: () => boolean
 }>() {}
 
 const NO_RECORDS: ReadonlyArray<ExpiringRecord> = []
+
+/** The keys of the lists of names that wallets renew. A list is replaced with each change. */
+const renewedKeys = new WeakMap<ReadonlyArray<Bytes>, ReadonlySet<NameKey>>()
+
+const keysOf = (names: ReadonlyArray<Bytes>): ReadonlySet<NameKey> => {
+  const known = renewedKeys.get(names)
+  if (known !== undefined) return known
+  const keys = new Set(names.map(nameKey))
+  renewedKeys.set(names, keys)
+  return keys
+}
 
 const WRONG_CURSOR = "the cursor is not one of this query: pass back next with the same conditions"
 
@@ -89,15 +104,22 @@ const make = (
 
     let watched: { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> } | undefined
 
+    /** The record of a name, `undefined` if it was never registered. Most are in memory after the first time. */
+    const recordOf = (name: Bytes): Effect.Effect<ExpiringRecord | undefined, StorageFailure> =>
+      Effect.suspend(() => {
+        const known = names.recent(name)?.record
+        return known === undefined
+          ? Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
+          : Effect.succeed(known)
+      })
+
     /** The records of the watched names, read once for each state of names and list. */
     const watchedRecords = Effect.gen(function*() {
       const of = `${commits.count} ${watch.version()}`
       if (watched?.of === of) return watched.records
       const found: Array<ExpiringRecord> = []
       for (const { name } of watch.names()) {
-        // Most are in memory after the first time.
-        const record = names.recent(name)?.record ??
-          (yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)))
+        const record = yield* recordOf(name)
         if (record !== undefined) found.push(record)
       }
       watched = { of, records: found }
@@ -168,6 +190,11 @@ const make = (
         const first = new FirstToExpire({ clock, blocks, after: yield* placeOf(cursor) }, limit)
         if (whose.of === "owner") {
           yield* Stream.runForEach(names.byAddress(whose.script), (record) => Effect.sync(() => first.add(record)))
+        } else if (whose.of === "names") {
+          for (const name of new Map(whose.names.map((each) => [nameKey(each), each])).values()) {
+            const record = yield* recordOf(name)
+            if (record !== undefined) first.add(record)
+          }
         } else {
           for (const record of yield* subjects(whose)) {
             if (first.isFull || blocksToExpiry(record, clock) > blocks) break
@@ -184,8 +211,9 @@ const make = (
       isRenewed: (name) =>
         wallets.loaded().some(({ names: own }) => {
           const { all, names: renewed } = own.renewal()
-          return all || renewed.some((other) => nameKey(other) === nameKey(name))
-        })
+          return all || keysOf(renewed).has(nameKey(name))
+        }),
+      isSearching: () => wallets.loaded().some(({ ledger }) => ledger.scanning() !== undefined)
     })
   })
 
@@ -217,6 +245,7 @@ export const layerNothing: Layer.Layer<ExpiringNames, never, Chain> = Layer.effe
     list: () => Effect.succeed({ names: [], next: undefined, clock: { tipHeight: 0, params } }),
     isMine: () => false,
     isWatched: () => false,
-    isRenewed: () => false
+    isRenewed: () => false,
+    isSearching: () => false
   }))
 )

@@ -51,7 +51,8 @@ export const sendBody = (
 ): void =>
   send(exchange, {
     status,
-    headers: [...headers, "Content-Length", String(Buffer.byteLength(body))],
+    // A 304 has no body, and the length would be that of the document (RFC 9110, 8.6).
+    headers: status === 304 ? [...headers] : [...headers, "Content-Length", String(Buffer.byteLength(body))],
     body,
     encoding: "utf8",
     last

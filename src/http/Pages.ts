@@ -15,6 +15,8 @@ export interface PageRequest {
   readonly acceptsLines: boolean
   /** The Last-Event-ID header, with which a browser resumes a stream of events. */
   readonly lastEventId: string | undefined
+  /** The If-None-Match header: the versions of the document that the caller has. */
+  readonly ifNoneMatch: string | undefined
 }
 
 /** A body that is written for as long as the caller reads it. `write` waits for a caller that reads slowly. */
@@ -68,17 +70,19 @@ const LINES = /(?:^|,)[\t ]*application\/x-ndjson[\t ]*(?:;|,|$)/i
 
 export interface PageHeaders {
   readonly accept?: string | undefined
+  readonly "if-none-match"?: string | undefined
   readonly "last-event-id"?: string | ReadonlyArray<string> | undefined
 }
 
 export const pageRequest = (target: string, headers: PageHeaders = {}): PageRequest => {
-  const { accept, "last-event-id": lastEventId } = headers
+  const { accept, "if-none-match": ifNoneMatch, "last-event-id": lastEventId } = headers
   const mark = target.indexOf("?")
   return {
     path: mark < 0 ? target : target.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
     acceptsHtml: accept !== undefined && HTML.test(accept),
     acceptsLines: accept !== undefined && LINES.test(accept),
-    lastEventId: typeof lastEventId === "string" ? lastEventId : undefined
+    lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
+    ifNoneMatch
   }
 }

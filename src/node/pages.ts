@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts"
 import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
+import { expiryPage } from "../web/events/expiryPage.ts"
 import { restFind } from "../web/rest/restFind.ts"
 import { restNames, restStarting } from "../web/rest/restNames.ts"
 import { startingPage, statusPage } from "../web/statusPage.ts"
@@ -28,5 +29,5 @@ export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []
     const rest = settings.rest ? [yield* restNames, yield* restFind] : []
-    return [...status, yield* eventsPage, ...rest]
+    return [...status, yield* eventsPage, yield* expiryPage, ...rest]
   })

@@ -6,7 +6,7 @@ import { ExpiringNames } from "../../src/alerts/ExpiringNames.ts"
 import { Indexes } from "../../src/chain/indexes/Indexes.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../src/chain/TxIndex.ts"
-import { isStream, type PageAnswer, type PageHandler, type PageRequest } from "../../src/http/Pages.ts"
+import { isStream, type PageAnswer, type PageHandler, type PageRequest, pageRequest } from "../../src/http/Pages.ts"
 import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { FeeEstimator } from "../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -116,7 +116,7 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = []) => {
 
 export const requestOf = (target: string, acceptsHtml = true): PageRequest => {
   const [path = "", ...query] = target.split("?")
-  return { path, query: new URLSearchParams(query.join("?")), acceptsHtml, acceptsLines: false, lastEventId: undefined }
+  return { ...pageRequest(path), query: new URLSearchParams(query.join("?")), acceptsHtml }
 }
 
 export interface Page extends PageAnswer {

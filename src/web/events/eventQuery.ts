@@ -73,14 +73,20 @@ export const switchOf = (query: URLSearchParams, part: string): Read<boolean> =>
     : Either.left(`${part}: ${quoted(given)} is not one of 0, 1`)
 }
 
-export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>
+/** Refuses a part that is not one of `parts`, and one that can be given once only and is given twice. */
+const checkParts = (query: URLSearchParams, parts: ReadonlyArray<string>): Read<void> =>
   Either.gen(function*() {
     for (const part of query.keys()) {
-      if (!PARTS.includes(part)) yield* Either.left(`${quoted(part)} is not one of ${PARTS.join(", ")}`)
+      if (!parts.includes(part)) yield* Either.left(`${quoted(part)} is not one of ${parts.join(", ")}`)
     }
     for (const part of SINGLE) {
       if (query.getAll(part).length > 1) yield* Either.left(`${part}: is given more than once`)
     }
+  })
+
+export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): Read<EventQuery> =>
+  Either.gen(function*() {
+    yield* checkParts(query, PARTS)
     const nameEncoding = yield* encodingOf("nameEncoding", query.get("nameEncoding"), settings.nameEncoding)
     const valueEncoding = yield* encodingOf("valueEncoding", query.get("valueEncoding"), settings.valueEncoding)
     const filter = yield* readFilter({
@@ -101,4 +107,32 @@ export const readEventQuery = (query: URLSearchParams, settings: ShapeContext): 
       wait: yield* integerOf(query, { part: "wait", most: MAX_WAIT }),
       limit: Math.max(1, (yield* integerOf(query, { part: "limit", most: MAX_LIMIT })) ?? MAX_LIMIT)
     }
+  })
+
+const CALENDAR_PARTS = ["name", "owner", "mine", "watched", "nameEncoding"]
+
+/** The names of a calendar: those that fit each given part. */
+export interface CalendarQuery extends Pick<EventFilter, "names" | "owners"> {
+  /** As in `EventQuery`; both if no part is given. */
+  readonly mine: boolean
+  readonly watched: boolean
+}
+
+export const readCalendarQuery = (
+  query: URLSearchParams,
+  settings: Pick<ShapeContext, "nameEncoding" | "network">
+): Read<CalendarQuery> =>
+  Either.gen(function*() {
+    yield* checkParts(query, CALENDAR_PARTS)
+    const { names, owners } = yield* readFilter(
+      { names: query.getAll("name"), prefixes: [], owners: query.getAll("owner"), types: [] },
+      {
+        network: settings.network,
+        nameEncoding: yield* encodingOf("nameEncoding", query.get("nameEncoding"), settings.nameEncoding)
+      }
+    )
+    const mine = yield* switchOf(query, "mine")
+    const watched = yield* switchOf(query, "watched")
+    const all = ["name", "owner", "mine", "watched"].every((part) => !query.has(part))
+    return { names, owners, mine: mine || all, watched: watched || all }
   })

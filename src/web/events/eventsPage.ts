@@ -15,6 +15,7 @@ import type { ShapeContext } from "../../rpc/shapes/context.ts"
 import { nameEventText } from "../../rpc/shapes/nameEvent.ts"
 import { type EventForm, jsonLines, serverSentEvents } from "./eventForms.ts"
 import { type EventQuery, readEventQuery } from "./eventQuery.ts"
+import { isCalendar } from "./expiryPage.ts"
 
 /** `GET /events`: what happens to names, from a cursor on (docs/events.md). */
 
@@ -64,13 +65,15 @@ const kindsOf = ({ filter }: EventQuery) => ({ notices: wantsNotices(filter), bl
 
 const isServed: PageHandler["serves"] = ({ path }) => path === "/events"
 
+const isServedLater: PageHandler["serves"] = (request) => isServed(request) || isCalendar(request)
+
 /** What a wallet owns and what the operator watches needs a right of its own, besides the rights of public names. */
 const needsOf = ({ query }: PageRequest): ReadonlyArray<string> =>
   query.has("mine") || query.has("watched") ? ["name_expiring"] : []
 
 /** The answer while the node is starting. A reader comes back: without events the node would look like one that has none. */
 export const eventsStarting = (phase: () => Phase): PageHandler => ({
-  serves: isServed,
+  serves: isServedLater,
   authenticated: true,
   answer: () =>
     Effect.sync(() => {

@@ -27,7 +27,8 @@ export const SUBJECTS = Layer.succeed(ExpiringNames, {
   list: () => Effect.dieMessage("no list"),
   isMine: (script) => Buffer.from(ALICE_SCRIPT).equals(script),
   isWatched: (name) => Buffer.from(name).toString() === "d/a",
-  isRenewed: () => false
+  isRenewed: () => false,
+  isSearching: () => false
 })
 
 export const rand = Uint8Array.of(1)

@@ -1,0 +1,45 @@
+import { escapeUnsafe } from "../base/safeText.ts"
+import { LONGEST_WATCHED } from "../config/alertSettings.ts"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+
+/** What texts for owners (calendars, mail) say about a name: how it is shown, and how it is renewed. */
+
+/** Bytes that are shown of a name that is longer than the rules allow: a coinbase can write one. */
+const SHOWN_BYTES = 64
+
+/** Returns a name as text on one line: UTF-8 with escaped control and format characters; other bytes as `0x` and hex. */
+export const nameLine = (name: Bytes): string => {
+  if (name.length > LONGEST_WATCHED) return `0x${toHex(name.subarray(0, SHOWN_BYTES))}… (${name.length} bytes)`
+  const text = encodeText(name, "utf8")
+  return text === undefined ? `0x${toHex(name)}` : escapeUnsafe(text)
+}
+
+/** Names that every shell takes as they are between single quotes, and JSON between double quotes. */
+const PLAIN = /^[a-z0-9][a-z0-9/._-]*$/i
+
+/** Returns the command that renews a name. The owner of a name cannot make it run anything else: other names are in hex. */
+export const renewalCommand = (name: Bytes): string => {
+  const text = encodeText(name, "ascii")
+  return text !== undefined && PLAIN.test(text)
+    ? `svcd-cli name_renew '["${text}"]'`
+    : `svcd-cli name_renew '["${toHex(name)}"]' '{"nameEncoding":"hex"}'`
+}
+
+/** Whose a name is, as far as a node knows. */
+export interface Custody {
+  /** Whether a loaded wallet has it. */
+  readonly mine: boolean
+  /** Whether that wallet renews it by itself. */
+  readonly renewed: boolean
+}
+
+/** Returns what the reader can do so that the name does not expire. */
+export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string => {
+  if (!mine) return "No wallet of this node has it: its owner has to renew it."
+  const command = renewalCommand(name)
+  return renewed
+    ? "Its wallet renews it by itself two weeks before, if the wallet has coins and is not locked. " +
+      `To renew it at once: ${command}`
+    : `To renew it: ${command}`
+}

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { codeSpans, fragmentsIn, headingOf, linesOf as linesOfText, linksIn, markdownIn } from "./markdown.mjs"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const root = process.argv[2] ?? project
@@ -14,44 +15,31 @@ const problems = []
 
 const report = (file, line, problem) => problems.push(`${relative(root, file)}:${line}: ${problem}`)
 
-const markdownIn = (folder) =>
-  !existsSync(folder) ? [] : readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join(folder, name))
-
-/** The lines of a document; lines of code blocks are marked, as nothing in them is a link or a heading. */
-const linesOf = (file) => {
-  let inBlock = false
-  return readFileSync(file, "utf8").split("\n").map((text, index) => {
-    const fence = text.startsWith("```")
-    if (fence) inBlock = !inBlock
-    return { text, number: index + 1, code: inBlock || fence }
-  })
-}
-
-const headingOf = ({ code, text }) => code ? undefined : /^#+ +(.*)$/.exec(text)?.[1]
-
-const codeSpans = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1])
+const linesOf = (file) => linesOfText(readFileSync(file, "utf8"))
 
 // Links
 
-/** The URL fragment of a heading, as GitHub makes it. */
-const fragmentOf = (heading) =>
-  heading.toLowerCase().replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
-
-const fragmentsIn = (file) => new Set(linesOf(file).map(headingOf).filter((text) => text !== undefined).map(fragmentOf))
-
 const checkLinks = (file) => {
-  for (const { code, number, text } of linesOf(file)) {
-    if (code) continue
-    for (const [, target] of text.replace(/`[^`]*`/g, "").matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue
+  for (const line of linesOf(file)) {
+    for (const target of linksIn(line)) {
       const [path, fragment] = target.split("#")
       const to = path === "" ? file : join(dirname(file), path)
-      if (!existsSync(to)) report(file, number, `the link leads nowhere: ${target}`)
-      else if (fragment !== undefined && !fragmentsIn(to).has(fragment)) {
-        report(file, number, `no heading of ${path || "this document"} is called #${fragment}`)
+      if (!existsSync(to)) report(file, line.number, `the link leads nowhere: ${target}`)
+      else if (fragment !== undefined && !fragmentsIn(linesOf(to)).has(fragment)) {
+        report(file, line.number, `no heading of ${path || "this document"} is called #${fragment}`)
       }
+    }
+  }
+}
+
+/** The index of the documents lists every page: the site has its groups and its order. */
+const checkIndex = (index, pages) => {
+  if (!existsSync(index)) return problems.push("docs/README.md is not there")
+  const listed = new Set(linesOf(index).flatMap(linksIn).map((target) => join(dirname(index), target.split("#")[0])))
+  for (const page of pages) {
+    const folder = join(dirname(page), "README.md")
+    if (page !== index && !listed.has(page) && !(folder !== index && listed.has(folder))) {
+      report(page, 1, "docs/README.md does not list this page")
     }
   }
 }
@@ -217,6 +205,7 @@ const docs = markdownIn(join(root, "docs"))
 const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map((name) => join(root, name))
 const documents = [...pages, ...docs, ...markdownIn(join(root, "src"))]
 documents.forEach(checkLinks)
+checkIndex(join(root, "docs/README.md"), docs)
 checkCitations(["src", "test", "scripts", "examples"].filter((name) => existsSync(join(root, name))).flatMap(sourcesIn))
 
 const configuration = join(root, "docs/configuration.md")

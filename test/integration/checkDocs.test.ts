@@ -43,6 +43,7 @@ describe("check-docs", () => {
     edit("README.md", (text) => `${text}\nSee [this](docs/none.md) and [that](docs/architecture.md#no-such-heading).\n`)
     edit("docs/configuration.md", (text) => text.replace(/^\| *`-network.*$/m, "").concat("\n`-nosuchflag` helps.\n"))
     edit("docs/rpc.md", (text) => text.replace(/^(#+) `?name_show`?$/m, "$1 name_tell"))
+    writeFileSync(join(root, "docs/unlisted.md"), "# Unlisted\n")
     // Put together here: the check reads this file too.
     const foreign = ["design.md", "5"].join(" ")
     const [protocol, rpc] = ["protocol", "rpc"].map((name) => `reference/${name}.md`)
@@ -64,6 +65,7 @@ describe("check-docs", () => {
     assert.lengthOf(stderr.match(/^src\/cites\.ts:/gm) ?? [], 5)
     assert.include(stderr, "the link leads nowhere: docs/none.md")
     assert.include(stderr, "no heading of docs/architecture.md is called #no-such-heading")
+    assert.include(stderr, "docs/unlisted.md:1: docs/README.md does not list this page")
     assert.include(stderr, "no row of a table begins with `-network`")
     assert.include(stderr, "there is no flag `-nosuchflag`")
     assert.include(stderr, "no heading for the method name_show")

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { loadavg } from "node:os"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -38,22 +38,29 @@ const contender = (program: string): Contender => ({ program, reference: !basena
 /** Starts a contender without wallet, with names, their history and expired names. */
 const start = (
   { program, reference }: Contender,
-  { directory, file, peer }: { readonly directory?: string; readonly file?: string; readonly peer?: number }
+  { assumeValid, directory, file, peer }: {
+    readonly assumeValid?: string
+    readonly directory?: string
+    readonly file?: string
+    readonly peer?: number
+  }
 ): Promise<NodeProcess> => {
   const place = directory === undefined ? {} : { directory }
+  const scripts = assumeValid === undefined ? [] : [`-assumevalid=${assumeValid}`]
   if (reference) {
     const from = [
       ...file === undefined ? [] : [`-loadblock=${file}`],
       peer === undefined ? "-connect=0" : `-connect=127.0.0.1:${peer}`
     ]
-    const args = ["-listen=0", "-dnsseed=0", "-disablewallet", "-namehistory", "-allowexpired", ...REFERENCE, ...from]
+    const names = ["-namehistory", "-allowexpired"]
+    const args = ["-listen=0", "-dnsseed=0", "-disablewallet", ...names, ...REFERENCE, ...scripts, ...from]
     return NodeProcess.start({ ...place, args, reference: program })
   }
   const from = [
     ...file === undefined ? [] : ["-loadblock", file],
     ...peer === undefined ? ["-maxpeers", "0"] : ["-listen", "", "-addpeer", `127.0.0.1:${peer}`]
   ]
-  return NodeProcess.start({ ...place, args: ["-disablewallet", "-allowexpired", ...from], program })
+  return NodeProcess.start({ ...place, args: ["-disablewallet", "-allowexpired", ...scripts, ...from], program })
 }
 
 /** The cost of the way to the tip: of the whole program, from its start on. */
@@ -97,7 +104,10 @@ interface Turn {
   readonly memoryMB: number
   /** The first answer of a new start on the same data directory. */
   readonly start: Work
+  /** Download from the reference node, every script checked. */
   readonly sync?: Work
+  /** The same, with the scripts of all but the last weeks assumed to be valid. */
+  readonly syncScriptsAssumed?: Work
 }
 
 const turn = async (
@@ -121,7 +131,10 @@ const turn = async (
     const figures = { import: imported, nameShowMicroseconds, memoryMB, start: started }
     if (peer === undefined) return figures
     synced = await start(which, { peer })
-    return { ...figures, sync: await untilTip(synced, tip) }
+    const sync = await untilTip(synced, tip)
+    await synced.stop()
+    synced = await start(which, { assumeValid: tip, peer })
+    return { ...figures, sync, syncScriptsAssumed: await untilTip(synced, tip) }
   } finally {
     await again?.stop()
     await synced?.stop()
@@ -133,6 +146,10 @@ const median = (values: ReadonlyArray<number>): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[sorted.length >> 1] ?? Number.NaN
 }
+
+/** What a program says of its version, in one line. */
+const versionOf = (program: string): string =>
+  execFileSync(program, ["--version"], { encoding: "utf8" }).split("\n", 1)[0] ?? program
 
 /** Of each figure: the medians of both, and the median of the ratios of the turns. */
 const compare = (pairs: ReadonlyArray<readonly [Turn, Turn]>, figure: (turn: Turn) => number): object => ({
@@ -178,15 +195,20 @@ export const benchPairs = async (
     }
     return {
       what: "this build and another program in turns: medians, and the median of the ratios",
-      first: first.program,
-      second: second.program,
+      first: "this build of svcd",
+      second: second.reference ? versionOf(other) : "another build of svcd",
       turns,
       loadAverage: { before, after: loadavg()[0] },
       import: compareWork(pairs, (turn) => turn.import),
       nameShowCpuMicroseconds: compare(pairs, ({ nameShowMicroseconds }) => nameShowMicroseconds),
       memoryAtTipMB: compare(pairs, ({ memoryMB }) => memoryMB),
       start: compareWork(pairs, ({ start }) => start),
-      ...source === undefined ? {} : { sync: compareWork(pairs, ({ sync }) => sync) }
+      ...source === undefined
+        ? {}
+        : {
+          sync: compareWork(pairs, ({ sync }) => sync),
+          syncScriptsAssumed: compareWork(pairs, ({ syncScriptsAssumed }) => syncScriptsAssumed)
+        }
     }
   } finally {
     await source?.stop()

@@ -1,0 +1,44 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { ROOT } from "./nodeProcess.ts"
+
+const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
+
+/** The load chain: 6,000 blocks that Namecoin Core has judged. */
+export interface LoadChain {
+  /** A file of its own, in the format of the block files. */
+  readonly file: string
+  /** The bytes of that file. */
+  readonly bytes: Buffer
+  readonly tipHash: string
+  readonly transactions: number
+  readonly blockFileBytes: number
+}
+
+/** The blocks of a block file. */
+export const recordsOf = (bytes: Buffer): ReadonlyArray<Uint8Array> => {
+  const found: Array<Uint8Array> = []
+  for (let at = 0; at < bytes.length;) {
+    const size = bytes.readUInt32LE(at + 4)
+    found.push(bytes.subarray(at + 8, at + 8 + size))
+    at += 8 + size
+  }
+  return found
+}
+
+/** Runs a measurement with the load chain, which stands beside the project; says so where it is missing. */
+export const withLoad = async (use: (load: LoadChain) => Promise<object>): Promise<object> => {
+  if (!existsSync(LOAD)) return { skipped: "shared/fixtures/regtest-load is not there" }
+  const expected: Omit<LoadChain, "file" | "bytes"> = JSON.parse(readFileSync(join(LOAD, "expected.json"), "utf8"))
+  const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
+  const file = join(directory, "blk00000.dat")
+  const bytes = gunzipSync(readFileSync(join(LOAD, "blocks.dat.gz")))
+  writeFileSync(file, bytes)
+  try {
+    return await use({ file, bytes, ...expected })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -49,7 +49,7 @@ const sectionsIn = (page: string): ReadonlyMap<string, string> =>
       .map((part) => [part.slice(3, part.indexOf("\n")), part.endsWith("\n\n") ? part.slice(0, -1) : part])
   )
 
-/** The page with a section measured anew. `titles` are those of all sections in their order; sections of other titles are dropped. */
+/** The page with a section measured again. `titles` are those of all sections in their order; sections of other titles are dropped. */
 export const withSection = (page: string, measured: Measured, titles: ReadonlyArray<string>): string => {
   const sections = new Map(sectionsIn(page)).set(measured.title, sectionOf(measured))
   return [PREFACE, ...titles.flatMap((title) => sections.get(title) ?? [])].join("\n")

@@ -1,7 +1,9 @@
 // Compares a light and a whole client for the names of a chain at every hundredth height, through reorganizations.
-// Usage: node build/scripts/light/equality.js FILE|HEIGHT [NAMES]
+// Usage: node build/scripts/light/equality.js FILE|HEIGHT [NAMES [FRESH]]
 // FILE: a block file of regtest, blocks.dat or blocks.dat.gz. HEIGHT: of a chain that is generated. NAMES: each so many is
-// compared; 1, which is all, by default. Prints the counts, and ends with 1 if answers differ.
+// compared, besides those whose answer may have changed since the height before; 1, which is all, by default. FRESH: at each
+// so many heights a new client begins there, and all names are compared; 5 by default. Prints the counts, and ends with 1 if
+// answers differ.
 
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -36,7 +38,7 @@ const generated = (height: number): Source => {
   return { blocks, params }
 }
 
-const [source = "", sample = "1"] = process.argv.slice(2)
+const [source = "", sample = "1", fresh = "5"] = process.argv.slice(2)
 const started = performance.now()
 const { blocks, params } = /^\d+$/.test(source) ? generated(Number(source)) : fileSource(source)
 const figures = await Effect.runPromise(Effect.scoped(compareClients({
@@ -44,7 +46,7 @@ const figures = await Effect.runPromise(Effect.scoped(compareClients({
   params,
   every: 100,
   depths: [1, 6, 29, 99],
-  freshEvery: 5,
+  freshEvery: Number(fresh),
   sample: Number(sample),
   tell: ({ answers, different }, height) =>
     console.error(`height ${height}: ${answers} answers, ${different.length} different`)

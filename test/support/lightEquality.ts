@@ -5,7 +5,7 @@ import { ChainSink } from "../../src/chain/ChainSink.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { NameClient } from "../../src/client/NameClient.ts"
 import { blockWork, meetsTarget, nextBits } from "../../src/consensus/difficulty.ts"
-import { isExpired } from "../../src/consensus/expiry.ts"
+import { expirationDepth, isExpired } from "../../src/consensus/expiry.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import type { ConsensusParams } from "../../src/consensus/params.ts"
 import { Light } from "../../src/light/Light.ts"
@@ -141,7 +141,10 @@ export interface EqualityOptions {
   readonly depths: ReadonlyArray<number>
   /** Every so many compared heights, a new light client begins there. */
   readonly freshEvery: number
-  /** Each so many of the names is compared; 1 for all, which is the default. */
+  /**
+   * At each height, each so many of the names is compared, besides those of an operation or an expiry since the height
+   * before; where a new client begins, all are. 1 for all everywhere, which is the default.
+   */
   readonly sample?: number
   readonly tell?: (figures: EqualityFigures, height: number) => void
 }
@@ -164,6 +167,12 @@ const workUpTo = (blocks: ReadonlyArray<Block>): ReadonlyArray<bigint> => {
   return blocks.map(({ header }) => sum += blockWork(header.bits))
 }
 
+/** A chain, with its work up to each block. */
+interface Measured {
+  readonly blocks: ReadonlyArray<Block>
+  readonly work: ReadonlyArray<bigint>
+}
+
 /** A reorganization: another end of the chain, and the height from which on the first chain has more work again. */
 interface Reorganization {
   readonly branch: ReadonlyArray<Block>
@@ -172,26 +181,31 @@ interface Reorganization {
 
 /** A branch of blocks without names that leaves the chain below `height`, and has more work than the chain there. */
 const reorganization = (
-  blocks: ReadonlyArray<Block>,
+  chain: Measured,
   { depth, height, params }: { readonly depth: number; readonly height: number; readonly params: ConsensusParams }
 ): Reorganization | undefined => {
   if (depth >= height) return undefined
-  const chain = workUpTo(blocks)
-  const branch = emptyBranch(blocks.slice(0, height - depth + 1), chain[height] ?? 0n, params)
-  const most = workUpTo(branch).at(-1) ?? 0n
-  const back = chain.findIndex((work) => work > most)
-  return back < 0 ? undefined : { branch, back }
+  const fork = height - depth
+  const start = { blocks: chain.blocks.slice(0, fork + 1), work: chain.work.slice(0, fork + 1) }
+  const { blocks, most } = emptyBranch(start, chain.work[height] ?? 0n, params)
+  const back = chain.work.findIndex((work, at) => at > fork && work > most)
+  return back < 0 ? undefined : { branch: blocks, back }
 }
 
-/** A chain that ends with blocks without names, and has more work than `least`. */
-const emptyBranch = (start: ReadonlyArray<Block>, least: bigint, params: ConsensusParams): ReadonlyArray<Block> => {
-  const blocks = [...start]
+/** A chain that ends with blocks without names, and has more work than `least`; `most` is its work. */
+const emptyBranch = (
+  start: Measured,
+  least: bigint,
+  params: ConsensusParams
+): { readonly blocks: ReadonlyArray<Block>; readonly most: bigint } => {
+  const blocks = [...start.blocks]
   const pointAt = (height: number) => {
     const header = blocks[height]?.header
     if (header === undefined) throw new RangeError(`there is no block ${height}`)
     return { height, time: header.time, bits: header.bits }
   }
-  for (let work = workUpTo(start).at(-1) ?? 0n; work <= least;) {
+  let most = start.work.at(-1) ?? 0n
+  while (most <= least) {
     const prev = pointAt(blocks.length - 1)
     const time = prev.time + 1
     const coinbase = makeCoinbase(blocks.length, [{ value: 0, script: ANYONE }], { extra: Uint8Array.of(2, 7, 7) })
@@ -206,17 +220,48 @@ const emptyBranch = (start: ReadonlyArray<Block>, least: bigint, params: Consens
       const header = makeHeader({ ...parts, nonce })
       if (!meetsTarget(header.hash, header.bits, params.powLimit)) continue
       blocks.push(makeBlock({ header, auxpow: undefined }, [coinbase]))
-      work += blockWork(header.bits)
+      most += blockWork(header.bits)
       break
     }
   }
-  return blocks
+  return { blocks, most }
 }
 
-const namesIn = (blocks: ReadonlyArray<Block>, params: ConsensusParams): ReadonlyArray<Bytes> => {
+/** The names of a chain. */
+interface ChainNames {
+  readonly all: ReadonlyArray<Bytes>
+  /** Those of the operations in each block. */
+  readonly inBlocks: ReadonlyArray<ReadonlyArray<Bytes>>
+}
+
+const namesIn = (blocks: ReadonlyArray<Block>, params: ConsensusParams): ChainNames => {
   const names = new Map<string, Bytes>()
-  for (const [height, block] of blocks.entries()) {
-    for (const { name } of nameEffects(block, height, params)) names.set(toHex(name), name)
+  const inBlocks = blocks.map((block, height) => nameEffects(block, height, params).map(({ name }) => name))
+  for (const name of inBlocks.flat()) names.set(toHex(name), name)
+  return { all: [...names.values()], inBlocks }
+}
+
+/** The names of a chain at a height whose answers may have changed in the blocks before, and a part of the others. */
+const changedAt = (
+  { all, inBlocks }: ChainNames,
+  height: number,
+  { every, params, sample = 1 }: EqualityOptions
+): ReadonlyArray<Bytes> => {
+  const names = new Map<string, Bytes>()
+  // A reorganization of the height before is undone since then, too.
+  const before = Math.max(0, height - 2 * every)
+  const lifetime = expirationDepth(height, params)
+  const blocks = [
+    ...inBlocks.slice(before, height + 1),
+    ...inBlocks.slice(
+      Math.max(0, before - lifetime),
+      Math.max(0, height - lifetime + 1)
+    )
+  ]
+  for (const name of blocks.flat()) names.set(toHex(name), name)
+  for (let i = 0; i < all.length; i += sample) {
+    const name = all[i]
+    if (name !== undefined) names.set(toHex(name), name)
   }
   return [...names.values()]
 }
@@ -225,15 +270,18 @@ const namesIn = (blocks: ReadonlyArray<Block>, params: ConsensusParams): Readonl
 const SHOWN = 20
 
 export const compareClients = (
-  { blocks, depths, every, freshEvery, params, sample = 1, tell }: EqualityOptions
+  options: EqualityOptions
 ): Effect.Effect<EqualityFigures, unknown, Scope.Scope> =>
   Effect.gen(function*() {
-    const names = namesIn(blocks, params).filter((_, i) => i % sample === 0)
+    const { blocks, depths, every, freshEvery, params, tell } = options
+    const ofChain = namesIn(blocks, params)
+    const work = workUpTo(blocks)
+    let names = ofChain.all
     const figures: EqualityFigures = {
       heights: 0,
       reorganizations: 0,
       fresh: 0,
-      names: names.length,
+      names: ofChain.all.length,
       answers: 0,
       living: 0,
       different: []
@@ -278,10 +326,11 @@ export const compareClients = (
     for (let height = every; height < blocks.length; height += every) {
       yield* advance(height)
       figures.heights++
+      names = figures.heights % freshEvery === 0 ? ofChain.all : changedAt(ofChain, height, options)
       yield* compare(follower, blocks.slice(0, height + 1), "a light client")
       if (figures.heights % freshEvery === 0) yield* compareFresh(blocks.slice(0, height + 1))
       const depth = depths[figures.heights % depths.length] ?? 1
-      const other = reorganization(blocks, { depth, height, params })
+      const other = reorganization({ blocks, work }, { depth, height, params })
       if (other !== undefined) {
         const { back, branch } = other
         for (const node of [whole, follower]) yield* node.feed(branch.slice(height - depth + 1))

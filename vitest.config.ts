@@ -43,6 +43,7 @@ const SLOW = [
   "light/headerPeers.test.ts",
   "light/equality.test.ts",
   "light/hostileRuns.test.ts",
+  "light/joinHeaders.test.ts",
   "light/staleWindow.test.ts",
   "light/windowBranches.test.ts",
   "light/windowFaults.test.ts",

@@ -42,8 +42,14 @@ export interface Delivery {
 
 /** Takes headers and blocks: validates them, stores them, and moves to the best chain. */
 export class ChainSink extends Context.Tag("svcd/ChainSink")<ChainSink, {
-  /** Offers headers in chain order, up to the first refusal. Does not wait for the writer of the chain. */
-  readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<HeadersAccepted>
+  /**
+   * Offers headers in chain order, up to the first refusal. Does not wait for the writer of the chain. `checked`: their
+   * proofs of work were checked before, so that they may come without proofs.
+   */
+  readonly acceptHeaders: (
+    headers: ReadonlyArray<BlockHeader>,
+    checked?: boolean
+  ) => Effect.Effect<HeadersAccepted>
   /**
    * Offers blocks from peers: stores them, then moves to the best chain. The order is free if the headers are known.
    * Use `bulk` while many blocks follow: then flushes depend on size and time, and followers are notified in batches.
@@ -143,7 +149,7 @@ const judge = (
   ).pipe(Effect.withSpan("svcd.chain.judge", { attributes: { transactions: block.transactions.length } }))
 
 export const make = (parts: ChainParts): Context.Tag.Service<ChainSink> => ({
-  acceptHeaders: (headers) => acceptHeaders((header) => parts.state.acceptHeader(header), headers),
+  acceptHeaders: (headers, checked) => acceptHeaders((header) => parts.state.acceptHeader(header, checked), headers),
   deliver: (blocks, bulk) => deliver(parts, blocks, bulk),
   submit: (block) => submit(parts, block),
   judge: (block) => judge(parts, block),

@@ -22,6 +22,7 @@ import type { NameEntry } from "../names/NameEntry.ts"
 import { RecordCache } from "../names/RecordCache.ts"
 import type { Block } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { Header } from "../protocol/header.ts"
 import { type HeaderId, type Height, type NameKey, nameKey } from "../protocol/keys.ts"
 import { type DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -70,6 +71,8 @@ export class Light extends Context.Tag("svcd/Light")<Light, {
     readonly fixed: Height
     /** A new tip; the blocks from the height `from` on are new. */
     readonly events: Stream.Stream<NewTip>
+    /** A header of the tree, without its proof. The anchor has none. */
+    readonly header: (id: HeaderId) => Header
   }
   readonly sink: Pick<typeof ChainSink.Service, "acceptHeaders" | "deliver">
   readonly status: typeof SyncStatus.Service
@@ -290,7 +293,8 @@ const make = (
         tree,
         fullHeaders: () => Effect.succeed([]),
         block: (hash) => Effect.fail(new BlockNotFound({ hash: displayHash(hash) })),
-        events: Stream.fromPubSub(events)
+        events: Stream.fromPubSub(events),
+        header: (id) => index.header(id)
       },
       sink: {
         acceptHeaders: (list) =>

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { existsSync, renameSync, rmSync } from "node:fs"
 import { withoutSpan } from "../base/spans.ts"
 import { Chain } from "../chain/Chain.ts"
+import { ChainSink } from "../chain/ChainSink.ts"
 import type { Cursor } from "../chain/write/Follower.ts"
 import { DataDirectory } from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
@@ -15,6 +16,7 @@ import { isExpired } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { compareNames, type NameComparison, sameRecord } from "../light/handover.ts"
 import { holdLight } from "../light/heldLight.ts"
+import { joinHeaders } from "../light/joinHeaders.ts"
 import * as Light from "../light/Light.ts"
 import { type LightNode, LightPart, NO_LIGHT } from "../light/LightPart.ts"
 import { lightHandovers } from "../metrics/lightMetrics.ts"
@@ -257,6 +259,10 @@ const make = (settings: Settings) =>
       const settled = (): void => {
         isNeeded = false
       }
+      const parts = { chain: yield* Chain, light, sink: yield* ChainSink }
+      yield* Effect.forkScoped(withoutSpan(untilKnown(
+        Effect.suspend(() => current() === undefined ? Effect.succeed(0) : joinHeaders(parts))
+      )))
       yield* Effect.forkScoped(withoutSpan(Effect.catchAll(
         Effect.uninterruptibleMask((restore) =>
           restore(handover({ light, settled, stop: Effect.uninterruptible(stop) }))

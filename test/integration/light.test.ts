@@ -164,6 +164,22 @@ describe("a light node", () => {
     }), 120_000)
 })
 
+describe("the headers of a window", () => {
+  it.scopedLive("are those of the whole chain too, also after a kill", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      fillWindow(directory)
+      for (let kill = 0; kill < 2; kill++) {
+        // Without peers.
+        const node = yield* startNode(directory)
+        yield* node.ready
+        yield* until(node, "getblockchaininfo", (info) => Object(info).headers === TIP)
+        assert.strictEqual(Object(yield* node.call("getblockchaininfo")).blocks, 0)
+        yield* node.running.end("SIGKILL")
+      }
+    }), 120_000)
+})
+
 describe("the handover", () => {
   it.scopedLive(
     "reports names that differ: in the log, in a metric and on /health, and the chain's are right",

@@ -142,8 +142,8 @@ export interface EqualityOptions {
   /** Every so many compared heights, a new light client begins there. */
   readonly freshEvery: number
   /**
-   * At each height, each so many of the names is compared, besides those of an operation or an expiry since the height
-   * before; where a new client begins, all are. 1 for all everywhere, which is the default.
+   * At each height, each so many of the names is compared, besides those with an operation or an expiry between the heights
+   * beside it; where a new client begins, all are. 1 for all everywhere, which is the default.
    */
   readonly sample?: number
   readonly tell?: (figures: EqualityFigures, height: number) => void
@@ -229,39 +229,37 @@ const emptyBranch = (
 
 /** The names of a chain. */
 interface ChainNames {
-  readonly all: ReadonlyArray<Bytes>
+  /** With the heights of their first operations, in their order. */
+  readonly all: ReadonlyArray<readonly [name: Bytes, since: number]>
   /** Those of the operations in each block. */
   readonly inBlocks: ReadonlyArray<ReadonlyArray<Bytes>>
 }
 
 const namesIn = (blocks: ReadonlyArray<Block>, params: ConsensusParams): ChainNames => {
-  const names = new Map<string, Bytes>()
+  const names = new Map<string, readonly [Bytes, number]>()
   const inBlocks = blocks.map((block, height) => nameEffects(block, height, params).map(({ name }) => name))
-  for (const name of inBlocks.flat()) names.set(toHex(name), name)
+  for (const [height, inBlock] of inBlocks.entries()) {
+    for (const name of inBlock) if (!names.has(toHex(name))) names.set(toHex(name), [name, height])
+  }
   return { all: [...names.values()], inBlocks }
 }
 
-/** The names of a chain at a height whose answers may have changed in the blocks before, and a part of the others. */
-const changedAt = (
+/** The names of the operations up to a height whose answers may have changed in the blocks before it, and each so many. */
+const namesAt = (
   { all, inBlocks }: ChainNames,
   height: number,
   { every, params, sample = 1 }: EqualityOptions
 ): ReadonlyArray<Bytes> => {
   const names = new Map<string, Bytes>()
-  // A reorganization of the height before is undone since then, too.
-  const before = Math.max(0, height - 2 * every)
+  const take = (from: number, to: number): void => {
+    for (const name of inBlocks.slice(Math.max(0, from), Math.max(0, to + 1)).flat()) names.set(toHex(name), name)
+  }
   const lifetime = expirationDepth(height, params)
-  const blocks = [
-    ...inBlocks.slice(before, height + 1),
-    ...inBlocks.slice(
-      Math.max(0, before - lifetime),
-      Math.max(0, height - lifetime + 1)
-    )
-  ]
-  for (const name of blocks.flat()) names.set(toHex(name), name)
+  take(height - every, height + every)
+  take(height - every - lifetime, height - lifetime)
   for (let i = 0; i < all.length; i += sample) {
-    const name = all[i]
-    if (name !== undefined) names.set(toHex(name), name)
+    const [name, since] = all[i] ?? []
+    if (name !== undefined && since !== undefined && since <= height) names.set(toHex(name), name)
   }
   return [...names.values()]
 }
@@ -276,7 +274,7 @@ export const compareClients = (
     const { blocks, depths, every, freshEvery, params, tell } = options
     const ofChain = namesIn(blocks, params)
     const work = workUpTo(blocks)
-    let names = ofChain.all
+    let names: ReadonlyArray<Bytes> = []
     const figures: EqualityFigures = {
       heights: 0,
       reorganizations: 0,
@@ -326,9 +324,10 @@ export const compareClients = (
     for (let height = every; height < blocks.length; height += every) {
       yield* advance(height)
       figures.heights++
-      names = figures.heights % freshEvery === 0 ? ofChain.all : changedAt(ofChain, height, options)
+      const isFresh = figures.heights % freshEvery === 0
+      names = namesAt(ofChain, height, isFresh ? { ...options, sample: 1 } : options)
       yield* compare(follower, blocks.slice(0, height + 1), "a light client")
-      if (figures.heights % freshEvery === 0) yield* compareFresh(blocks.slice(0, height + 1))
+      if (isFresh) yield* compareFresh(blocks.slice(0, height + 1))
       const depth = depths[figures.heights % depths.length] ?? 1
       const other = reorganization({ blocks, work }, { depth, height, params })
       if (other !== undefined) {
@@ -336,7 +335,7 @@ export const compareClients = (
         for (const node of [whole, follower]) yield* node.feed(branch.slice(height - depth + 1))
         figures.reorganizations++
         yield* compare(follower, branch, "a light client on a branch")
-        if (figures.heights % freshEvery === 0) yield* compareFresh(branch)
+        if (isFresh) yield* compareFresh(branch)
         yield* advance(back, depth)
         figures.reorganizations++
         yield* compare(follower, blocks.slice(0, back + 1), "a light client back on the chain")

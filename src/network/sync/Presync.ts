@@ -64,9 +64,11 @@ const FASTEST = 6
  * Checks a peer's chain twice before any of it is stored, so that headers without work cost no memory.
  *
  * ```
- * pass 1  walk the chain, store one keyed bit per period, until its work reaches the threshold
+ * pass 1  walk the chain, store one keyed bit per period, until its work reaches the threshold, or to an anchor
  * pass 2  walk it again, compare the bits, hold `buffer` headers back and release the older ones
  * ```
+ *
+ * The hash of an anchor fixes all headers up to it, so these are worth storing; the headers after it are looked at anew.
  *
  * A peer that sends another chain in the second pass must guess a bit per period. The caller checks proofs of work
  * first. Source: upstream `headerssync.cpp`.
@@ -119,12 +121,15 @@ export class Presync {
   }
 
   private first(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
+    let isFixed = false
     for (const header of headers) {
       if (!this.step(header)) return OVER
       if (this.isMarked() && this.bits.push(this.bitOf(header)) > this.mostBits) return OVER
+      isFixed = this.isAnchor()
+      if (isFixed) break
     }
     const { start, threshold } = this.options
-    if (this.work < threshold) return { sound: true, released: [], more: full }
+    if (this.work < threshold && !isFixed) return { sound: true, released: [], more: full }
     this.pass = 2
     this.height = start.height
     this.hash = start.hash
@@ -140,6 +145,7 @@ export class Presync {
       // The peer's chain may have grown: beyond the threshold there are no bits.
       if (!this.enough && this.isMarked() && this.bits[this.compared++] !== this.bitOf(header)) return OVER
       this.held.push(header)
+      if (this.isAnchor()) return { sound: true, released: this.held, more: false }
     }
     const count = this.enough ? this.held.length : Math.max(this.held.length - this.options.parameters.buffer, 0)
     const released = this.held.slice(0, count)
@@ -157,6 +163,11 @@ export class Presync {
     this.lastBits = header.bits
     this.work += blockWork(header.bits)
     return true
+  }
+
+  /** Whether the last header is one whose hash is known beforehand. */
+  private isAnchor(): boolean {
+    return this.options.params.anchors.some(({ hash, height }) => height === this.height && equal(hash, this.hash))
   }
 
   private isMarked(): boolean {

@@ -35,19 +35,20 @@ export const askHeaders = (context: SyncContext, state: SyncPeer, after: HeaderI
   else question(context, state, locatorOf(context.tree, after))
 }
 
-/** Requests what follows known headers of a peer: another peer may have sent the next ones already. */
-const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
-  const { tree } = context
-  const best = tree.best()
-  const isAhead = tree.height(best) > tree.height(last) && tree.ancestor(best, tree.height(last)) === last
-  askHeaders(context, state, isAhead ? best : last)
-}
-
 /** Requests all headers of a peer, from the parent of our best header, so that the answer shows its position. */
 export const askAll = (context: SyncContext, state: SyncPeer): void => {
   const best = context.tree.best()
   const parent = context.tree.parent(best)
   askHeaders(context, state, parent === NO_HEADER ? best : parent)
+}
+
+/** Requests what follows known headers of a peer: another peer, or a light start, may have the next ones already. */
+const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void => {
+  const { tree } = context
+  const best = tree.best()
+  const isAhead = tree.height(best) > tree.height(last) && tree.ancestor(best, tree.height(last)) === last
+  if (isAhead) askAll(context, state)
+  else askHeaders(context, state, last)
 }
 
 const areLinked = (headers: ReadonlyArray<BlockHeader>): boolean =>
@@ -230,6 +231,8 @@ export const takeHeaders = (
     const full = isFullHeaders({ count: received.length, size, peerVersion: peer.hello.version })
     let headers = received
     let worthy = false
+    // The chain may have these headers by now: from another peer, or from a light start.
+    if (areKnown(context, last.header.hash)) state.presync = undefined
     if (state.presync !== undefined) {
       const reject = yield* firstWithoutWork(received, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)

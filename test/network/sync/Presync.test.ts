@@ -158,6 +158,27 @@ describe("Presync", () => {
     assert.isFalse(begin(anchored).take(changed, true).sound)
   })
 
+  it("an anchor ends both passes, and nothing after it is released", () => {
+    const headers = chain(100)
+    const hash = headers[59]?.header.hash ?? GENESIS
+    const params = { ...regtestParams, anchors: [{ hash, height: 70, chainwork: 1n }] }
+    const presync = begin({ params, threshold: 1n << 100n })
+    assert.isTrue(presync.take(headers.slice(0, 40), true).more)
+    assert.deepStrictEqual(presync.take(headers.slice(40, 80), true), { sound: true, released: [], more: true })
+    assert.deepStrictEqual(presync.next, GENESIS)
+    const early = presync.take(headers.slice(0, 40), true).released
+    const { more, released } = presync.take(headers.slice(40, 80), true)
+    assert.deepStrictEqual([...early, ...released], headers.slice(0, 60))
+    assert.isFalse(more)
+    // The same block at another height is none.
+    const other = begin({
+      params: { ...params, anchors: [{ hash, height: 71, chainwork: 1n }] },
+      threshold: 1n << 100n
+    })
+    other.take(headers.slice(0, 80), true)
+    assert.deepStrictEqual(other.next, headers[79]?.header.hash)
+  })
+
   it("the last checked header and its height are returned", () => {
     const presync = begin()
     const headers = chain(4)

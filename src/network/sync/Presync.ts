@@ -68,7 +68,7 @@ const FASTEST = 6
  * pass 2  walk it again, compare the bits, hold `buffer` headers back and release the older ones
  * ```
  *
- * The hash of an anchor fixes all headers up to it, so these are worth storing; the headers after it are looked at anew.
+ * The hash of an anchor fixes all headers up to it, so these are worth storing; those after it are judged again.
  *
  * A peer that sends another chain in the second pass must guess a bit per period. The caller checks proofs of work
  * first. Source: upstream `headerssync.cpp`.

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { temporaryDirectory } from "../support/chain.ts"
+import { freePort, program } from "../support/daemon.ts"
+
+/**
+ * Runs the tutorials as a reader does: all `sh` blocks of a page in one shell, with the programs of the build. A `text`
+ * block behind them is their output, in which `…` stands for any text, and in a line of its own for any lines. Blocks of
+ * other languages are only read.
+ */
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const TUTORIALS = ["owner", "operator", "application-author", "resolver"]
+const PROGRAMS = ["svcd", "svcd-cli", "svcd-wallet"]
+
+/** Longer than a tutorial takes on a busy machine. */
+const TIME_LIMIT = 120_000
+
+const MARK = "@@block"
+const FAILED = "@@failed"
+
+const missing = ["bash", "curl"].filter((command) => spawnSync(command, ["--version"]).status !== 0)
+
+interface Step {
+  readonly commands: string
+  /** What the commands print. `undefined` if the page does not show it. */
+  readonly output: string | undefined
+}
+
+const stepsOf = (markdown: string): ReadonlyArray<Step> => {
+  const steps: Array<{ commands: string; output: string | undefined }> = []
+  let follows = false
+  for (const [, language, text = ""] of markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+    const last = steps.at(-1)
+    if (language === "sh") steps.push({ commands: text, output: undefined })
+    else if (language === "text" && follows && last !== undefined) last.output = text
+    follows = language === "sh"
+  }
+  return steps
+}
+
+const patternOf = (output: string): RegExp => {
+  const lines = output.trimEnd().split("\n").map((line) => {
+    if (line === "…") return "(?:.*\\n)*?"
+    return `${line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".*")} *\\n`
+  })
+  return new RegExp(`^${lines.join("")}$`)
+}
+
+/** The ports of the pages, and those that are free here. */
+type Ports = ReadonlyArray<readonly [string, number]>
+
+const script = (steps: ReadonlyArray<Step>, ports: Ports): string => {
+  const blocks = steps.map(({ commands }) => `echo '${MARK}'\n${commands}`)
+  const text = ["exec 2>&1", "set -E", `trap 'echo ${FAILED}' ERR`, ...blocks].join("\n")
+  return ports.reduce((known, [shown, free]) => known.replaceAll(`127.0.0.1:${shown}`, `127.0.0.1:${free}`), text)
+}
+
+/** Runs a script to its end, or stops it with everything that it started. */
+const output = (text: string, options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) =>
+  Effect.async<string>((resume) => {
+    const shell = spawn("bash", ["-c", text], { ...options, detached: true, stdio: ["ignore", "pipe", "inherit"] })
+    let said = ""
+    shell.stdout.setEncoding("utf8").on("data", (piece: string) => void (said += piece))
+    shell.once("close", () => resume(Effect.succeed(said)))
+    return Effect.sync(() => {
+      if (shell.pid !== undefined) process.kill(-shell.pid, "SIGKILL")
+    })
+  })
+
+const runTutorial = (name: string) =>
+  Effect.gen(function*() {
+    const steps = stepsOf(readFileSync(join(ROOT, `docs/tutorials/${name}.md`), "utf8"))
+    assert.isNotEmpty(steps)
+    const folder = yield* temporaryDirectory
+    const rpc = yield* freePort
+    const ports: Ports = [["8336", rpc], ["9332", yield* freePort]]
+    // The programs as they are installed, but for the port that they take where no flag gives one.
+    const bin = join(folder, "bin")
+    mkdirSync(bin)
+    for (const each of PROGRAMS) {
+      const flags = each === "svcd-wallet" ? "" : `-rpcaddr 127.0.0.1:${rpc} `
+      writeFileSync(join(bin, each), `#!/bin/sh\nexec "${process.execPath}" "${program(each)}" ${flags}"$@"\n`)
+      chmodSync(join(bin, each), 0o755)
+    }
+    // In place of `npm install`.
+    mkdirSync(join(folder, "node_modules"))
+    symlinkSync(ROOT, join(folder, "node_modules/svcd"))
+    symlinkSync(join(ROOT, "node_modules/effect"), join(folder, "node_modules/effect"))
+    const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}`, HOME: folder, TMPDIR: folder, LANG: "C.UTF-8" }
+    const said = (yield* output(script(steps, ports), { cwd: folder, env })).split(`${MARK}\n`).slice(1)
+    const wrong = steps.flatMap(({ commands, output: expected }, at) => {
+      const text = said[at]
+      if (text === undefined) return [`not reached:\n${commands}`]
+      const shown = ports.reduce(
+        (known, [port, free]) => known.replaceAll(`127.0.0.1:${free}`, `127.0.0.1:${port}`),
+        text.replaceAll(`${FAILED}\n`, "").replaceAll("\r\n", "\n")
+      )
+      // A block whose output is an error may fail.
+      const failed = text.includes(FAILED) && !/error/i.test(expected ?? "")
+      return failed || (expected !== undefined && !patternOf(expected).test(shown))
+        ? [`${failed ? "failed" : "printed something else"}:\n${commands}-- printed\n${shown}-- expected\n${expected}`]
+        : []
+    })
+    assert.strictEqual(wrong.join("\n"), "")
+  })
+
+describe.skipIf(missing.length > 0)("the tutorials", { concurrent: true }, () => {
+  for (const name of TUTORIALS) {
+    it.scopedLive(
+      `docs/tutorials/${name}.md does what it says`,
+      () => Effect.timeout(runTutorial(name), TIME_LIMIT),
+      TIME_LIMIT
+    )
+  }
+})

@@ -2,8 +2,7 @@ import SQLite from "better-sqlite3"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { regtestParams } from "../../src/consensus/params.ts"
-import { RowWriter } from "../../src/postgres/rows.ts"
+import { storedKeys } from "../../src/postgres/rows.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { Cluster } from "../postgres/Cluster.ts"
 import type { DaemonProcess } from "./DaemonProcess.ts"
@@ -74,8 +73,6 @@ class ExportProcess {
   }
 }
 
-const rows = new RowWriter(regtestParams)
-
 interface StoredOperation {
   readonly id: number
   readonly name: Buffer
@@ -113,10 +110,9 @@ const expectedRows = (directory: string) => {
         tip: cursor === undefined ? "none" : `${cursor.height} ${reversedHex(cursor.hash)}`,
         operations: all.map(operationText),
         names: current.map(operationText),
-        keys: current.flatMap((
-          { name, value }
-        ) => [...rows.keys({ name: hex(name), value: hex(value) }).matchAll(/.+/g)])
-          .map(([line]) => line.replace(/^\\\\x/, "")).sort()
+        keys: current.flatMap(({ name, value }) =>
+          storedKeys(new Uint8Array(value)).map((pair) => `${hex(name)}\t${pair.key}\t${pair.value}`)
+        ).sort()
       }
     })()
   } finally {

@@ -1,9 +1,11 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { ProofLevel } from "../light/proof.ts"
+import { CopyRows } from "./CopyRows.ts"
 import type { PostgresFailed } from "./failures.ts"
+import type { BlockStep } from "./lines.ts"
 import type { PgConnection } from "./PgConnection.ts"
-import type { CurrentName, ExportedBlock, RowWriter } from "./rows.ts"
+import { BlockRows, type CurrentName, type RowWriter } from "./rows.ts"
 import { channelOf, indexesOf, operationsByName } from "./schema.ts"
 
 /** The writes of an export. Each is one transaction, which moves the cursor with the rows. */
@@ -13,12 +15,6 @@ export interface DaemonState {
   readonly height: number
   readonly synced: boolean
   readonly proof: ProofLevel
-}
-
-/** Blocks, and the height up to which only the last operations are known, if they tell it. */
-export interface AppendedBlocks {
-  readonly blocks: ReadonlyArray<ExportedBlock>
-  readonly beginning: number | undefined
 }
 
 export interface UndoneFrom {
@@ -59,6 +55,8 @@ export class ExportStore {
   readonly #connection: PgConnection
   readonly #schema: string
   readonly #rows: RowWriter
+  /** A statement of another fiber must not get into a transaction. */
+  readonly #alone = Effect.unsafeMakeSemaphore(1).withPermits(1)
 
   constructor(connection: PgConnection, schema: string, rows: RowWriter) {
     this.#connection = connection
@@ -79,27 +77,22 @@ export class ExportStore {
     return this.#connection.set("SELECT pg_notify($1, $2)", [channelOf(this.#schema), `${height} ${hash}`])
   }
 
-  #copyOperations(blocks: ReadonlyArray<ExportedBlock>): Effect.Effect<void, PostgresFailed> {
-    let [lines, operations] = ["", ""]
-    for (const block of blocks) {
-      lines += this.#rows.block(block)
-      for (const operation of block.operations) operations += this.#rows.operation(block.height, operation)
-    }
+  #copyBlocks({ blocks, operations }: BlockRows): Effect.Effect<void, PostgresFailed> {
     return Effect.zipRight(
-      this.#connection.copy({ table: `${this.#schema}.blocks`, lines }),
-      this.#connection.copy({ table: `${this.#schema}.name_operations`, lines: operations })
+      this.#connection.copy({ table: `${this.#schema}.blocks`, rows: blocks }),
+      this.#connection.copy({ table: `${this.#schema}.name_operations`, rows: operations })
     )
   }
 
   #copyNames(names: Iterable<CurrentName>): Effect.Effect<void, PostgresFailed> {
-    let [lines, keys] = ["", ""]
+    const [rows, keys] = [new CopyRows(), new CopyRows()]
     for (const name of names) {
-      lines += this.#rows.name(name)
-      keys += this.#rows.keys(name)
+      this.#rows.name(rows, name)
+      this.#rows.keys(keys, name)
     }
     return Effect.zipRight(
-      this.#connection.copy({ table: `${this.#schema}.names`, lines }),
-      this.#connection.copy({ table: `${this.#schema}.name_keys`, lines: keys })
+      this.#connection.copy({ table: `${this.#schema}.names`, rows }),
+      this.#connection.copy({ table: `${this.#schema}.name_keys`, rows: keys })
     )
   }
 
@@ -124,19 +117,27 @@ export class ExportStore {
     )
   }
 
+  /** A transaction of its own, after the others. */
+  #transaction<A>(work: Effect.Effect<A, PostgresFailed>): Effect.Effect<A, PostgresFailed> {
+    return this.#alone(this.#connection.transaction(work))
+  }
+
+  /** Blocks that follow each other, for `append`. */
+  newRows(): BlockRows {
+    return new BlockRows(this.#rows)
+  }
+
   /** Writes blocks of the first copy: operations alone. */
-  append({ beginning, blocks }: AppendedBlocks): Effect.Effect<void, PostgresFailed> {
-    const last = blocks.at(-1)
+  append(rows: BlockRows): Effect.Effect<void, PostgresFailed> {
+    const { beginning, last } = rows
     if (last === undefined) return Effect.void
-    return this.#connection.transaction(
-      Effect.zipRight(this.#copyOperations(blocks), this.#moveTo(last, beginning))
-    )
+    return this.#transaction(Effect.zipRight(this.#copyBlocks(rows), this.#moveTo(last, beginning)))
   }
 
   /** Completes the first copy: names, their keys, and the indexes. */
   complete(): Effect.Effect<void, PostgresFailed> {
     const [connection, schema] = [this.#connection, this.#schema]
-    return connection.transaction(Effect.gen(this, function*() {
+    return this.#transaction(Effect.gen(this, function*() {
       // It reads and sorts everything once: limits that are meant for the statements of clients do not fit.
       yield* connection.run(
         "SET LOCAL statement_timeout = 0",
@@ -161,11 +162,13 @@ export class ExportStore {
   }
 
   /** Writes a block behind the last one, once the first copy is complete. */
-  connect({ beginning, blocks: [block] }: AppendedBlocks): Effect.Effect<void, PostgresFailed> {
-    if (block === undefined) return Effect.void
+  connect(step: BlockStep): Effect.Effect<void, PostgresFailed> {
+    const { beginning, block } = step
     const { hash, height, operations } = block
-    return this.#connection.transaction(Effect.gen(this, function*() {
-      yield* this.#copyOperations([block])
+    const rows = this.newRows()
+    rows.add(step)
+    return this.#transaction(Effect.gen(this, function*() {
+      yield* this.#copyBlocks(rows)
       if (operations.length > 0) {
         // The last operation of the block on each name.
         const names = new Map(operations.map((operation) => [operation.name, { ...operation, height }]))
@@ -180,7 +183,7 @@ export class ExportStore {
   /** Removes the blocks from a height on, and keeps what they had changed for readers of changes. */
   undo({ cursor, height }: UndoneFrom): Effect.Effect<void, PostgresFailed> {
     const [connection, schema] = [this.#connection, this.#schema]
-    return connection.transaction(Effect.gen(this, function*() {
+    return this.#transaction(Effect.gen(this, function*() {
       yield* connection.set(
         `INSERT INTO ${schema}.undone_blocks (hash, height, parent)
           SELECT b.hash, b.height, coalesce(p.hash, '') FROM ${schema}.blocks b
@@ -221,10 +224,10 @@ export class ExportStore {
 
   /** Notes how far the daemon is. Readers take names for complete only as long as this is recent. */
   checked({ height, proof, synced }: DaemonState): Effect.Effect<void, PostgresFailed> {
-    return this.#connection.set(
+    return this.#alone(this.#connection.set(
       `UPDATE ${this.#schema}.cursor SET daemon_height = $1, synced = $2, proof = $3, checked_at = now()`,
       [height, synced, proof]
-    )
+    ))
   }
 
   /** The last block up to a height: where the daemon may still agree. */

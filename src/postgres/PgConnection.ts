@@ -3,6 +3,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Client } from "pg"
+import type { CopyRows } from "./CopyRows.ts"
 import { ExportRefused, type PostgresFailed, postgresFailed } from "./failures.ts"
 
 /** One connection to PostgreSQL, which holds the lock of an export and does all its writes. */
@@ -26,7 +27,7 @@ export interface PgConnection {
   /** Runs a statement with parameters. */
   // positional: a statement, then its parameters, as the driver has it
   readonly set: (statement: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, PostgresFailed>
-  /** Writes lines of COPY's text format into a table: `schema.table`. Nothing to write costs nothing. */
+  /** Writes rows into a table. Nothing to write costs nothing. */
   readonly copy: (rows: CopiedRows) => Effect.Effect<void, PostgresFailed>
   /** Runs statements as one transaction. */
   readonly transaction: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | PostgresFailed>
@@ -35,7 +36,7 @@ export interface PgConnection {
 export interface CopiedRows {
   /** `schema.table`, without quotes. */
   readonly table: string
-  readonly lines: string
+  readonly rows: CopyRows
 }
 
 /** Milliseconds that connecting may take. */
@@ -103,12 +104,13 @@ export const connectTo = (
           ({ rows }) => Effect.mapError(Schema.decodeUnknown(Schema.Array(schema))(rows), failed)
         ),
       set: (statement, params) => Effect.asVoid(ask(statement, params)),
-      copy: ({ lines, table }) =>
-        lines === "" ? Effect.void : Effect.async<void, PostgresFailed>((resume) => {
-          const stream = client.query(copyFrom(`COPY ${table} FROM STDIN`))
+      copy: ({ rows, table }) =>
+        rows.isEmpty ? Effect.void : Effect.async<void, PostgresFailed>((resume) => {
+          const stream = client.query(copyFrom(`COPY ${table} FROM STDIN (FORMAT binary)`))
           stream.on("error", (cause) => resume(Effect.fail(failed(cause))))
           stream.on("finish", () => resume(Effect.void))
-          stream.end(lines)
+          for (const piece of rows.pieces) stream.write(piece)
+          stream.end()
         }),
       transaction: (work) =>
         Effect.uninterruptibleMask((restore) =>

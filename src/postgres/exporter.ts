@@ -1,23 +1,21 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { EventsFailure, NoEvents } from "../client/daemonEvents.ts"
-import { wrongLine } from "../client/daemonEvents.ts"
 import type { DaemonFailure } from "../client/errors.ts"
 import { paramsOf } from "../consensus/params.ts"
 import type { CursorUnusable } from "../names/errors.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
-import { BlocksMissing, ExportRefused, type PostgresFailed } from "./failures.ts"
-import { BlockCollector, type ExportStep } from "./lines.ts"
+import { type BlocksMissing, ExportRefused, type PostgresFailed } from "./failures.ts"
 import { checkDatabase, ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
 import { connectTo, type PgTarget } from "./PgConnection.ts"
-import { type ExportedBlock, RowWriter } from "./rows.ts"
+import { RowWriter } from "./rows.ts"
+import { TableFollower } from "./TableFollower.ts"
 
 /** Follows the events of a daemon, and keeps the tables of an export like its names (docs/postgres.md). */
 
@@ -42,13 +40,6 @@ export interface ExportOptions {
 /** Why an export ends. */
 export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | DaemonFailure | NoEvents
 
-/** Operations and blocks of a transaction of the first copy, about. */
-const OPERATIONS_AT_ONCE = 20_000
-const BLOCKS_AT_ONCE = 5_000
-
-/** Chunks of lines that wait for the database; then the connection to the daemon waits. */
-const WAITING_CHUNKS = 64
-
 /** Milliseconds without a line after which the export has caught up. */
 const QUIET_MS = 100
 
@@ -58,129 +49,9 @@ const SETTLED_MS = 10_000
 /** Milliseconds between two looks at the daemon. Readers take names for complete for a minute after one. */
 export const CHECK_MS = 5_000
 
-/** Milliseconds between two lines of progress. */
-const TOLD_MS = 10_000
-
 /** Milliseconds before the first and the last retry. */
 const FIRST_PAUSE = 250
 const LONGEST_PAUSE = 15_000
-
-/** Operations and blocks since the last line of progress. */
-class Progress {
-  private operations = 0
-  private told = 0
-
-  add(count: number): void {
-    this.operations += count
-  }
-
-  /** What to log now, if it is time. */
-  note(now: number): { readonly perSecond: number } | undefined {
-    if (this.told === 0) this.told = now
-    const passed = now - this.told
-    if (passed < TOLD_MS) return undefined
-    const perSecond = Math.round(this.operations / (passed / 1_000))
-    this.operations = 0
-    this.told = now
-    return { perSecond }
-  }
-}
-
-/** Moves the tables along the steps that the lines tell. */
-class Follower {
-  private readonly collector = new BlockCollector()
-  private readonly progress = new Progress()
-  private waiting: Array<ExportedBlock> = []
-  private operations = 0
-  private beginning: number | undefined
-  private readonly store: ExportStore
-  /** The last block of the tables, those that wait included. */
-  private height: number
-  private complete: boolean
-
-  constructor(store: ExportStore, { complete, height }: ExportPosition) {
-    this.store = store
-    this.height = height
-    this.complete = complete
-  }
-
-  get isComplete(): boolean {
-    return this.complete
-  }
-
-  get hasWaiting(): boolean {
-    return this.waiting.length > 0
-  }
-
-  get last(): number {
-    return this.height
-  }
-
-  /** Writes the blocks that wait. */
-  readonly flush: Effect.Effect<void, PostgresFailed> = Effect.suspend(() => {
-    const [blocks, beginning] = [this.waiting, this.beginning]
-    const { operations } = this
-    this.waiting = []
-    this.operations = 0
-    this.beginning = undefined
-    return Effect.gen(this, function*() {
-      yield* this.store.append({ blocks, beginning })
-      this.progress.add(operations)
-      const told = this.progress.note(yield* Clock.currentTimeMillis)
-      if (told !== undefined) {
-        yield* Effect.logInfo("export copies", { height: this.height, operationsPerSecond: told.perSecond })
-      }
-    })
-  })
-
-  private step(step: ExportStep): Effect.Effect<void, PostgresFailed | BlocksMissing> {
-    if (step.type === "undo") {
-      this.height = step.height - 1
-      return Effect.zipRight(
-        this.flush,
-        Effect.zipRight(this.store.undo(step), Effect.logInfo("block undone", { height: step.height }))
-      )
-    }
-    const { beginning, block } = step
-    if (block.height !== this.height + 1) return new BlocksMissing({ last: this.height, next: block.height })
-    this.height = block.height
-    if (this.complete) {
-      return Effect.zipRight(
-        this.store.connect({ blocks: [block], beginning }),
-        Effect.logDebug("block exported", { height: block.height, operations: block.operations.length })
-      )
-    }
-    this.waiting.push(block)
-    this.operations += block.operations.length
-    this.beginning = beginning ?? this.beginning
-    return this.operations >= OPERATIONS_AT_ONCE || this.waiting.length >= BLOCKS_AT_ONCE ? this.flush : Effect.void
-  }
-
-  /** Takes lines of the daemon. */
-  readonly take = (lines: Iterable<FeedLine>): Effect.Effect<void, PostgresFailed | BlocksMissing | DaemonFailure> =>
-    Effect.gen(this, function*() {
-      const before = this.collector.tooLong
-      for (const line of lines) {
-        const steps = this.collector.take(line)
-        if (steps === undefined) return yield* wrongLine
-        // Without a turn of the fiber for each of the lines, most of which are no step.
-        for (const step of steps) yield* this.step(step)
-      }
-      if (this.collector.tooLong > before) {
-        yield* Effect.logWarning("names longer than 1,024 bytes are not exported", { height: this.height })
-      }
-    })
-
-  /** Completes the first copy: from then on each block is a transaction. */
-  readonly finish: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
-    const began = yield* Clock.currentTimeMillis
-    yield* Effect.logInfo("export makes names and indexes", { height: this.height })
-    yield* this.store.complete()
-    this.complete = true
-    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
-    yield* Effect.logInfo("export is complete", { height: this.height, seconds })
-  })
-}
 
 /** The last block that daemon and tables share, up to a height; `undefined` if they share none. */
 const lastShared = (store: ExportStore, source: ExportSource, height: number) =>
@@ -231,53 +102,52 @@ const session = (
     yield* takeExportLock(connection, schema, { seconds: lockSeconds })
     const position = yield* openSchema(connection, { schema, network: source.network })
     const store = new ExportStore(connection, schema, rows)
-    const follower = new Follower(store, position)
+    const follower = new TableFollower({ store, position, scope: yield* Effect.scope })
     yield* Effect.logInfo("export follows the daemon", { database: target.shown, schema, height: position.height })
     // A lost commit of the first copy is copied again: the cursor is lost with it.
     if (position.complete) yield* ensureTextIndex(connection, schema)
     else yield* connection.run("SET synchronous_commit = off")
-    const one = yield* Effect.makeSemaphore(1)
-    const alone = one.withPermits(1)
+    const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
 
-    const chunks = yield* Queue.bounded<Iterable<FeedLine>>(WAITING_CHUNKS)
+    let lastLine = yield* Clock.currentTimeMillis
     const read = Effect.zipRight(
-      Stream.runForEachChunk(source.lines(position.cursor), (lines) => Queue.offer(chunks, lines)),
+      Stream.runForEachChunk(source.lines(position.cursor), (lines) =>
+        Effect.zipRight(
+          alone(follower.take(lines)),
+          Effect.map(Clock.currentTimeMillis, (now) => void (lastLine = now))
+        )),
       Effect.never
     )
 
-    let quietSince = yield* Clock.currentTimeMillis
-    const settle = Effect.gen(function*() {
-      if (follower.hasWaiting) return yield* alone(follower.flush)
+    const settled = Effect.gen(function*() {
+      yield* follower.settle
       const { height, synced } = yield* source.state
       if (follower.last < height) return
-      if (!synced && (yield* Clock.currentTimeMillis) < quietSince + SETTLED_MS) return
-      yield* alone(follower.finish)
+      if (!synced && (yield* Clock.currentTimeMillis) < lastLine + SETTLED_MS) return
+      yield* follower.finish
       yield* connection.run("SET synchronous_commit = on")
       yield* ensureTextIndex(connection, schema)
     })
 
-    const write = Effect.gen(function*() {
-      for (;;) {
-        const next = follower.isComplete
-          ? Option.some(yield* Queue.take(chunks))
-          : yield* Effect.timeoutOption(Queue.take(chunks), QUIET_MS)
-        if (Option.isSome(next)) {
-          yield* alone(follower.take(next.value))
-          quietSince = yield* Clock.currentTimeMillis
-        } else yield* settle
+    /** Writes the blocks that wait when no line comes, and completes the first copy. */
+    const settle = Effect.gen(function*() {
+      while (!follower.isComplete) {
+        yield* Effect.sleep(QUIET_MS)
+        if ((yield* Clock.currentTimeMillis) >= lastLine + QUIET_MS) yield* alone(settled)
       }
+      return yield* Effect.never
     })
 
     const check = Effect.gen(function*() {
       for (;;) {
         // While the daemon restarts, readers see when it was checked last.
         const state = yield* Effect.option(source.state)
-        if (Option.isSome(state)) yield* alone(store.checked(state.value))
+        if (Option.isSome(state)) yield* store.checked(state.value)
         yield* Effect.sleep(CHECK_MS)
       }
     })
 
-    yield* Effect.raceFirst(Effect.raceFirst(read, write), check).pipe(
+    yield* Effect.raceFirst(Effect.raceFirst(read, settle), check).pipe(
       Effect.catchTag("CursorUnusable", (refused) =>
         Effect.flatMap(
           openSchema(connection, { schema, network: source.network }),

@@ -6,9 +6,17 @@ import { type ExportedBlock, type ExportedOperation, MOST_NAME_BYTES } from "./r
 
 /** Blocks and what is undone, from the lines of a daemon's events (`form=bytes`, docs/events.md). */
 
+/** A block behind the last one. */
+export interface BlockStep {
+  readonly type: "block"
+  readonly block: ExportedBlock
+  /** The height up to which only the last operations are known, if the block tells it. */
+  readonly beginning: number | undefined
+}
+
 /** What the export does next. */
 export type ExportStep =
-  | { readonly type: "block"; readonly block: ExportedBlock; readonly beginning: number | undefined }
+  | BlockStep
   /** The blocks from this height on left the best chain. */
   | { readonly type: "undo"; readonly height: number; readonly cursor: string }
 
@@ -17,11 +25,18 @@ export const EXPORT_QUERY = new URLSearchParams({ form: "bytes", types: [...OPER
 
 const isKind = (type: unknown): type is OperationKind => OPERATION_KINDS.some((kind) => kind === type)
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
+const isCount = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31
+
+/** Seconds since 1970, as the header of a block has them. */
+const isTime = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32
 
 const isHexText = (value: unknown): value is string => typeof value === "string" && isHex(value)
 
 const isHash = (value: unknown): value is string => isHexText(value) && value.length === 64
+
+const NOTHING: ReadonlyArray<ExportStep> = []
 
 /** Collects lines until a block is whole. A line that is none of svcd's makes it fail with `undefined`. */
 export class BlockCollector {
@@ -33,16 +48,16 @@ export class BlockCollector {
   /** What follows from a line: often nothing. `undefined`: it is no line of svcd. */
   take({ cursor, event }: FeedLine): ReadonlyArray<ExportStep> | undefined {
     const { type } = event
-    if (type === "position") return []
+    if (type === "position") return NOTHING
     const place = readCursorText(cursor)
     if (place === undefined) return undefined
-    if (isKind(type)) return this.operation(type, event, place) ? [] : undefined
+    if (isKind(type)) return this.operation(type, event, place) ? NOTHING : undefined
     const { hash, height, time } = event
     if (!isCount(height) || !isHash(hash)) return undefined
     const { operations } = this
     this.operations = []
     if (type === "undone") return [{ type: "undo", height, cursor }]
-    if (type !== "block" || !isCount(time)) return undefined
+    if (type !== "block" || !isTime(time)) return undefined
     const beginning = place.block === blockKey(parseDisplayHash(hash) ?? new Uint8Array()) ? undefined : height + 1
     return [{ type: "block", block: { height, hash, time, cursor, operations }, beginning }]
   }

@@ -2,13 +2,14 @@ import { expiryHeight } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { OperationKind } from "../names/events/NameEvent.ts"
 import { addressOf } from "../protocol/address.ts"
-import { EMPTY, fromHex } from "../protocol/bytes.ts"
+import { type Bytes, EMPTY, fromHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { namespaceOf } from "../protocol/nameText.ts"
-import { searchPairs, searchTexts } from "../values/searchable.ts"
+import { type SearchPair, searchPairs, searchTexts } from "../values/searchable.ts"
+import { CopyRows } from "./CopyRows.ts"
 import { jsonbText, replacedText, storableText } from "./jsonText.ts"
 
-/** The rows of the tables, as lines of COPY's text format. */
+/** The rows of the tables, as COPY takes them. */
 
 /** An operation as the event stream tells it: bytes in hexadecimal digits, the txid in display order. */
 export interface ExportedOperation {
@@ -41,80 +42,110 @@ export type CurrentName = Omit<ExportedOperation, "type"> & { readonly height: n
  */
 export const MOST_NAME_BYTES = 1_024
 
-const SPECIAL = /[\\\n\r\t]/
-const ESCAPES: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }
-
-/** A text of COPY's text format; `undefined` is NULL. */
-export const copyText = (text: string | undefined): string => {
-  if (text === undefined) return "\\N"
-  return SPECIAL.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character) : text
-}
-
-const copyBytes = (hex: string): string => `\\\\x${hex}`
-
-/** Scripts whose addresses are kept: owners come again and again, and an address takes two hashes to write. */
-const KEPT_ADDRESSES = 50_000
-
-/** Writes rows. It remembers addresses: one for each export. */
+/** Makes rows. */
 export class RowWriter {
   readonly params: ConsensusParams
-  private readonly addresses = new Map<string, string | undefined>()
 
   constructor(params: ConsensusParams) {
     this.params = params
   }
 
   /** The address of an owner's script; `undefined` if it has none. */
-  address(script: string): string | undefined {
-    const known = this.addresses.get(script)
-    if (known !== undefined || this.addresses.has(script)) return known
-    const made = addressOf(this.params.network, addressScript(fromHex(script) ?? EMPTY))
-    if (this.addresses.size >= KEPT_ADDRESSES) this.addresses.clear()
-    this.addresses.set(script, made)
-    return made
+  private address(script: Bytes): string | undefined {
+    return addressOf(this.params.network, addressScript(script))
   }
 
-  block({ cursor, hash, height, operations, time }: ExportedBlock): string {
-    const at = new Date(time * 1_000).toISOString()
-    return `${height}\t${copyBytes(hash)}\t${at}\t${operations.length}\t${cursor}\n`
+  /** The row of a block in `blocks`. */
+  block(out: CopyRows, { cursor, hash, height, operations, time }: ExportedBlock): void {
+    out.row(5)
+    out.integer(height)
+    out.hex(hash)
+    out.time(time)
+    out.integer(operations.length)
+    out.text(cursor)
   }
 
-  // positional: runs for each operation of an export
-  operation(height: number, { name, number, script, txid, type, value, vout }: ExportedOperation): string {
-    return `${height}\t${number}\t${type}\t\\\\x${name}\t\\\\x${value}\t\\\\x${script}\t` +
-      `${this.address(script) ?? "\\N"}\t\\\\x${txid}\t${vout}\n`
+  /** The rows of a block in `name_operations`. */
+  operations(out: CopyRows, { height, operations }: ExportedBlock): void {
+    for (const { name, number, script, txid, type, value, vout } of operations) {
+      out.row(9)
+      out.integer(height)
+      out.integer(number)
+      out.text(type)
+      out.hex(name)
+      out.hex(value)
+      out.text(this.address(out.hex(script)))
+      out.hex(txid)
+      out.integer(vout)
+    }
   }
 
-  name({ height, name: nameHex, number, script, txid, value: valueHex, vout }: CurrentName): string {
-    const [name, value] = [fromHex(nameHex) ?? EMPTY, fromHex(valueHex) ?? EMPTY]
-    const valueText = storableText(value)
-    const [folded, foldedValue] = searchTexts(name, value)
-    return [
-      copyBytes(nameHex),
-      copyText(storableText(name)),
-      copyText(storableNamespace(namespaceOf(name))),
-      height,
-      number,
-      expiryHeight(height, this.params),
-      copyBytes(valueHex),
-      copyText(valueText),
-      copyText(jsonbText(valueText)),
-      copyBytes(script),
-      copyText(this.address(script)),
-      copyBytes(txid),
-      vout,
-      copyText(searchedText(folded, foldedValue))
-    ].join("\t") + "\n"
+  /** The row of a name in `names`. */
+  name(out: CopyRows, { height, name, number, script, txid, value, vout }: CurrentName): void {
+    out.row(14)
+    const nameBytes = out.hex(name)
+    const nameText = storableText(nameBytes)
+    const valueBytes = fromHex(value) ?? EMPTY
+    const valueText = storableText(valueBytes)
+    const [folded, foldedValue] = searchTexts(nameBytes, valueBytes)
+    out.text(nameText)
+    out.text(storableNamespace(namespaceOf(nameBytes)))
+    out.integer(height)
+    out.integer(number)
+    out.integer(expiryHeight(height, this.params))
+    out.hex(value)
+    out.text(valueText)
+    out.json(jsonbText(valueText))
+    out.text(this.address(out.hex(script)))
+    out.hex(txid)
+    out.integer(vout)
+    out.text(searchedText(folded, foldedValue))
   }
 
   /** The rows of a name in `name_keys`. */
-  keys({ name, value }: Pick<CurrentName, "name" | "value">): string {
-    const lines = new Set<string>()
-    for (const pair of searchPairs(fromHex(value) ?? EMPTY)) {
-      lines.add(`${copyBytes(name)}\t${pair.key}\t${copyText(replacedText(pair.value))}\n`)
+  keys(out: CopyRows, { name, value }: Pick<CurrentName, "name" | "value">): void {
+    for (const { key, value: text } of storedKeys(fromHex(value) ?? EMPTY)) {
+      out.row(3)
+      out.hex(name)
+      out.text(key)
+      out.text(text)
     }
-    return [...lines].join("")
   }
+}
+
+/** Blocks that follow each other, as the rows of a transaction. */
+export class BlockRows {
+  readonly blocks = new CopyRows()
+  readonly operations = new CopyRows()
+  /** The height up to which only the last operations are known, if a block tells it. */
+  beginning: number | undefined
+  last: Pick<ExportedBlock, "height" | "cursor"> | undefined
+  blockCount = 0
+  operationCount = 0
+  private readonly rows: RowWriter
+
+  constructor(rows: RowWriter) {
+    this.rows = rows
+  }
+
+  add({ beginning, block }: { readonly block: ExportedBlock; readonly beginning: number | undefined }): void {
+    this.rows.block(this.blocks, block)
+    this.rows.operations(this.operations, block)
+    this.beginning = beginning ?? this.beginning
+    this.last = { height: block.height, cursor: block.cursor }
+    this.blockCount++
+    this.operationCount += block.operations.length
+  }
+}
+
+/** The items of a value in `name_keys`, each once. */
+export const storedKeys = (value: Bytes): ReadonlyArray<SearchPair> => {
+  const found = new Map<string, SearchPair>()
+  for (const { key, value: text } of searchPairs(value)) {
+    const stored = replacedText(text)
+    found.set(`${key} ${stored}`, { key, value: stored })
+  }
+  return [...found.values()]
 }
 
 const storableNamespace = (text: string | undefined): string | undefined =>

@@ -1,5 +1,5 @@
 import { base58 } from "@scure/base"
-import { type Bytes, concat, equal } from "./bytes.ts"
+import { binaryString, type Bytes, concat, equal } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
 /**
@@ -14,6 +14,18 @@ export const MAX_BASE58_LENGTH = 1000
 
 /** The fewest bytes per digit after the first: log(58) / log(256) is a little more. */
 const BYTES_PER_DIGIT = 0.732
+
+const ALPHABET = Uint8Array.from(
+  "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+  (digit) => digit.charCodeAt(0)
+)
+
+/** A number is kept in limbs of three bytes, and divided by the fourth power of 58: all values are exact in a double. */
+const LIMB = 2 ** 24
+const DIGITS_AT_ONCE = 4
+const DIVISOR = 58 ** DIGITS_AT_ONCE
+
+const MAX_ENCODED_BYTES = 2048
 
 /** The ones that stand for zero bytes, and the other digits. */
 const FORM = /^(1*)((?:[2-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]*)?)$/
@@ -30,11 +42,51 @@ const trimmed = (text: string): string => {
   return text.slice(start, end)
 }
 
+/** Used again in each call: making them takes longer than an address. A byte has less than 1.4 digits. */
+const limbs = new Int32Array(Math.ceil(MAX_ENCODED_BYTES / 3))
+const digits = new Uint8Array(Math.ceil(MAX_ENCODED_BYTES * 1.4) + DIGITS_AT_ONCE)
+
+/** Writes the big-endian number of bytes into `limbs`, the first limb first; returns how many there are. */
+const writeLimbs = (bytes: Bytes): number => {
+  const count = Math.ceil(bytes.length / 3)
+  for (let at = count - 1, end = bytes.length; at >= 0; at--, end -= 3) {
+    limbs[at] = ((bytes[end - 3] ?? 0) << 16) | ((bytes[end - 2] ?? 0) << 8) | (bytes[end - 1] ?? 0)
+  }
+  return count
+}
+
 /**
  * Returns bytes as Base58 text: a `1` for each leading zero byte, then the other bytes as one big-endian number. Throws
  * for more than 2048 bytes, which is a mistake of the caller.
  */
-export const encodeBase58 = (bytes: Bytes): string => base58.encode(bytes)
+export const encodeBase58 = (bytes: Bytes): string => {
+  if (bytes.length > MAX_ENCODED_BYTES) throw new RangeError(`Base58 of ${bytes.length} bytes`)
+  let zeros = 0
+  while (bytes[zeros] === 0) zeros++
+  const count = writeLimbs(bytes)
+  let start = digits.length
+  for (let first = 0; first < count;) {
+    let rest = 0
+    for (let i = first; i < count; i++) {
+      const part = rest * LIMB + (limbs[i] ?? 0)
+      // Less than a limb: a bit operation truncates it.
+      const quotient = (part / DIVISOR) | 0
+      limbs[i] = quotient
+      rest = part - quotient * DIVISOR
+    }
+    while (first < count && limbs[first] === 0) first++
+    for (let i = 0; i < DIGITS_AT_ONCE; i++) {
+      const quotient = (rest / 58) | 0
+      digits[--start] = ALPHABET[rest - 58 * quotient] ?? 0
+      rest = quotient
+    }
+  }
+  const [one = 0] = ALPHABET
+  // The first digits were filled up with zeros, which the number does not have.
+  while (digits[start] === one) start++
+  for (let i = 0; i < zeros; i++) digits[--start] = one
+  return binaryString(digits.subarray(start))
+}
 
 /**
  * Returns the bytes of a Base58 text. `undefined` for a character outside the alphabet, for more than `maxBytes` bytes,

@@ -5,6 +5,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type IncomingMessage, request } from "node:http"
 import { request as secureRequest } from "node:https"
+import { StringDecoder } from "node:string_decoder"
 import { formatHostPort } from "../base/addresses.ts"
 import { codeOf } from "../base/errorCode.ts"
 import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable } from "./RpcClient.ts"
@@ -65,7 +66,7 @@ const answerOf = (
 class Received {
   readonly #incoming: IncomingMessage
   readonly #address: string
-  readonly #decoder = new TextDecoder()
+  readonly #decoder = new StringDecoder("utf8")
   #rest = ""
   #code = "ECONNRESET"
 
@@ -89,7 +90,7 @@ class Received {
         const bytes: Buffer | null = incoming.destroyed ? null : incoming.read()
         if (bytes === null && !incoming.readableEnded && !incoming.destroyed) return
         stop()
-        resume(Effect.succeed(bytes === null ? undefined : this.#decoder.decode(bytes, { stream: true })))
+        resume(Effect.succeed(bytes === null ? undefined : this.#decoder.write(bytes)))
       }
       for (const event of ["readable", "end", "close"]) incoming.on(event, look)
       look()

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { regtestParams } from "../../src/consensus/params.ts"
+import { CopyRows } from "../../src/postgres/CopyRows.ts"
 import { postgresFailed } from "../../src/postgres/failures.ts"
 import { jsonbText, replacedText, storableText } from "../../src/postgres/jsonText.ts"
 import { BlockCollector } from "../../src/postgres/lines.ts"
-import { copyText, RowWriter } from "../../src/postgres/rows.ts"
+import { RowWriter } from "../../src/postgres/rows.ts"
 import { isSchemaName } from "../../src/postgres/schema.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { text } from "../names/blocks.ts"
@@ -51,25 +52,70 @@ describe("storableText", () => {
   })
 })
 
-/** What PostgreSQL reads from a column of COPY's text format. */
-const uncopied = (column: string): string =>
-  column.replaceAll(/\\(.)/g, (_, character: string) => ({ n: "\n", r: "\r", t: "\t" })[character] ?? character)
-
-describe("copyText", () => {
-  it("is one column of one line, which reads back as the same text", () => {
-    FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary", maxLength: 60 }), (given) => {
-      const column = copyText(given)
-      assert.notMatch(column, /[\n\r\t]/)
-      assert.strictEqual(uncopied(column), given)
+/** The columns of the rows, as PostgreSQL reads them; null is NULL. */
+const columnsIn = (rows: CopyRows): ReadonlyArray<ReadonlyArray<Buffer | null>> => {
+  const bytes = Buffer.concat([...rows.pieces])
+  assert.strictEqual(bytes.toString("latin1", 0, 11), "PGCOPY\n\xff\r\n\0")
+  const found: Array<ReadonlyArray<Buffer | null>> = []
+  let at = 19
+  for (;;) {
+    const columns = bytes.readInt16BE(at)
+    at += 2
+    if (columns === -1) break
+    found.push(Array.from({ length: columns }, () => {
+      const length = bytes.readInt32BE(at)
+      at += 4 + Math.max(0, length)
+      return length < 0 ? null : bytes.subarray(at - length, at)
     }))
-    assert.strictEqual(copyText(undefined), "\\N")
-    assert.strictEqual(copyText("\\N"), "\\\\N")
+  }
+  assert.strictEqual(at, bytes.length)
+  return found
+}
+
+describe("CopyRows", () => {
+  it("has what was written, over the ends of its pieces", () => {
+    const column = FastCheck.oneof(
+      FastCheck.constant(undefined),
+      FastCheck.string({ unit: "binary", maxLength: 40 }),
+      FastCheck.nat({ max: 80_000 }).map((length) => "\u20ac".repeat(length))
+    )
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(column, { maxLength: 12 }), (texts) => {
+        const rows = new CopyRows()
+        assert.isTrue(rows.isEmpty)
+        for (const each of texts) {
+          rows.row(2)
+          rows.text(each)
+          rows.hex("00ff")
+        }
+        const expected = texts.map((each) => [
+          each === undefined ? null : Buffer.from(each, "utf8"),
+          Buffer.from([0, 255])
+        ])
+        assert.deepStrictEqual(columnsIn(rows), expected)
+      }),
+      { numRuns: 30 }
+    )
+  })
+
+  it("has numbers, times and JSON in the form of their types", () => {
+    const rows = new CopyRows()
+    rows.row(4)
+    rows.integer(-2)
+    rows.time(946_684_801)
+    rows.time(0)
+    rows.json("{}")
+    const [[integer, time, epoch, json] = []] = columnsIn(rows)
+    assert.strictEqual(integer?.readInt32BE(), -2)
+    assert.strictEqual(time?.readBigInt64BE(), 1_000_000n)
+    assert.strictEqual(epoch?.readBigInt64BE(), -946_684_800_000_000n)
+    assert.strictEqual(json?.toString("latin1"), "\u0001{}")
   })
 })
 
 describe("RowWriter", () => {
   it("writes rows with as many columns as the tables", () => {
-    const rows = new RowWriter(regtestParams)
+    const writer = new RowWriter(regtestParams)
     FastCheck.assert(FastCheck.property(
       FastCheck.uint8Array({ maxLength: 300 }),
       FastCheck.uint8Array({ maxLength: 1_100 }),
@@ -83,11 +129,18 @@ describe("RowWriter", () => {
           txid: "00".repeat(32),
           vout: 1
         } as const
-        assert.strictEqual(rows.operation(7, operation).split("\t").length, 9)
-        const columns = rows.name({ ...operation, height: 7 }).split("\t")
+        const [operations, names] = [new CopyRows(), new CopyRows()]
+        const block = { height: 7, hash: "11".repeat(32), time: 0, cursor: "a", operations: [operation] }
+        writer.operations(operations, block)
+        const [[height, , type, , bytes, , address] = []] = columnsIn(operations)
+        assert.strictEqual(height?.readInt32BE(), 7)
+        assert.strictEqual(type?.toString(), "updated")
+        assert.deepStrictEqual(bytes, Buffer.from(value))
+        assert.strictEqual(address?.toString(), "mgA7SfyBBrVGVSpQ7oqGHPhxpp2gUZWtfc")
+        writer.name(names, { ...operation, height: 7 })
+        const [columns = []] = columnsIn(names)
         assert.strictEqual(columns.length, 14)
-        assert.strictEqual(columns[5], "37")
-        assert.strictEqual(columns.at(-1)?.match(/\n/g)?.length, 1)
+        assert.strictEqual(columns[5]?.readInt32BE(), 37)
       }
     ))
   })
@@ -129,6 +182,8 @@ describe("BlockCollector", () => {
         { ...operation, name: "xyz" },
         { ...operation, txid: "22" },
         { ...operation, vout: "0" },
+        { ...operation, vout: 2 ** 31 },
+        { ...end, time: 2 ** 32 },
         { ...end, hash: "11" },
         { ...end, time: undefined },
         { type: "other" }

@@ -1,0 +1,97 @@
+/**
+ * Rows in the binary format of COPY, which PostgreSQL reads without parsing text. Source: PostgreSQL, documentation of
+ * COPY, "Binary Format", and the `recv` functions of the types.
+ */
+
+const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0", "latin1")
+
+/** The signature, no flags, no extension. */
+const HEAD = Buffer.concat([SIGNATURE, Buffer.alloc(8)])
+
+/** In place of the number of columns: no row follows. */
+const TAIL = Buffer.from([0xff, 0xff])
+
+/** Bytes that are allocated at once. */
+const PIECE = 256 * 1024
+
+/** Bytes of a length or a number before what follows. */
+const WORD = 4
+
+/** Milliseconds from 1970 until 2000, where PostgreSQL's clock begins. */
+const YEAR_2000 = 946_684_800_000
+
+/** The rows of one table. Values of a row are written in the order of the columns. */
+export class CopyRows {
+  private readonly full: Array<Buffer> = [HEAD]
+  private piece = Buffer.allocUnsafe(PIECE)
+  private at = 0
+  private count = 0
+
+  /** Begins a row. */
+  row(columns: number): void {
+    this.reserve(2)
+    this.at = this.piece.writeInt16BE(columns, this.at)
+    this.count++
+  }
+
+  /** An `integer`: a whole number of 32 bits with its sign. */
+  integer(value: number): void {
+    this.reserve(2 * WORD)
+    this.piece.writeInt32BE(WORD, this.at)
+    this.at = this.piece.writeInt32BE(value, this.at + WORD)
+  }
+
+  /** A `bytea` of hexadecimal digits, of which the caller has made sure. Returns a view of the bytes until the next call. */
+  hex(digits: string): Uint8Array {
+    const length = digits.length / 2
+    this.reserve(WORD + length)
+    const start = this.piece.writeInt32BE(length, this.at)
+    this.at = start + this.piece.write(digits, start, "hex")
+    return this.piece.subarray(start, this.at)
+  }
+
+  /** A `text` or a word of an enumeration; `undefined` is NULL. */
+  text(text: string | undefined): void {
+    if (text === undefined) return this.nothing()
+    // UTF-8 has three bytes at most for a unit of UTF-16.
+    this.reserve(WORD + 3 * text.length)
+    const start = this.at + WORD
+    const length = this.piece.write(text, start, "utf8")
+    this.piece.writeInt32BE(length, this.at)
+    this.at = start + length
+  }
+
+  /** A `jsonb` from its text; `undefined` is NULL. */
+  json(text: string | undefined): void {
+    // The version of the format, then the text.
+    this.text(text === undefined ? undefined : `\u0001${text}`)
+  }
+
+  /** A `timestamptz` from seconds since 1970. */
+  time(seconds: number): void {
+    this.reserve(3 * WORD)
+    this.piece.writeInt32BE(2 * WORD, this.at)
+    this.at = this.piece.writeBigInt64BE(1_000n * BigInt(1_000 * seconds - YEAR_2000), this.at + WORD)
+  }
+
+  private nothing(): void {
+    this.reserve(WORD)
+    this.at = this.piece.writeInt32BE(-1, this.at)
+  }
+
+  get isEmpty(): boolean {
+    return this.count === 0
+  }
+
+  /** All rows so far, with the beginning and the end of the format. */
+  get pieces(): ReadonlyArray<Uint8Array> {
+    return [...this.full, this.piece.subarray(0, this.at), TAIL]
+  }
+
+  private reserve(bytes: number): void {
+    if (this.at + bytes <= this.piece.length) return
+    this.full.push(this.piece.subarray(0, this.at))
+    this.piece = Buffer.allocUnsafe(Math.max(PIECE, bytes))
+    this.at = 0
+  }
+}

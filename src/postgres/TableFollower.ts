@@ -1,0 +1,146 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import { wrongLine } from "../client/daemonEvents.ts"
+import type { DaemonFailure } from "../client/errors.ts"
+import type { FeedLine } from "../rpc/eventFeed.ts"
+import type { ExportStore } from "./ExportStore.ts"
+import { BlocksMissing, type PostgresFailed } from "./failures.ts"
+import { BlockCollector, type ExportStep } from "./lines.ts"
+import type { ExportPosition } from "./openSchema.ts"
+import type { BlockRows } from "./rows.ts"
+
+/** Moves the tables along the steps that the lines of a daemon tell. */
+
+/** Operations and blocks of a transaction of the first copy, about. */
+const OPERATIONS_AT_ONCE = 20_000
+const BLOCKS_AT_ONCE = 5_000
+
+/** Milliseconds between two lines of progress. */
+const TOLD_MS = 10_000
+
+/** Operations since the last line of progress. */
+class Progress {
+  private operations = 0
+  private told = 0
+
+  add(count: number): void {
+    this.operations += count
+  }
+
+  /** What to log now, if it is time. */
+  note(now: number): { readonly perSecond: number } | undefined {
+    if (this.told === 0) this.told = now
+    const passed = now - this.told
+    if (passed < TOLD_MS) return undefined
+    const perSecond = Math.round(this.operations / (passed / 1_000))
+    this.operations = 0
+    this.told = now
+    return { perSecond }
+  }
+}
+
+export interface FollowerParts {
+  readonly store: ExportStore
+  readonly position: ExportPosition
+  /** Blocks of the first copy are written in it, while the next ones are read. */
+  readonly scope: Scope.Scope
+}
+
+export class TableFollower {
+  readonly #collector = new BlockCollector()
+  readonly #progress = new Progress()
+  readonly #store: ExportStore
+  readonly #scope: Scope.Scope
+  /** Blocks of the first copy that wait for the transaction before. */
+  #waiting: BlockRows
+  #writing: Fiber.Fiber<void, PostgresFailed> = Fiber.void
+  /** The last block of the tables, those that wait included. */
+  #height: number
+  #complete: boolean
+
+  constructor({ position: { complete, height }, scope, store }: FollowerParts) {
+    this.#store = store
+    this.#scope = scope
+    this.#waiting = store.newRows()
+    this.#height = height
+    this.#complete = complete
+  }
+
+  /** Whether the first copy is complete: from then on each block is a transaction. */
+  get isComplete(): boolean {
+    return this.#complete
+  }
+
+  get last(): number {
+    return this.#height
+  }
+
+  /** Begins to write the blocks that wait, when those before them are written. */
+  readonly #flush: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
+    yield* Fiber.join(this.#writing)
+    const rows = this.#waiting
+    this.#waiting = this.#store.newRows()
+    this.#writing = yield* Effect.forkIn(this.#store.append(rows), this.#scope)
+    this.#progress.add(rows.operationCount)
+    const told = this.#progress.note(yield* Clock.currentTimeMillis)
+    if (told !== undefined) {
+      yield* Effect.logInfo("export copies", { height: this.#height, operationsPerSecond: told.perSecond })
+    }
+  })
+
+  /** Writes all blocks that wait. */
+  readonly settle: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
+    yield* this.#flush
+    yield* Fiber.join(this.#writing)
+  })
+
+  #step(step: ExportStep): Effect.Effect<void, PostgresFailed | BlocksMissing> {
+    if (step.type === "undo") {
+      this.#height = step.height - 1
+      return Effect.zipRight(
+        this.settle,
+        Effect.zipRight(this.#store.undo(step), Effect.logInfo("block undone", { height: step.height }))
+      )
+    }
+    const { block } = step
+    if (block.height !== this.#height + 1) return new BlocksMissing({ last: this.#height, next: block.height })
+    this.#height = block.height
+    if (this.#complete) {
+      return Effect.zipRight(
+        this.#store.connect(step),
+        Effect.logDebug("block exported", { height: block.height, operations: block.operations.length })
+      )
+    }
+    this.#waiting.add(step)
+    const { blockCount, operationCount } = this.#waiting
+    return operationCount >= OPERATIONS_AT_ONCE || blockCount >= BLOCKS_AT_ONCE ? this.#flush : Effect.void
+  }
+
+  /** Takes lines of the daemon. */
+  take(lines: Iterable<FeedLine>): Effect.Effect<void, PostgresFailed | BlocksMissing | DaemonFailure> {
+    return Effect.gen(this, function*() {
+      const before = this.#collector.tooLong
+      for (const line of lines) {
+        const steps = this.#collector.take(line)
+        if (steps === undefined) return yield* wrongLine
+        // Without a turn of the fiber for each of the lines, most of which are no step.
+        for (const step of steps) yield* this.#step(step)
+      }
+      if (this.#collector.tooLong > before) {
+        yield* Effect.logWarning("names longer than 1,024 bytes are not exported", { height: this.#height })
+      }
+    })
+  }
+
+  /** Completes the first copy, when all blocks are written. */
+  readonly finish: Effect.Effect<void, PostgresFailed> = Effect.gen(this, function*() {
+    const began = yield* Clock.currentTimeMillis
+    yield* Effect.logInfo("export makes names and indexes", { height: this.#height })
+    yield* this.#store.complete()
+    this.#complete = true
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* Effect.logInfo("export is complete", { height: this.#height, seconds })
+  })
+}

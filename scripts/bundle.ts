@@ -163,7 +163,8 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
 const bundlePrograms = (folder: string): void => {
   const mains = PROGRAMS.map((program) => ({ in: compiled(`bin/${program}`), out: mainOf(program) }))
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
-  bundle(folder, { entryPoints: [...mains, ...threads] })
+  // The text of a program stays in memory as long as it runs, two bytes a character. Names are kept: reports of errors show them.
+  bundle(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
   for (const program of PROGRAMS) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
 import { processInput } from "../config/settings.ts"
+import { makePrompt } from "../programs/tool/prompt.ts"
 import { run } from "../programs/wallet/program.ts"
-import { makePrompt } from "../programs/wallet/prompt.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.

@@ -14,7 +14,7 @@ import { Secrets } from "../../wallet/keys/Secrets.ts"
 import { checkSecrets } from "../../wallet/keys/secretsCheck.ts"
 import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../../wallet/keys/WalletFile.ts"
-import type { Prompt } from "./prompt.ts"
+import type { Prompt } from "../tool/prompt.ts"
 
 /** How `svcd-wallet` opens a wallet: its file, the lock of the data directory, passphrases. */
 

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { randomInt } from "node:crypto"
-import type { Prompt } from "./prompt.ts"
+import type { Prompt } from "../tool/prompt.ts"
 
 /** Shows the words of a new wallet at a terminal, and asks for some of them: what is not written down is soon lost. */
 

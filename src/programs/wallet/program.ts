@@ -13,10 +13,10 @@ import type { SettingsInput } from "../../config/settings.ts"
 import type { UsageError } from "../../config/UsageError.ts"
 import { argvOf, daemonFlags, defaultedFlag, optionalFlag, switchFlag, type Texts } from "../tool/flags.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
+import type { Prompt } from "../tool/prompt.ts"
 import { type Printer, run as runTool } from "../tool/run.ts"
 import type { CommandContext } from "./access.ts"
 import * as Commands from "./commands.ts"
-import type { Prompt } from "./prompt.ts"
 
 /** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it. */
 

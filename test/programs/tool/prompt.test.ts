@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { PassThrough } from "node:stream"
-import { makePrompt, type PromptTerminal } from "../../../src/programs/wallet/prompt.ts"
+import { makePrompt, type PromptTerminal } from "../../../src/programs/tool/prompt.ts"
 
 /** A terminal whose keys a test presses, and whose screen it sees. */
 const terminalOf = (isTTY: boolean) => {

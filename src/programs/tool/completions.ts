@@ -12,13 +12,17 @@ export interface Completed<E, A> {
   readonly command: (name: string) => Command.Command<string, never, E, A>
   /** Sub-commands behind which no flag is offered. */
   readonly bare?: ReadonlySet<string>
+  /** The sub-command that explains others: behind it their names are offered. */
+  readonly explains?: string
 }
 
 interface Script {
   readonly text: string
+  readonly name: string
   readonly standIn: string
   readonly forms: Forms
   readonly bare: ReadonlySet<string>
+  readonly explains: string | undefined
   readonly commands: ReadonlyArray<string>
 }
 
@@ -53,11 +57,33 @@ const withBashCommands = ({ commands, standIn, text }: Script): string =>
   )
 
 /**
+ * A function around that of the library, which knows flags with two dashes alone: the programs take one dash too. The word
+ * under the cursor is no sub-command yet.
+ */
+const withOneDash = ({ standIn, text }: Pick<Script, "standIn" | "text">): string => {
+  const inner = `_${standIn}_bash_completions`
+  return text.replace("\"${COMP_WORDS[@]}\"", "\"${COMP_WORDS[@]:0:COMP_CWORD}\"").replace(
+    new RegExp(`^complete -F ${inner} `, "m"),
+    `function _${standIn}_completions() {
+    local at word="\${COMP_WORDS[COMP_CWORD]}"
+    for at in "\${!COMP_WORDS[@]}"; do
+        if [[ at -gt 0 && \${COMP_WORDS[at]} =~ ^-([a-z_]{2,}|$) ]] || [[ at -eq COMP_CWORD && \${word} =~ ^-[a-z] ]]; then
+            COMP_WORDS[at]="-\${COMP_WORDS[at]}"
+        fi
+    done
+    ${inner} "$@"
+    if [[ \${word} == - || \${word} =~ ^-[a-z] ]]; then COMPREPLY=( "\${COMPREPLY[@]/#--/-}" ); fi
+}
+complete -F _${standIn}_completions `
+  )
+}
+
+/**
  * Corrects a script for bash: names with hyphens, a word for each value of a choice, no value behind a switch, and no
  * flag that the program does not have.
  */
 const mendBash = (script: Script): string => {
-  const { bare, forms, standIn } = script
+  const { bare, commands, explains, forms, standIn } = script
   const switches = Object.entries(forms).filter(([, { toml }]) => toml === "boolean").map(([name]) => name)
   const behindSwitch = new RegExp(
     ` +--(?:${[...switches, "help", "wizard", "version"].join("|")})\\)\\n` +
@@ -65,7 +91,7 @@ const mendBash = (script: Script): string => {
     "g"
   )
   let block = ""
-  return withBashChoices(withBashCommands(script), forms)
+  const mended = withBashChoices(withBashCommands(script), forms)
     .replace(behindSwitch, "")
     .replace(
       /compgen -W "([a-z]+(?:,[a-z]+)+)"/g,
@@ -76,16 +102,37 @@ const mendBash = (script: Script): string => {
       block = /^ {8}([a-z_.]+)\)$/.exec(line)?.[1] ?? block
       return line.replace(/^( +opts=")(.*)"$/, (whole: string, ...[start, words]: ReadonlyArray<string>) => {
         if (start === undefined || words === undefined || words === "") return whole
+        if (block === `${standIn}__${explains}`) return `${start}${commands.join(" ")}"`
         if (block === standIn) return `${start}${without(words, STRANGERS)}"`
         return bare.has(block.slice(standIn.length + 2)) ? `${start}"` : `${start}${without(words, COMMAND_STRANGERS)}"`
       })
     })
     .join("\n")
     .replace(/ -o nosort /, " ")
+  return withOneDash({ text: mended, standIn })
 }
 
+/** The names of sub-commands behind the one that explains them, for zsh and fish. */
+const withExplained = (text: string, { commands, explains, name, standIn }: Script): string =>
+  explains === undefined
+    ? text
+    : text
+      .replace(
+        new RegExp(`(^ +\\(${explains}\\)\\n[^]*?)( +)&& ret=0`, "m"),
+        `$1$2":: :_${standIn}_commands" \\\n$2&& ret=0`
+      )
+      .replace(
+        /(^complete -c [^]*$)/m,
+        `$1complete -c ${name} -n "__fish_seen_subcommand_from ${explains}" -f -a "${commands.join(" ")}"\n`
+      )
+
 /** Corrects a script for zsh or fish: choices, and the flags that the program does not have. */
-const mendLines = ({ forms, text }: Script): string =>
+const mendLines = (script: Script): string =>
+  withExplained(withoutStrangers(script), script)
+    // fish: the programs take flags with one dash too.
+    .replaceAll(/^(complete -c .*) -l ([a-z_-]{2,})(?= )/gm, "$1 -l $2 -o $2")
+
+const withoutStrangers = ({ forms, text }: Script): string =>
   choicesOf(forms).reduce(
     (script, [name, words]) =>
       script
@@ -98,7 +145,7 @@ const mendLines = ({ forms, text }: Script): string =>
     .join("\n")
 
 export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<string> => {
-  const { bare = new Set<string>(), name, shell } = completed
+  const { bare = new Set<string>(), explains, name, shell } = completed
   // The library misreads hyphens in names of programs in parts of its scripts.
   const standIn = name.replaceAll("-", "_")
   const { descriptor } = completed.command(standIn)
@@ -110,9 +157,11 @@ export const shellScript = <E, A>(completed: Completed<E, A>): Effect.Effect<str
       new RegExp(`(compdef |complete -c |complete .* )${standIn}\\b`, "g"),
       `$1${name}`
     ),
+    name,
     standIn,
     forms,
     bare,
+    explains,
     commands: commands.map(([command]) => command)
   })
   switch (shell) {

@@ -76,7 +76,9 @@ const synopsis = (help) =>
   `.SH SYNOPSIS\n.nf\n${roff(blocksOf(help)[0].map((line) => line.replace(/^Usage: | {7}/, "")).join("\n"))}\n.fi\n`
 
 const subCommandsOf = (help) =>
-  blocksOf(help).filter((lines) => lines[0] === "Sub-commands").flatMap((lines) => entriesOf(lines.slice(1)))
+  blocksOf(help).filter((lines) => lines[0] === "Sub-commands" || lines[0].startsWith("Commands ")).flatMap((lines) =>
+    entriesOf(lines.slice(1))
+  )
     .map(({ term }) => term.split(" ")[0])
 
 /** The methods with their summaries, from the page that is generated from their definitions. */

@@ -4,12 +4,13 @@ import { standardTerminal } from "../base/progressBar.ts"
 import { processInput } from "../config/settings.ts"
 import { run } from "../programs/cli/cli.ts"
 import { screenOf } from "../programs/cli/outcome.ts"
+import { makePrompt } from "../programs/tool/prompt.ts"
 import { version } from "../version.ts"
 
-/** Maximum characters read from standard input. */
 // What this program writes is for its user alone.
 process.umask(0o077)
 
+/** Maximum characters read from standard input. */
 const MAX_INPUT = 64 * 1024 * 1024
 
 const readStdin = Effect.async<string>((resume) => {
@@ -41,7 +42,8 @@ const input = {
   version,
   screen: screenOf(process.stdout, process.env),
   progress: standardTerminal(),
-  readStdin
+  readStdin,
+  prompt: makePrompt(process)
 }
 
 // The arguments that the system shows may contain a password.

@@ -4,7 +4,8 @@ import type * as Effect from "effect/Effect"
 import { type Option, type OptionTable } from "../../config/optionRow.ts"
 import { optionNamesOf } from "../../config/options.ts"
 import { shellScript } from "../tool/completions.ts"
-import { CLI_COMMANDS, CLI_FLAGS, CLI_SHELLS, type CliShell } from "./flags.ts"
+import { COMMAND_NAMES, COMMAND_ROWS } from "./commandTable.ts"
+import { CLI_FLAGS, CLI_SHELLS, type CliShell } from "./flags.ts"
 import { METHODS } from "./methodNames.ts"
 import { NAME } from "./outcome.ts"
 
@@ -56,17 +57,19 @@ const commandOf = (name: string, options: OptionTable, description: string) =>
 const program = (name: string) =>
   Command.make(name, optionsOf(CLI_FLAGS)).pipe(
     Command.withSubcommands([
-      commandOf("status", CLI_COMMANDS.status.options, CLI_COMMANDS.status.description),
-      commandOf("names", CLI_COMMANDS.names.options, CLI_COMMANDS.names.description),
-      commandOf("find", CLI_COMMANDS.find.options, CLI_COMMANDS.find.description),
-      commandOf("expiring", CLI_COMMANDS.expiring.options, CLI_COMMANDS.expiring.description),
-      commandOf("watch", CLI_COMMANDS.watch.options, CLI_COMMANDS.watch.description),
-      commandOf("webhooks", CLI_COMMANDS.webhooks.options, CLI_COMMANDS.webhooks.description),
-      commandOf("lint", CLI_COMMANDS.lint.options, CLI_COMMANDS.lint.description),
-      commandOf("rpcauth", CLI_COMMANDS.rpcauth.options, CLI_COMMANDS.rpcauth.description),
-      ...METHODS.map((method) => Command.make(method))
+      Command.make("help"),
+      ...COMMAND_NAMES.map((command) =>
+        commandOf(command, COMMAND_ROWS[command].options, COMMAND_ROWS[command].description)
+      ),
+      ...METHODS.filter((method) => method !== "help").map((method) => Command.make(method))
     ])
   )
 
 export const completionScript = (shell: CliShell): Effect.Effect<string> =>
-  shellScript({ name: NAME, shell: shell === "sh" ? "bash" : shell, command: program, bare: new Set(METHODS) })
+  shellScript({
+    name: NAME,
+    shell: shell === "sh" ? "bash" : shell,
+    command: program,
+    bare: new Set(METHODS),
+    explains: "help"
+  })

@@ -5,11 +5,11 @@ import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import type { DocumentRefused } from "../../rpc/DocumentLines.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { RpcClientError, RpcFailure } from "../../rpc/RpcClient.ts"
+import { COMMAND_NAMES, type CommandName } from "./commandTable.ts"
 import type { Daemon } from "./daemon.ts"
-import { CLI_COMMANDS } from "./flags.ts"
 import { nameHints } from "./nameHints.ts"
-import { type CliOutcome, failure } from "./outcome.ts"
+import { type CliOutcome, failure, NAME } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
@@ -34,18 +34,44 @@ const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined
     Effect.map((text) => {
       if (typeof text !== "string") return undefined
       const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
-      return nearest(method, [...names, ...Object.keys(CLI_COMMANDS)])
+      return nearest(method, [...names, ...COMMAND_NAMES])
     }),
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. */
+/** What to do about an error, by its code. */
+const REMEDIES: ReadonlyMap<number, string> = new Map([
+  [RPC_CODE.initialDownload, `"${NAME} status -wait" waits until the node knows all names.`],
+  [RPC_CODE.insufficientFunds, `"${NAME} receive" makes an address to pay coins to.`],
+  [RPC_CODE.walletNotSpecified, "-rpcwallet NAME says which wallet."],
+  [
+    RPC_CODE.walletNotFound,
+    `"${NAME} listwallets" lists the wallets that are loaded, and -rpcwallet NAME chooses one.`
+  ],
+  [RPC_CODE.warmUp, "-rpcwait waits until the daemon has started."],
+  [
+    RPC_CODE.walletUnlockNeeded,
+    `"${NAME} -stdin walletpassphrase" unlocks it, with two lines: passphrase, and seconds.`
+  ]
+])
+
+/** An error of the daemon in a command of svcd-cli itself: what the daemon says, and what to do. */
+const plainly = ({ code, message }: RpcFailure): string => {
+  const remedy = REMEDIES.get(code)
+  return `error: ${shownLines(message)}${remedy === undefined ? "" : `\n${remedy}`}`
+}
+
+/**
+ * Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. `command`:
+ * the command of svcd-cli that made the call.
+ */
 export const explain = (
   error: RpcClientError | DocumentRefused,
-  { connection, daemon, method, name }: {
+  { command, connection, daemon, method, name }: {
     readonly connection: ConnectionSettings
     readonly daemon: Daemon
     readonly method?: string
+    readonly command?: CommandName
     /** The name that a method for names got. */
     readonly name?: string | undefined
   }
@@ -59,6 +85,7 @@ export const explain = (
         "\n"
       )
       const exit = code === 0 ? 1 : code
+      if (command !== undefined) return Effect.succeed(failure(exit, plainly(error)))
       if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(failure(exit, said))
       return Effect.map(
         meant(daemon, method),

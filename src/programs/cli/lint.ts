@@ -1,11 +1,11 @@
 import { decodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import { type Json, JsonObject } from "../../rpc/json/json.ts"
-import { type Finding, findingText, lint, lintWarnings } from "../../values/lint.ts"
+import { lintWarnings } from "../../values/lint.ts"
 import { at, indented, objectOf, textAt } from "./jsonText.ts"
 import { type CliOutcome, NAME, type Screen } from "./outcome.ts"
 import { quantityOf } from "./quantities.ts"
-import { painted } from "./table.ts"
 import { shownText } from "./textWidth.ts"
+import { findingLines, isError, programLines, reportJson, valueReport } from "./valueReport.ts"
 
 /** `svcd-cli lint`: checks a name and a value without a daemon; and the warnings behind an update by hand. */
 
@@ -17,35 +17,17 @@ export interface LintInput {
 
 const UTF8 = new TextEncoder()
 
-const findingLine = (finding: Finding, screen: Screen): string =>
-  `${painted(finding.severity, finding.severity === "error" ? "red" : "yellow", screen)}: ${
-    shownText(findingText(finding))
-  }`
-
-const findingJson = ({ code, column, line, message, path }: Finding): Json =>
-  objectOf({ code, path, line, column, message })
-
 /** The exit status is 1 if there is an error. */
 export const lintCommand = ({ json, name, value }: LintInput, screen: Screen): CliOutcome => {
-  const { bytes, findings, programs } = lint(UTF8.encode(name), UTF8.encode(value))
-  const errors = findings.filter(({ severity }) => severity === "error")
-  const warnings = findings.filter(({ severity }) => severity === "warning")
-  const code = errors.length > 0 ? 1 : 0
-  if (json) {
-    const answer = objectOf({
-      bytes,
-      errors: errors.map(findingJson),
-      warnings: warnings.map(findingJson),
-      programs: programs.map(({ program, sees }) => objectOf({ program, sees }))
-    })
-    return { code, stdout: `${indented(answer)}\n`, stderr: "" }
-  }
+  const report = valueReport(name, UTF8.encode(value))
+  const errors = report.findings.filter(isError).length
+  const code = errors > 0 ? 1 : 0
+  if (json) return { code, stdout: `${indented(objectOf(reportJson(report)))}\n`, stderr: "" }
   const lines = [
-    ...findings.map((finding) => findingLine(finding, screen)),
-    ...programs.flatMap(({ program, sees }) =>
-      sees.length === 0 ? [] : [painted(program, "bold", screen), ...sees.map((each) => `  ${shownText(each)}`)]
-    ),
-    `${quantityOf(bytes, "byte")}, ${quantityOf(errors.length, "error")}, ${quantityOf(warnings.length, "warning")}`
+    ...findingLines(report, screen),
+    ...programLines(report, screen),
+    `${quantityOf(report.bytes, "byte")}, ${quantityOf(errors, "error")}, ` +
+    quantityOf(report.findings.length - errors, "warning")
   ]
   return { code, stdout: `${lines.join("\n")}\n`, stderr: "" }
 }

@@ -19,6 +19,9 @@ const meant = (text: string): string | undefined => {
   return label === undefined ? undefined : domain(label)
 }
 
+/** The name that a word of a command means: a name, or a domain in any script. */
+export const nameMeant = (text: string): string => meant(text) ?? text
+
 /** Returns lines to print below the error of a call with this name. */
 export const nameHints = (text: string | undefined): ReadonlyArray<string> => {
   if (text === undefined) return []

@@ -5,9 +5,10 @@ import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
-import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
+import { indented, objectOf, textAt } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
 import {
+  entryJson,
   IN_HEX,
   isAlive,
   type OwnedName,
@@ -20,6 +21,7 @@ import {
   shownBytes
 } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
+import { isNews, registrationJson, registrationTable } from "./registrations.ts"
 import { RENEW_SOON } from "./status.ts"
 import { type Colour, painted, table, type TableCell } from "./table.ts"
 
@@ -49,9 +51,6 @@ export interface OwnNames {
   readonly now: number
 }
 
-/** Days after which a failed registration is hidden. */
-const FAILURE_DAYS = 30
-
 export const select = (
   answers: {
     readonly list: Json
@@ -68,18 +67,15 @@ export const select = (
   const shown = owned.filter((name) =>
     expiring === undefined ? all || isAlive(name) : isAlive(name) && name.expiresIn <= expiring
   )
-  const isNews = ({ said }: OwnNameEntry): boolean => {
-    const step = textAt(said, "step")
-    if (step === "failed" && !all) return (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
-    return step !== "done"
-  }
+  const isShown = (entry: OwnNameEntry): boolean =>
+    fits(entry) && (all ? textAt(entry.said, "step") !== "done" : isNews(entry, now))
   const under = expiring === undefined
   return {
     names: shown,
     expired: all || !under ? 0 : owned.filter(({ expiresIn }) => expiresIn <= 0).length,
     given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
     pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
-    registrations: under ? ownNamesOf(answers.registrations).filter((entry) => fits(entry) && isNews(entry)) : [],
+    registrations: under ? ownNamesOf(answers.registrations).filter(isShown) : [],
     renews: renewalOf(answers.renewals),
     dated,
     now
@@ -155,24 +151,10 @@ const pendingTable = ({ pending }: OwnNames, screen: Screen): ReadonlyArray<stri
     )
   ]
 
-const registrationTable = ({ registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
-  registrations.length === 0 ? [] : [
-    "",
-    painted("Registrations", "bold", screen),
-    ...table(
-      [NAME, { title: "STEP" }, { title: "NOTE", atLeast: 20 }, VALUE],
-      registrations.map((entry) => {
-        const step = textAt(entry.said, "step") ?? ""
-        return [
-          { text: shownBytes(entry.name) },
-          { text: step, colour: step === "failed" ? "red" : undefined },
-          { text: textAt(entry.said, "note") ?? "" },
-          valueCell(entry)
-        ]
-      }),
-      screen
-    )
-  ]
+const registrationLines = ({ registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+  registrations.length === 0
+    ? []
+    : ["", painted("Registrations", "bold", screen), ...registrationTable(registrations, screen)]
 
 /** The remarks below the tables. */
 const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): ReadonlyArray<string> => {
@@ -188,7 +170,7 @@ const remarks = ({ dated, expired, given, names, pending, renews }: OwnNames): R
       : [
         `${quantityOf(soon.length, "name expires", "names expire")} within ${
           dated ? "four weeks" : quantityOf(RENEW_SOON, "block")
-        }; "svcd-cli name_update NAME" renews one.`
+        }; "svcd-cli renew NAME" renews one.`
       ]),
     ...(renews === undefined || names.every((name) => !isAlive(name) || renews(name.name))
       ? []
@@ -202,7 +184,7 @@ const emptyText = ({ expiring, prefix }: NamesCommandOptions, { renews }: OwnNam
   // Namecoin Core has neither renewals nor registrations in one call.
   const how = renews === undefined
     ? "\"svcd-cli name_new NAME\" begins a registration."
-    : "\"svcd-cli name_autoregister NAME VALUE\" registers one."
+    : "\"svcd-cli register NAME\" registers one."
   return prefix === ""
     ? `The wallet has no names. ${how}`
     : "The wallet has no names that begin so."
@@ -214,23 +196,11 @@ export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: S
   return [
     ...(main.length === 0 ? [emptyText(options, own)] : main),
     ...pendingTable(own, screen),
-    ...registrationTable(own, screen),
+    ...registrationLines(own, screen),
     ...(below.length === 0 ? [] : ["", ...below]),
     ""
   ].join("\n")
 }
-
-/** An entry for programs: texts for UTF-8 bytes, hex in any case; then the daemon's fields. */
-const entryJson = (
-  { name, said, value }: OwnNameEntry,
-  ...members: ReadonlyArray<string>
-): Record<string, Json | undefined> => ({
-  name: name.text ?? null,
-  name_hex: name.hex,
-  value: value === undefined ? undefined : value.text ?? null,
-  value_hex: value?.hex,
-  ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
-})
 
 export const namesJson = ({ dated, names, now, pending, registrations, renews }: OwnNames): Json =>
   objectOf({
@@ -242,9 +212,7 @@ export const namesJson = ({ dated, names, now, pending, registrations, renews }:
       })
     ),
     pending: pending.map((entry) => objectOf(entryJson(entry, "op", "txid", "vout", "address"))),
-    registrations: registrations.map((entry) =>
-      objectOf(entryJson(entry, "step", "note", "txid", "firstupdate_txid", "time"))
-    )
+    registrations: registrations.map(registrationJson)
   })
 
 /** Returns what `svcd-cli names` prints. */

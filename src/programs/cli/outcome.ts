@@ -1,8 +1,10 @@
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { ProgressTerminal } from "../../base/progressBar.ts"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { ProgramOutcome } from "../tool/outcome.ts"
+import type { Prompt } from "../tool/prompt.ts"
 
 /** The input of svcd-cli, and its outcome. */
 
@@ -30,8 +32,9 @@ export interface CliInput extends SettingsInput {
   readonly screen: Screen
   /** The terminal behind standard error, for a progress bar; `undefined` for a file or a pipe. */
   readonly progress: ProgressTerminal | undefined
-  /** The text of standard input, for `-stdin` and `-stdinrpcpass`. */
+  /** The text of standard input, for `-stdin` and `-stdinrpcpass`, and for values. */
   readonly readStdin: Effect.Effect<string>
+  readonly prompt: Prompt
   readonly output: LiveOutput
 }
 
@@ -41,6 +44,9 @@ export const failure = (code: number, text: string): CliOutcome => ({ code, stdo
 
 export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
   failure(USAGE_EXIT_CODE, new UsageError({ problems }).report(NAME).join("\n"))
+
+/** A command cannot do what it was told: why, and the remedy. */
+export class CommandFailed extends Data.TaggedError("CommandFailed")<{ readonly message: string }> {}
 
 /** The properties of a process's standard output. */
 export const screenOf = (

@@ -41,6 +41,18 @@ const entryOf = (said: JsonObject): OwnNameEntry | undefined => {
   return name && { name, value: readHex(textAt(said, "value")), mine: at(said, "ismine") !== false, said }
 }
 
+/** An entry for programs: texts for UTF-8 bytes, hex in any case; then the daemon's fields. */
+export const entryJson = (
+  { name, said, value }: OwnNameEntry,
+  ...members: ReadonlyArray<string>
+): Record<string, Json | undefined> => ({
+  name: name.text ?? null,
+  name_hex: name.hex,
+  value: value === undefined ? undefined : value.text ?? null,
+  value_hex: value?.hex,
+  ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
+})
+
 /** The entries of `name_list` or `name_pending`; entries without a name are left out. */
 export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])

@@ -10,7 +10,7 @@ import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames, renewalOf, RENEWALS_IN_HEX } from "./ownNames.ts"
 import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
-import { hasChain, hasLastBlocksAlone, isReady, syncRows } from "./syncRows.ts"
+import { hasChain, hasLastBlocksAlone, isReady, scanRows, syncRows } from "./syncRows.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
@@ -35,7 +35,7 @@ export interface StatusAnswers {
 }
 
 /** Makes all calls at once. Fails if the daemon does not even report its chain. */
-const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
+export const gatherStatus = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
     // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
     const chain = yield* daemon.call("getblockchaininfo")
@@ -190,6 +190,7 @@ export const statusText = (answers: StatusAnswers, connection: ConnectionSetting
   const rows: ReadonlyArray<Row> = [
     ...chainRows(answers),
     ...syncRows(answers.sync, screen),
+    ...scanRows(answers.wallet, screen),
     ...peerRows(answers),
     ...mempoolRows(answers),
     ...walletRows(answers)
@@ -255,6 +256,6 @@ export const status = (
   }
 ): Effect.Effect<string, RpcClientError> =>
   Effect.map(
-    gather(daemon),
+    gatherStatus(daemon),
     (answers) => json ? `${indented(statusJson(answers))}\n` : statusText(answers, connection, screen)
   )

@@ -63,6 +63,36 @@ export const syncRows = (
   ]
 }
 
+/** How far a wallet is that searches the chain for its keys; `undefined` for one that does not. */
+export const scanOf = (wallet: Answer): { readonly share: number; readonly facts: string } | undefined => {
+  const share = numberAt(wallet, "scanning", "progress")
+  return share === undefined
+    ? undefined
+    : { share, facts: `the wallet searches the chain for its keys: ${Math.floor(share * 100)} % done` }
+}
+
+export const scanRows = (
+  wallet: Answer,
+  { columns = BAR_COLUMNS, terminal }: Screen
+): ReadonlyArray<readonly [label: string, value: string, colour?: Colour | undefined]> => {
+  const scan = scanOf(wallet)
+  return scan === undefined
+    ? []
+    : [["Rescan", terminal ? barLine(scan, columns - LABEL) : scan.facts, "yellow"]]
+}
+
+/** Height and phase on one line, which changes no faster than a whole percent. */
+export const changeLine = (chain: Json, sync: Answer): string => {
+  const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
+  const doing = doingOf(sync)
+  const state = hasChain(chain, sync)
+    ? "synced"
+    : doing === undefined
+    ? "syncing"
+    : progressText({ ...doing, secondsLeft: undefined })
+  return `height ${grouped(blocks)} of ${grouped(Math.max(blocks, headers))}, ${state}`
+}
+
 /** Milliseconds between two questions. */
 const INTERVAL = 500
 

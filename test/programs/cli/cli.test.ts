@@ -9,7 +9,7 @@ import * as Param from "../../../src/rpc/method/params.ts"
 import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { ANY_RESULT } from "../../support/anyResult.ts"
 import { asleepFor } from "../../support/eventually.ts"
-import { SILENT } from "../../support/liveOutput.ts"
+import { MUTE, SILENT } from "../../support/liveOutput.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
 
 interface Surroundings {
@@ -31,7 +31,8 @@ const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, termina
     screen: { terminal, columns: undefined, colours: false },
     progress: undefined,
     output: SILENT,
-    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
+    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
+    prompt: MUTE
   })
 
 /** An address of this machine that is not loopback, if it has one. */
@@ -316,19 +317,23 @@ describe("svcd-cli", () => {
       assert.strictEqual((yield* cli([...flags(port), "status"])).code, 89)
       assert.deepStrictEqual(
         yield* cli([...flags(port), "status", "now"]),
-        failed(2, "svcd-cli: \"now\": status takes no parameter\n")
+        failed(2, "svcd-cli: status: takes no parameter; see svcd-cli status -help\n")
       )
       assert.deepStrictEqual(
         yield* cli([...flags(port), "status", "---rpcpassword=s3cret"]),
-        failed(2, "svcd-cli: \"---rpcpassword\": status takes no parameter\n")
+        failed(2, "svcd-cli: status: takes no parameter; see svcd-cli status -help\n")
       )
       assert.deepStrictEqual(
-        yield* cli([...flags(port), "names", "d/", "id/", "-expiring=soon"]),
-        failed(
-          2,
-          "svcd-cli: \"id/\": names takes one prefix\n" +
-            "svcd-cli: -expiring: \"soon\" is not a whole number from 0 to 9999999\n"
-        )
+        yield* cli([...flags(port), "names", "d/", "id/"]),
+        failed(2, "svcd-cli: names: takes one prefix; see svcd-cli names -help\n")
+      )
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "names", "-expiring=soon"]),
+        failed(2, "svcd-cli: -expiring: \"soon\" is not a whole number from 0 to 9999999\n")
+      )
+      assert.match(
+        (yield* cli([...flags(port), "send", "N1", "1"])).stderr,
+        /JSON: N1\nTo send coins to an address: svcd-cli pay/
       )
     }))
 
@@ -400,7 +405,11 @@ describe("svcd-cli", () => {
         files: { "/data/svcd.conf": "no TOML" }
       }
       // No daemon knows the commands of svcd-cli itself.
-      assert.include((yield* cli(["help", "status"])).stdout, "Usage: svcd-cli")
+      assert.include((yield* cli(["help", "status"])).stdout, "Usage: svcd-cli [flags] status")
+      assert.include(
+        (yield* cli(["register", "-help"], broken)).stdout,
+        "Usage: svcd-cli [flags] register NAME [VALUE]"
+      )
       for (const flag of ["--help", "-help", "-h"]) {
         const { code, stdout } = yield* cli([flag], broken)
         assert.strictEqual(code, 0)

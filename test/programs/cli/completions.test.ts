@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { COMMAND_NAMES } from "../../../src/programs/cli/commandTable.ts"
 import { completionScript } from "../../../src/programs/cli/completions.ts"
-import { CLI_COMMANDS, CLI_FLAGS } from "../../../src/programs/cli/flags.ts"
+import { CLI_FLAGS } from "../../../src/programs/cli/flags.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { hasBash, offers } from "../../support/bashCompletions.ts"
 
@@ -25,6 +26,12 @@ describe("completionScript", () => {
           [["svcd-cli", "--rpcwait", "names", "--ex"], ["--expiring"]],
           [["svcd-cli", "status", "--j"], ["--json"]],
           [["svcd-cli", "getblockhash", "--"], []],
+          [["svcd-cli", "-rpcw"], ["-rpcwallet", "-rpcwait", "-rpcwaittimeout"]],
+          [["svcd-cli", "-network", "re"], ["regtest"]],
+          [["svcd-cli", "-network", "regtest", "-rpcwait", "names", "-ex"], ["-expiring"]],
+          [["svcd-cli", "help", "getblockh"], ["getblockheader", "getblockhash"]],
+          [["svcd-cli", "help", "regis"], ["registrations", "register"]],
+          [["svcd-cli", "renew"], ["renew"]],
           [["svcd-cli", "--log"], []],
           [["svcd-cli", "--wiz"], []]
         ]
@@ -41,7 +48,7 @@ describe("completionScript", () => {
     () =>
       Effect.gen(function*() {
         const script = yield* completionScript("bash")
-        const commands = Object.keys(CLI_COMMANDS)
+        const commands = COMMAND_NAMES
         // The beginning alone: behind the whole word, bash offers the flags of the command.
         const offered = offers(script, commands.map((name) => ["svcd-cli", name.slice(0, -1)]))
         for (const [at, name] of commands.entries()) assert.include(offered[at] ?? [], name)
@@ -53,9 +60,9 @@ describe("completionScript", () => {
     (shell) =>
       Effect.gen(function*() {
         const script = yield* completionScript(shell)
-        const flag = (name: string): string => shell === "fish" ? `-l ${name}` : `--${name}`
+        const flag = (name: string): string => shell === "fish" ? `-l ${name} -o ${name}` : `--${name}`
         for (const name of Object.keys(CLI_FLAGS)) assert.include(script, flag(name))
-        for (const word of [...Object.keys(CLI_COMMANDS), ...METHODS]) assert.include(script, word)
+        for (const word of [...COMMAND_NAMES, ...METHODS]) assert.include(script, word)
         for (const name of ["log-level", "wizard"]) {
           assert.notMatch(script, new RegExp(shell === "fish" ? `-l ${name}` : `opts=".*--${name}|'--${name}\\[`))
         }

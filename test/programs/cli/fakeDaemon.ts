@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { type RpcClientError, RpcFailure } from "../../../src/rpc/RpcClient.ts"
+import { type CallParams, type RpcClientError, RpcFailure } from "../../../src/rpc/RpcClient.ts"
 
 /** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
 export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon => ({
@@ -15,5 +15,28 @@ export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =
   lines: () => Effect.die("no document was read"),
   triedCookie: () => undefined
 })
+
+export interface RecordedCall {
+  readonly method: string
+  readonly params: CallParams
+}
+
+/** The same, with a record of its calls. An answer may be a function of the parameters. */
+export const recordingDaemon = (
+  answers: Readonly<Record<string, unknown>>
+): Daemon & { readonly calls: ReadonlyArray<RecordedCall> } => {
+  const calls: Array<RecordedCall> = []
+  return {
+    ...fakeDaemon({}),
+    calls,
+    call: (method, params = []) =>
+      Effect.suspend(() => {
+        calls.push({ method, params })
+        const answer = answers[method]
+        const made: unknown = typeof answer === "function" ? answer(params) : answer
+        return fakeDaemon(made === undefined ? {} : { [method]: made }).call(method)
+      })
+  }
+}
 
 export const hex = (text: string): string => Buffer.from(text).toString("hex")

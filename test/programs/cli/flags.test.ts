@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CLI_COMMANDS, CLI_FLAGS, CLI_HELP, countOf, readCliCommandLine } from "../../../src/programs/cli/flags.ts"
+import { COMMAND_NAMES, COMMAND_ROWS } from "../../../src/programs/cli/commandTable.ts"
+import { CLI_FLAGS, countOf, readCliCommandLine } from "../../../src/programs/cli/flags.ts"
+import { CLI_HELP, commandHelp } from "../../../src/programs/cli/help.ts"
+import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 
 const read = (...argv: ReadonlyArray<string>) => {
   const { command, given, problems, words } = readCliCommandLine(argv)
@@ -37,10 +40,10 @@ describe("readCommandLine", () => {
   })
 
   it.each([
-    [["-all", "status"], "-all: is a flag of svcd-cli names, expiring"],
+    [["-all", "status"], "-all: is a flag of svcd-cli renew, names, registrations, expiring"],
     [
       ["-json", "getinfo"],
-      "-json: is a flag of svcd-cli status, names, find, expiring, watch, webhooks, lint, rpcauth"
+      "-json: is a flag of the commands of svcd-cli itself, not of methods"
     ],
     [["names", "--all=maybe"], "-all: \"maybe\" is not one of 0, 1, true, false"],
     [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],
@@ -53,9 +56,20 @@ describe("readCommandLine", () => {
   })
 
   it("explains every flag in the help", () => {
-    const options = Object.values(CLI_COMMANDS).flatMap((command) => Object.keys(command.options))
-    for (const name of [...Object.keys(CLI_FLAGS), ...options]) assert.match(CLI_HELP, new RegExp(`-${name}\\b`))
+    for (const name of Object.keys(CLI_FLAGS)) assert.match(CLI_HELP, new RegExp(`-${name}\\b`))
+    for (const command of COMMAND_NAMES) {
+      assert.match(CLI_HELP, new RegExp(`^ {2}${command}\\b`, "m"))
+      const help = commandHelp(command)
+      for (const name of Object.keys(COMMAND_ROWS[command].options)) {
+        assert.match(help, new RegExp(`^ {2}-${name}\\b`, "m"))
+      }
+      assert.isTrue(help.split("\n").every((line) => line.length <= 104), command)
+    }
     assert.isTrue(CLI_HELP.split("\n").every((line) => line.length <= 104))
+  })
+
+  it("has no command with the name of a method", () => {
+    assert.deepStrictEqual(COMMAND_NAMES.filter((name) => METHODS.includes(name)), [])
   })
 })
 

@@ -3,7 +3,7 @@ import { Effect, Either } from "effect"
 import { run } from "../../../src/programs/cli/cli.ts"
 import { warningsOfCall } from "../../../src/programs/cli/lint.ts"
 import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
-import { SILENT } from "../../support/liveOutput.ts"
+import { MUTE, SILENT } from "../../support/liveOutput.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
   run({
@@ -17,7 +17,8 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
     output: SILENT,
-    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
+    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
+    prompt: MUTE
   })
 
 const WRONG = "{\"ip\":\"192.0.2.1\",\"map\":{\"mail\":{\"ip\":\"192.0.2.300\"}}}"

@@ -73,7 +73,7 @@ NAME      STEP      NOTE                      VALUE
 d/next    maturing  block 700000 can hold it  v
 d/failed  failed    another was faster
 
-1 name expires within four weeks; "svcd-cli name_update NAME" renews one.
+1 name expires within four weeks; "svcd-cli renew NAME" renews one.
 Not shown: 1 expired, 1 given away; -all shows them.
 `
       )
@@ -111,7 +111,7 @@ Not shown: 1 expired, 1 given away; -all shows them.
       const core = yield* shown({ name_list: [] })
       assert.strictEqual(core, "The wallet has no names. \"svcd-cli name_new NAME\" begins a registration.\n")
       const none = yield* shown({ name_list: [], name_autorenew: { all: false, names: [] } })
-      assert.strictEqual(none, "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one.\n")
+      assert.strictEqual(none, "The wallet has no names. \"svcd-cli register NAME\" registers one.\n")
     }))
 
   it.effect("shows which names the wallet renews, where the daemon says so", () =>

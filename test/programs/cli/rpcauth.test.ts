@@ -3,7 +3,7 @@ import { Effect, Either, Redacted } from "effect"
 import { parseHashedUser } from "../../../src/config/hashedUser.ts"
 import { admission } from "../../../src/http/auth.ts"
 import { run } from "../../../src/programs/cli/cli.ts"
-import { SILENT } from "../../support/liveOutput.ts"
+import { MUTE, SILENT } from "../../support/liveOutput.ts"
 
 const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
   run({
@@ -17,7 +17,8 @@ const cli = (argv: ReadonlyArray<string>, stdin?: string) =>
     screen: { terminal: false, columns: undefined, colours: false },
     progress: undefined,
     output: SILENT,
-    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
+    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin),
+    prompt: MUTE
   })
 
 /** The user that a daemon with this line admits. */

@@ -4,6 +4,7 @@ import { run } from "../../../src/programs/cli/cli.ts"
 import { changeLines } from "../../../src/programs/cli/watch.ts"
 import { applyAll, text } from "../../names/blocks.ts"
 import { eventually } from "../../support/eventually.ts"
+import { MUTE } from "../../support/liveOutput.ts"
 import { branch, LISTS, world } from "../../web/events/served.ts"
 
 /** Runs `svcd-cli watch` against a server until `stop`. */
@@ -22,6 +23,7 @@ const watching = (port: number, ...args: ReadonlyArray<string>) =>
       screen: { terminal: false, columns: undefined, colours: false },
       progress: undefined,
       readStdin: Effect.die("standard input was read"),
+      prompt: MUTE,
       output: {
         write: (more) => Effect.sync(() => void (printed += more)),
         stopped: Deferred.await(stopped)
@@ -71,7 +73,7 @@ describe("svcd-cli watch", () => {
             "error: no events from cursor \"x\": it is not a cursor of svcd; read everything again from cursor 0\n"
         })
         assert.match((yield* failure("-types", "born")).stderr, /^error: types: "born" is not one of registered/)
-        assert.match((yield* failure("d/", "id/")).stderr, /watch takes one prefix/)
+        assert.match((yield* failure("d/", "id/")).stderr, /watch: takes one prefix/)
         yield* pages.install([])
         assert.match((yield* failure()).stderr, /^error: the daemon has no events/)
       }))))

@@ -1,0 +1,91 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Prompt } from "../tool/prompt.ts"
+import { ask } from "./ask.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, numberAt } from "./jsonText.ts"
+import { CommandFailed, NAME } from "./outcome.ts"
+
+/** Questions before a command spends coins or gives a name away, and the passphrase of a locked wallet. */
+
+const YES = /^y(?:es)?$/i
+
+/**
+ * Shows what is about to happen, and asks. Returns the text to print with the outcome: nothing where the user has seen it
+ * with the question. Fails if the answer is not yes, or if there is no terminal to ask at.
+ */
+export const agreed = (
+  prompt: Prompt,
+  { preview, question, yes }: { readonly preview: string; readonly question: string; readonly yes: boolean }
+): Effect.Effect<string, CommandFailed> =>
+  yes
+    ? Effect.succeed(preview)
+    : Effect.flatMap(prompt.line(`${preview}\n${question} [y/N] `), (answer) => {
+      if (answer !== undefined && YES.test(answer.trim())) return Effect.succeed("")
+      const why = answer === undefined ? ": there is no answer; -yes does it without a question" : ""
+      return new CommandFailed({ message: `nothing was done${why}` })
+    })
+
+/** Seconds for which a wallet is unlocked: a command takes less. */
+const UNLOCKED = 60
+
+interface LockState {
+  readonly locked: boolean
+  /** Unix time in seconds until which the wallet renews names; `undefined`: it does not, or signs everything. */
+  readonly renewsUntil: number | undefined
+}
+
+const lockStateOf = (daemon: Daemon): Effect.Effect<LockState, RpcClientError> =>
+  Effect.gen(function*() {
+    const wallet = yield* ask(daemon, "getwalletinfo")
+    const until = numberAt(wallet, "unlocked_until")
+    const now = yield* unixTime
+    const isOpen = until === undefined || until > now
+    const renewsOnly = isOpen && at(wallet, "renewals_only") === true
+    return { locked: !isOpen || renewsOnly, renewsUntil: renewsOnly ? until : undefined }
+  })
+
+const LOCKED = `the wallet is locked: give its passphrase with "${NAME} -stdin walletpassphrase", in two lines: the ` +
+  "passphrase, and the seconds to unlock it for"
+
+/** Locks the wallet again, or lets it renew names as before. */
+const lockAgain = (
+  daemon: Daemon,
+  { passphrase, renewsUntil }: { readonly passphrase: string; readonly renewsUntil: number | undefined }
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const left = renewsUntil === undefined ? 0 : renewsUntil - (yield* unixTime)
+    yield* left > 0
+      ? daemon.call("walletpassphrase", [passphrase, left, true])
+      : daemon.call("walletlock")
+  }).pipe(Effect.ignore)
+
+export interface KeysWanted {
+  readonly daemon: Daemon
+  readonly prompt: Prompt
+  /** `renewals`: a wallet that renews names alone is open enough. Everything without it. */
+  readonly purpose?: "renewals"
+}
+
+/**
+ * Does work that needs the keys of the wallet. Asks for the passphrase if the wallet is locked, and then locks the wallet
+ * again at the end.
+ */
+export const withKeys = <A, E>(
+  { daemon, prompt, purpose }: KeysWanted,
+  work: Effect.Effect<A, E>
+): Effect.Effect<A, E | RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { locked, renewsUntil } = yield* lockStateOf(daemon)
+    if (!locked || (purpose === "renewals" && renewsUntil !== undefined)) return yield* work
+    const passphrase = yield* prompt.secret("Passphrase of the wallet: ")
+    if (passphrase === undefined || passphrase === "") return yield* new CommandFailed({ message: LOCKED })
+    yield* Effect.catchIf(
+      daemon.call("walletpassphrase", [passphrase, UNLOCKED]),
+      (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.walletPassphraseIncorrect,
+      () => new CommandFailed({ message: "the passphrase is wrong; nothing was done" })
+    )
+    return yield* Effect.ensuring(work, lockAgain(daemon, { passphrase, renewsUntil }))
+  })

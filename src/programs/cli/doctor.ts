@@ -1,0 +1,97 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { formatHostPort } from "../../base/addresses.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Daemon } from "./daemon.ts"
+import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
+import { machineChecks } from "./doctorMachine.ts"
+import { askNode, nodeChecks } from "./doctorNode.ts"
+import { askWallet, walletChecks } from "./doctorWallet.ts"
+import { indented, objectOf, textAt } from "./jsonText.ts"
+import type { CliInput, CliOutcome } from "./outcome.ts"
+import { quantityOf } from "./quantities.ts"
+
+/** `svcd-cli doctor`: looks for what is wrong, and says what to do. It changes nothing. */
+
+export interface DoctorInput {
+  readonly connection: ConnectionSettings
+  readonly daemon: Daemon
+  readonly input: Pick<CliInput, "readFile" | "screen" | "version">
+  readonly json: boolean
+}
+
+/** Whether the file with which svcd-cli logs in can be read. Without one, the daemon may ask for nothing. */
+const cookieChecks = ({ connection: { cookieFile, rpc }, input }: DoctorInput): ReadonlyArray<Check> => {
+  if (cookieFile === undefined || rpc.credentials !== undefined) return []
+  const read = input.readFile(cookieFile)
+  if (Either.isRight(read) && read.right === undefined) return []
+  return [
+    Either.isRight(read)
+      ? ok({ check: "cookie", text: `${cookieFile} can be read` })
+      : warn("cookie", { text: `${cookieFile} ${read.left}`, remedy: "run svcd-cli as the user of the node" })
+  ]
+}
+
+const unreachable = (error: RpcClientError, { connection: { rpc } }: DoctorInput): Check => {
+  const address = formatHostPort(rpc)
+  switch (error._tag) {
+    case "RpcUnauthorized":
+      return fail("daemon", {
+        text: `the daemon at ${address} wants other credentials`,
+        remedy: "name its data directory with -datadir, or give -rpcuser and -rpcpassword, or -rpccookiefile"
+      })
+    case "RpcFailure":
+      return fail("daemon", {
+        text: `the daemon at ${address} answers: ${error.message}`,
+        remedy: "wait until it has started: -rpcwait"
+      })
+    case "RpcUnreachable":
+    case "UnexpectedReply":
+      return fail("daemon", {
+        text: error.message,
+        remedy: "start svcd; if it ends at once, its last lines in the log say why. -rpcaddr names another address"
+      })
+  }
+}
+
+/** The checks that a daemon answers; one failed check if there is none. */
+const daemonChecks = (doctor: DoctorInput): Effect.Effect<ReadonlyArray<Check>> =>
+  Effect.gen(function*() {
+    const { connection, daemon, input } = doctor
+    const node = yield* askNode(daemon)
+    const wallet = yield* askWallet(daemon, textAt(node.chain, "chain") === "regtest")
+    return [
+      ok({ check: "daemon", text: `a daemon answers at ${formatHostPort(connection.rpc)}` }),
+      ...nodeChecks(node, input.version),
+      ...walletChecks(wallet)
+    ]
+  }).pipe(Effect.catchAll((error) => Effect.succeed([unreachable(error, doctor)])))
+
+const counted = (checks: ReadonlyArray<Check>, state: Check["state"]): number =>
+  checks.filter((check) => check.state === state).length
+
+/** The exit status is 1 if a check fails. */
+export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
+  Effect.gen(function*() {
+    const { connection, input: { screen }, json } = doctor
+    const checks = [
+      ...(yield* machineChecks(connection.dataDir)),
+      ...cookieChecks(doctor),
+      ...(yield* daemonChecks(doctor))
+    ]
+    const [failed, warnings] = [counted(checks, "fail"), counted(checks, "warn")]
+    const code = failed > 0 ? 1 : 0
+    if (json) {
+      const answer = objectOf({ checks: checks.map(checkJson), failed, warnings })
+      return { code, stdout: `${indented(answer)}\n`, stderr: "" }
+    }
+    const sum = failed + warnings === 0
+      ? "Nothing is wrong."
+      : `${quantityOf(failed, "check")} failed, ${quantityOf(warnings, "warning")}.`
+    return {
+      code,
+      stdout: [...checks.flatMap((check) => checkLines(check, screen)), "", sum, ""].join("\n"),
+      stderr: ""
+    }
+  })

@@ -1,0 +1,135 @@
+import * as Effect from "effect/Effect"
+import { accessSync, constants, statfsSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { codeOf } from "../../base/errorCode.ts"
+import { nativeProblem } from "../../base/nativePart.ts"
+import { loadNativeCurve } from "../../consensus/signatureNative.ts"
+import { type Check, fail, ok, warn } from "./doctorCheck.ts"
+import { sizeText } from "./quantities.ts"
+
+/** The checks of `svcd-cli doctor` that need no daemon: the installation, and the data directory. */
+
+/** Compiled parts: SQLite, without which nothing works, and libsecp256k1, without which checks are slow. */
+const nativeChecks: Effect.Effect<ReadonlyArray<Check>> = Effect.promise(async () => {
+  const sqlite = await import("better-sqlite3").then(({ default: Database }) => {
+    new Database(":memory:").close()
+    return ok({ check: "sqlite", text: "SQLite (better-sqlite3) loads" })
+  }).catch((error: unknown) =>
+    fail("sqlite", {
+      text: nativeProblem(error, "better-sqlite3") ?? "SQLite (better-sqlite3) does not load",
+      remedy: "install svcd again with the same Node.js: neither svcd nor svcd-wallet can start without it"
+    })
+  )
+  const curve = loadNativeCurve() === undefined
+    ? warn("secp256k1", {
+      text: "the compiled libsecp256k1 is missing: signatures are checked some thirty times more slowly",
+      remedy: "install the package secp256k1 beside svcd if the first sync takes too long; answers are the same"
+    })
+    : ok({ check: "secp256k1", text: "libsecp256k1 loads" })
+  return [ok({ check: "node", text: `Node.js ${process.versions.node}` }), sqlite, curve]
+})
+
+/** File systems that lose files, or whose locks SQLite cannot trust, by their numbers in Linux (`statfs(2)`). */
+const FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, "NFS"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB"],
+  [0x517b, "SMB"],
+  [0x01021994, "tmpfs"]
+])
+
+const GB = 1e9
+
+/** Free bytes below which there is too little, and below which it becomes tight. */
+const LEAST_FREE = 0.3 * GB
+const TIGHT_FREE = 3 * GB
+
+const spaceCheck = (path: string): Check => {
+  const { bavail, bsize, type } = statfsSync(path)
+  const free = bavail * bsize
+  const system = process.platform === "linux" ? FILE_SYSTEMS.get(type >>> 0) : undefined
+  const text = `${sizeText(free)} free in ${path}`
+  if (free < LEAST_FREE) return fail("disk", { text, remedy: "make room: svcd stops before the disk is full" })
+  if (system !== undefined) {
+    return warn("disk", {
+      text: `${path} is on ${system}`,
+      remedy: system === "tmpfs"
+        ? "everything in it is lost at the next restart: use a disk, with -datadir"
+        : "databases are not safe there: use a local disk, with -datadir"
+    })
+  }
+  return free < TIGHT_FREE
+    ? warn("disk", { text, remedy: "make room soon, or prune: -prune" })
+    : ok({ check: "disk", text: text })
+}
+
+const OTHERS = 0o077
+
+const modeCheck = (
+  { check, path }: { readonly check: string; readonly path: string },
+  mode: number
+): Check =>
+  (mode & OTHERS) === 0
+    ? ok({ check, text: `${path} is closed to other users` })
+    : warn(check, {
+      text: `other users can read ${path} (mode ${(mode & 0o777).toString(8)})`,
+      remedy: `chmod go= ${path}`
+    })
+
+const ownerCheck = (path: string, uid: number): Check => {
+  const me = process.getuid?.()
+  return me === undefined || me === uid || me === 0
+    ? ok({ check: "owner", text: `${path} belongs to this user` })
+    : warn("owner", {
+      text: `${path} belongs to another user (${uid})`,
+      remedy: "run svcd-cli as the user of the node: sudo -u USER svcd-cli …"
+    })
+}
+
+const attempt = <A>(run: () => A): A | string => {
+  try {
+    return run()
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+const directoryChecks = (path: string): ReadonlyArray<Check> => {
+  const found = attempt(() => statSync(path))
+  if (found === "ENOENT" || found === "ENOTDIR") {
+    return [warn("datadir", {
+      text: `there is no data directory ${path}`,
+      remedy: "svcd makes it when it starts; -datadir and SVCD_DATA_DIR name another one"
+    })]
+  }
+  if (typeof found === "string" || !found.isDirectory()) {
+    const why = typeof found === "string" ? found : "it is no directory"
+    return [fail("datadir", {
+      text: `the data directory ${path} cannot be used (${why})`,
+      remedy: "run svcd-cli as the user of the node, or name the right directory with -datadir"
+    })]
+  }
+  const unusable = attempt(() => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
+  if (typeof unusable === "string") {
+    return [
+      ownerCheck(path, found.uid),
+      fail("datadir", {
+        text: `this user cannot read and write ${path} (${unusable})`,
+        remedy: "run svcd-cli as the user of the node: sudo -u USER svcd-cli …"
+      })
+    ]
+  }
+  const wallet = join(path, "wallet.json")
+  const kept = attempt(() => statSync(wallet))
+  const space = attempt(() => spaceCheck(path))
+  return [
+    ownerCheck(path, found.uid),
+    modeCheck({ check: "datadir", path }, found.mode),
+    ...(typeof kept === "string" ? [] : [modeCheck({ check: "walletfile", path: wallet }, kept.mode)]),
+    ...(typeof space === "string" ? [] : [space])
+  ]
+}
+
+/** All checks of the machine. None of them changes anything. */
+export const machineChecks = (dataDir: string): Effect.Effect<ReadonlyArray<Check>> =>
+  Effect.map(nativeChecks, (native) => [...native, ...directoryChecks(dataDir)])

@@ -1,0 +1,174 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask } from "./ask.ts"
+import type { Daemon } from "./daemon.ts"
+import { type Check, fail, ok, warn } from "./doctorCheck.ts"
+import { at, numberAt, objectsOf, textAt, textsOf } from "./jsonText.ts"
+import { NAME } from "./outcome.ts"
+import { quantityOf, spanText } from "./quantities.ts"
+import { changeLine, hasChain, isReady } from "./syncRows.ts"
+
+/** The checks of `svcd-cli doctor` that ask the daemon about itself: version, clock, peers, sync, data on disk. */
+
+type Answer = Json | undefined
+
+export interface NodeAnswers {
+  readonly chain: Json
+  readonly sync: Answer
+  readonly network: Answer
+  readonly peers: Answer
+  readonly checks: Answer
+  readonly webhooks: Answer
+  /** Unix time in seconds. */
+  readonly now: number
+}
+
+/** Fails if no daemon answers. */
+export const askNode = (daemon: Daemon): Effect.Effect<NodeAnswers, RpcClientError> =>
+  Effect.gen(function*() {
+    const chain = yield* daemon.call("getblockchaininfo")
+    const rest = yield* Effect.all({
+      sync: ask(daemon, "getsyncstatus"),
+      network: ask(daemon, "getnetworkinfo"),
+      peers: ask(daemon, "getpeerinfo"),
+      checks: ask(daemon, "getcheckinfo"),
+      webhooks: ask(daemon, "listwebhooks")
+    }, { concurrency: "unbounded" })
+    return { chain, ...rest, now: yield* unixTime }
+  })
+
+const versionCheck = ({ network }: NodeAnswers, version: string): Check => {
+  const agent = textAt(network, "subversion") ?? ""
+  const [, program = "", other = ""] = /^\/([^:/]*):([^/(]*)/.exec(agent) ?? []
+  if (program !== "svcd") {
+    return warn("version", {
+      text: `the daemon is ${program === "" ? "unknown" : program}, not svcd`,
+      remedy: "some commands need svcd"
+    })
+  }
+  return other === version ? ok({ check: "version", text: `svcd ${other}` }) : warn("version", {
+    text: `svcd is version ${other}, and ${NAME} is ${version}`,
+    remedy: "restart svcd after an update, or update both"
+  })
+}
+
+/** Seconds that the clock may be wrong: blocks further in the future than two hours are refused. */
+const WRONG_CLOCK = 3_600
+const SLOPPY_CLOCK = 60
+
+/** Peers whose clocks are enough for a judgement. */
+const ENOUGH_CLOCKS = 3
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+const clockChecks = ({ peers }: NodeAnswers): ReadonlyArray<Check> => {
+  const offsets = objectsOf(peers).flatMap((peer) => numberAt(peer, "timeoffset") ?? [])
+  if (offsets.length < ENOUGH_CLOCKS) return []
+  const offset = median(offsets)
+  const text = `the clock of this machine is ${spanText(Math.abs(offset))} ${
+    offset > 0 ? "behind" : "before"
+  } those of the peers`
+  const remedy = "set the clock, and switch on its synchronisation: timedatectl set-ntp true"
+  if (Math.abs(offset) >= WRONG_CLOCK) return [fail("clock", { text, remedy })]
+  return [
+    Math.abs(offset) >= SLOPPY_CLOCK
+      ? warn("clock", { text, remedy })
+      : ok({ check: "clock", text: "the clock agrees with the peers" })
+  ]
+}
+
+const peerChecks = ({ chain, network }: NodeAnswers): ReadonlyArray<Check> => {
+  const count = numberAt(network, "connections")
+  if (count === undefined) return []
+  if (at(network, "networkactive") === false) {
+    return [fail("peers", {
+      text: "networking is switched off",
+      remedy: `"${NAME} setnetworkactive true" switches it on`
+    })]
+  }
+  if (count > 0 || textAt(chain, "chain") === "regtest") {
+    return [ok({ check: "peers", text: quantityOf(count, "peer") })]
+  }
+  return [fail("peers", {
+    text: "no peer is connected, so no new blocks come",
+    remedy: "check the network and its firewall, and -proxy, -onlynet, -maxpeers and -addpeer"
+  })]
+}
+
+/** Seconds without a block after which it is strange. */
+const LATE_BLOCK = 4 * 3_600
+
+const syncChecks = ({ chain, now, sync }: NodeAnswers): ReadonlyArray<Check> => {
+  if (!isReady(chain, sync)) {
+    return [warn("sync", {
+      text: `the node does not know all names yet: ${changeLine(chain, sync)}`,
+      remedy: `"${NAME} status -wait" waits, and "${NAME} status -watch" shows how far it is`
+    })]
+  }
+  const age = now - (numberAt(chain, "time") ?? now)
+  if (age > LATE_BLOCK && textAt(chain, "chain") !== "regtest" && hasChain(chain, sync)) {
+    return [warn("sync", {
+      text: `the last block is ${spanText(age)} old`,
+      remedy: `look at "${NAME} peers": the node may not reach the network`
+    })]
+  }
+  return [ok({ check: "sync", text: changeLine(chain, sync) })]
+}
+
+const dataChecks = ({ chain, checks, network }: NodeAnswers): ReadonlyArray<Check> => {
+  const missing = numberAt(checks, "missing_blocks") ?? 0
+  const reasonOf = (each: Json): string => `${textAt(each, "what") ?? ""}: ${textAt(each, "reason") ?? ""}`
+  const found = [
+    ...objectsOf(at(checks, "doubts")).map((each) =>
+      fail("data", {
+        text: reasonOf(each),
+        remedy: `see docs/data-directory.md; "${NAME} getcheckinfo" has the details`
+      })
+    ),
+    ...objectsOf(at(checks, "notices")).map((each) =>
+      warn("data", { text: reasonOf(each), remedy: `"${NAME} getcheckinfo" has the details` })
+    ),
+    ...(missing === 0
+      ? []
+      : [warn("data", {
+        text: `${quantityOf(missing, "block")} of the chain ${missing === 1 ? "is" : "are"} missing`,
+        remedy: "the node fetches them from its peers by itself"
+      })]),
+    ...[...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])].map((text) =>
+      warn("warning", { text, remedy: "svcd says this itself; its log may have more" })
+    )
+  ]
+  return found.length > 0
+    ? found
+    : checks === undefined
+    ? []
+    : [ok({ check: "data", text: "no damage is known in the data on disk" })]
+}
+
+/** States of a webhook that no longer delivers. */
+const BROKEN: ReadonlySet<string> = new Set(["dead", "gone", "cursor"])
+
+const webhookChecks = ({ webhooks }: NodeAnswers): ReadonlyArray<Check> => {
+  const hooks = objectsOf(webhooks)
+  const broken = hooks.filter((hook) => BROKEN.has(textAt(hook, "state") ?? ""))
+  if (hooks.length === 0) return []
+  return broken.length === 0
+    ? [ok({ check: "webhooks", text: `${quantityOf(hooks.length, "webhook")}, none of which is broken` })]
+    : broken.map((hook) =>
+      fail("webhooks", {
+        text: `the webhook ${textAt(hook, "id") ?? ""} delivers nothing any more`,
+        remedy: textAt(hook, "remedy") ?? `"${NAME} webhooks" shows the reason`
+      })
+    )
+}
+
+export const nodeChecks = (answers: NodeAnswers, version: string): ReadonlyArray<Check> => [
+  versionCheck(answers, version),
+  ...clockChecks(answers),
+  ...peerChecks(answers),
+  ...syncChecks(answers),
+  ...dataChecks(answers),
+  ...webhookChecks(answers)
+]

@@ -1,0 +1,203 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import { formatMoney, parseAmount } from "../../protocol/amount.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask } from "./ask.ts"
+import { costsOf } from "./costs.ts"
+import type { Daemon } from "./daemon.ts"
+import { type Check, fail, ok, warn } from "./doctorCheck.ts"
+import { at, numberAt, spelledAt, textAt, textsOf } from "./jsonText.ts"
+import { NAME } from "./outcome.ts"
+import {
+  IN_HEX,
+  isAlive,
+  type OwnedName,
+  ownedNames,
+  ownNamesOf,
+  renewalOf,
+  RENEWALS_IN_HEX,
+  shownBytes
+} from "./ownNames.ts"
+import { quantityOf } from "./quantities.ts"
+import { RENEW_SOON } from "./status.ts"
+
+/** The checks of `svcd-cli doctor` about the wallet: its backup, its lock, and the names that it renews. */
+
+type Answer = Json | undefined
+
+export interface WalletAnswers {
+  readonly wallets: Answer
+  readonly wallet: Answer
+  readonly names: Answer
+  readonly renewals: Answer
+  readonly balances: Answer
+  readonly pending: Answer
+  readonly registrations: Answer
+  /** Watched names that expire soon. */
+  readonly watched: Answer
+  readonly isRegtest: boolean
+  /** Fee of a renewal, in the smallest unit. */
+  readonly fee: number
+  /** Unix time in seconds. */
+  readonly now: number
+}
+
+/** Blocks of a week. */
+const WEEK = 1_008
+
+/** Bytes of a name and its value together, for an estimate. */
+const USUAL_BYTES = 150
+
+export const askWallet = (daemon: Daemon, isRegtest: boolean): Effect.Effect<WalletAnswers, RpcClientError> =>
+  Effect.gen(function*() {
+    const answers = yield* Effect.all({
+      wallets: ask(daemon, "listwallets"),
+      wallet: ask(daemon, "getwalletinfo"),
+      names: ask(daemon, "name_list", IN_HEX),
+      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX),
+      balances: ask(daemon, "getbalances"),
+      pending: ask(daemon, "name_pending", IN_HEX),
+      registrations: ask(daemon, "name_registrations", IN_HEX),
+      watched: ask(daemon, "name_expiring", {
+        query: { blocks: isRegtest ? 4 : WEEK, watched: true, nameEncoding: "hex", valueEncoding: "hex" }
+      })
+    }, { concurrency: "unbounded" })
+    const { operation } = yield* costsOf(daemon, USUAL_BYTES)
+    return { ...answers, isRegtest, fee: operation, now: yield* unixTime }
+  })
+
+const backupCheck = ({ wallet }: WalletAnswers): ReadonlyArray<Check> => {
+  switch (at(wallet, "phrase_kept")) {
+    case true:
+      return [ok({ check: "backup", text: "the words of the wallet were shown, or its file was copied" })]
+    case false:
+      return [warn("backup", {
+        text:
+          "the words of the wallet were never shown: without them or a backup, a lost disk loses its coins and names",
+        remedy: `stop svcd and run "svcd-wallet export --phrase", or call "${NAME} backupwallet PATH"`
+      })]
+    default:
+      return []
+  }
+}
+
+interface Locked {
+  /** Whether the wallet can sign nothing. */
+  readonly all: boolean
+  /** Whether it renews names, but signs nothing else. */
+  readonly renews: boolean
+}
+
+const lockOf = ({ now, wallet }: WalletAnswers): Locked => {
+  const until = numberAt(wallet, "unlocked_until")
+  const open = until === undefined || until > now
+  return { all: !open, renews: open && at(wallet, "renewals_only") === true }
+}
+
+const UNLOCK = `"${NAME} -stdin walletpassphrase", then three lines: the passphrase, 31536000, true`
+
+const listed = (names: ReadonlyArray<OwnedName>): string => {
+  const [first] = names
+  const name = first === undefined ? "" : shownBytes(first.name)
+  const others = names.length - 1
+  return others === 0 ? name : `${name} and ${quantityOf(others, "other name", "other names")}`
+}
+
+const verb = (names: ReadonlyArray<OwnedName>): string => names.length === 1 ? "expires" : "expire"
+
+/** Blocks before the expiry in which the wallet renews by itself, and in which it becomes urgent. */
+const DUE = 2_000
+
+const renewalChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
+  const pending = new Set(ownNamesOf(answers.pending).map(({ name }) => name.hex))
+  const alive = ownedNames(answers.names).filter((name) => isAlive(name) && !pending.has(name.name.hex))
+  const renews = renewalOf(answers.renewals) ?? (() => false)
+  const [due, soon, urgent] = answers.isRegtest ? [8, 8, 4] : [DUE, RENEW_SOON, WEEK]
+  if (ownedNames(answers.names).every((name) => !isAlive(name))) return []
+  const byHand = alive.filter(({ name }) => !renews(name))
+  const late = byHand.filter(({ expiresIn }) => expiresIn <= soon)
+  const lost = late.filter(({ expiresIn }) => expiresIn <= urgent)
+  const dueNow = alive.filter(({ expiresIn, name }) => renews(name) && expiresIn <= due)
+  const balance = parseAmount(spelledAt(answers.balances, "mine", "trusted") ?? "")
+  const cost = answers.fee * dueNow.length
+  const found = [
+    ...(lost.length > 0
+      ? [fail("renewals", {
+        text: `${listed(lost)} ${verb(lost)} within ${quantityOf(urgent, "block")}, and the wallet does not renew ` +
+          `${lost.length === 1 ? "it" : "them"}`,
+        remedy: `renew now: "${NAME} renew -within ${urgent}"`
+      })]
+      : late.length > 0
+      ? [warn("renewals", {
+        text: `${listed(late)} ${verb(late)} within ${quantityOf(soon, "block")}, and the wallet does not renew ` +
+          `${late.length === 1 ? "it" : "them"}`,
+        remedy: `"${NAME} renew -within ${soon}"`
+      })]
+      : []),
+    ...(byHand.length > 0
+      ? [warn("autorenew", {
+        text: `${listed(byHand)} ${byHand.length === 1 ? "is" : "are"} not renewed automatically`,
+        remedy: `"${NAME} name_autorenew null true" makes the wallet renew all its names`
+      })]
+      : []),
+    ...(dueNow.length > 0 && lockOf(answers).all
+      ? [fail("lock", {
+        text: `the wallet is locked, and ${listed(dueNow)} ${dueNow.length === 1 ? "has" : "have"} to be renewed`,
+        remedy: `unlock it for renewals: ${UNLOCK}`
+      })]
+      : []),
+    ...(dueNow.length > 0 && balance !== undefined && balance < cost
+      ? [fail("balance", {
+        text: `${formatMoney(balance)} NMC are too little for ${quantityOf(dueNow.length, "renewal")}`,
+        remedy: `"${NAME} receive" makes an address to pay coins to`
+      })]
+      : [])
+  ]
+  return found.length > 0 ? found : [ok({ check: "renewals", text: "the wallet renews all its names" })]
+}
+
+/** Registrations whose next step needs a wallet that can sign. */
+const registrationChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
+  const { all, renews } = lockOf(answers)
+  const under = ownNamesOf(answers.registrations).filter(({ said }) =>
+    ["committed", "maturing"].includes(textAt(said, "step") ?? "")
+  )
+  return under.length > 0 && (all || renews)
+    ? [warn("registrations", {
+      text: `the wallet is locked, and ${quantityOf(under.length, "registration")} will need it`,
+      remedy: `"${NAME} registrations" shows when; unlock it then: "${NAME} -stdin walletpassphrase", with two lines`
+    })]
+    : []
+}
+
+const watchedChecks = ({ watched }: WalletAnswers): ReadonlyArray<Check> => {
+  const names = ownedNames(at(watched, "names")).filter(({ said }) => at(said, "mine") !== true)
+  return names.length === 0 ? [] : [warn("watched", {
+    text: `${listed(names)}, which you watch, ${verb(names)} within a week`,
+    remedy: "tell the owner"
+  })]
+}
+
+export const walletChecks = (answers: WalletAnswers): ReadonlyArray<Check> => {
+  const { wallet, wallets } = answers
+  if (!Array.isArray(wallets)) return watchedChecks(answers)
+  if (wallet === undefined) {
+    const count = textsOf(wallets).length
+    return [
+      wallets.length === 0
+        ? ok({ check: "wallet", text: "no wallet is loaded" })
+        : warn("wallet", {
+          text: `${quantityOf(Math.max(count, wallets.length), "wallet")} are loaded, and none of them was looked at`,
+          remedy: `"${NAME} -rpcwallet NAME doctor" looks at one`
+        }),
+      ...watchedChecks(answers)
+    ]
+  }
+  return [
+    ...backupCheck(answers),
+    ...renewalChecks(answers),
+    ...registrationChecks(answers),
+    ...watchedChecks(answers)
+  ]
+}

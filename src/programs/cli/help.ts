@@ -1,0 +1,104 @@
+import type { OptionTable } from "../../config/optionRow.ts"
+import { COMMAND_GROUPS, COMMAND_NAMES, COMMAND_ROWS, type CommandName } from "./commandTable.ts"
+import { NAME } from "./outcome.ts"
+
+/** The texts of -help. The manual page is made from them (scripts/package/manual.mjs). */
+
+/** Columns of a line, and the column in which descriptions begin. */
+const WIDTH = 100
+const COLUMN = 26
+
+/** Breaks a text between words; the lines behind the first are indented. */
+const wrapped = (text: string, indent = 0): string => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent + line.length + 1 + word.length > WIDTH) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line].join(`\n${" ".repeat(indent)}`)
+}
+
+const entry = ({ term, text }: { readonly term: string; readonly text: string }): string => {
+  const left = `  ${term}`
+  const gap = left.length <= COLUMN - 2 ? " ".repeat(COLUMN - left.length) : `\n${" ".repeat(COLUMN)}`
+  return left + gap + wrapped(text, COLUMN)
+}
+
+const flagEntries = (options: OptionTable): ReadonlyArray<string> =>
+  Object.entries(options).map(([name, { description, placeholder, toml }]) =>
+    entry({ term: toml === "boolean" ? `-${name}` : `-${name} ${placeholder}`, text: description })
+  )
+
+const termOf = (name: CommandName): string => `${name} ${COMMAND_ROWS[name].words}`.trimEnd()
+
+/** What `svcd-cli COMMAND -help` prints. */
+export const commandHelp = (name: CommandName): string => {
+  const { description, details, options } = COMMAND_ROWS[name]
+  const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`
+  return [
+    `Usage: ${NAME} [flags] ${termOf(name)} [flags]`,
+    "",
+    wrapped(details === undefined ? sentence : `${sentence} ${details}`),
+    "",
+    "Flags",
+    ...flagEntries(options),
+    "",
+    `The flags of ${NAME} itself, such as -network and -rpcaddr, are in ${NAME} -help.`,
+    ""
+  ].join("\n")
+}
+
+const commands = COMMAND_GROUPS.map((group) =>
+  [
+    group,
+    ...COMMAND_NAMES.filter((name) => COMMAND_ROWS[name].group === group).map((name) =>
+      entry({ term: termOf(name), text: COMMAND_ROWS[name].description })
+    ),
+    ""
+  ].join("\n")
+).join("\n")
+
+export const CLI_HELP = `Usage: ${NAME} [flags] <command> [words and flags of the command]
+       ${NAME} [flags] <method> [parameters]
+
+Manages names and coins with a running svcd, and calls its methods. "${NAME} help <command>" explains
+a command with its flags; all of them print JSON with -json. "${NAME} help" lists the methods,
+"${NAME} help <method>" explains one; the result of a method is a text as it is, or JSON.
+
+${commands}
+The daemon
+  -network NAME           network of the daemon (environment: SVCD_NETWORK)
+  -datadir PATH           data directory; svcd.conf in it is read (environment: SVCD_DATA_DIR)
+  -rpcaddr HOST:PORT      address of the daemon (default: 127.0.0.1:8336)
+  -rpcuser NAME           user name (environment: SVCD_RPC_USER)
+  -rpcpassword SECRET     password (environment: SVCD_RPC_PASSWORD)
+  -stdinrpcpass           read the password from the first line of standard input
+  -rpccookiefile PATH     cookie file of the daemon, in place of user name and password
+  -rpcwallet NAME         wallet to use, where the daemon has several loaded
+  -rpcclienttimeout SECONDS
+                          how long an answer may take; 0 for any time (default: 900)
+  -rpcwait                wait until the daemon answers and has started
+  -rpcwaittimeout SECONDS
+                          how long to wait for that; 0 for any time (default: 0)
+
+The call
+  -named                  parameters are written name=value
+  -stdin                  read more parameters from standard input, one a line
+
+Others
+  -getinfo                the same as the command status
+  -completions SHELL      print what makes a shell complete flags and methods: bash, zsh, fish or sh
+  -version                print the version and exit
+  -help                   print this text and exit
+
+A flag wins over the environment, the environment over svcd.conf. Without user name and password, a
+daemon on this machine that asks for them is given the cookie of the data directory, or of Namecoin
+Core in ~/.namecoin, if there is one.
+Parameters of methods that are texts are passed on as they are; others are JSON.
+
+Exit status: 0; 1 if no daemon answers, or a command fails; 2 for a mistake in flags or configuration;
+else the code of the daemon's error without its sign, modulo 256.
+`

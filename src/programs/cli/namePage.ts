@@ -1,0 +1,243 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import { fromHex } from "../../protocol/bytes.ts"
+import { bitDomainOf } from "../../protocol/nameText.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask, BLOCK_SECONDS } from "./ask.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
+import { nameMeant } from "./nameHints.ts"
+import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
+import { type CliInput, type CliOutcome, NAME, type Screen } from "./outcome.ts"
+import { type OwnNameEntry, ownNamesOf, renewalOf, RENEWALS_IN_HEX, type Shown, shownBytes } from "./ownNames.ts"
+import { dayText, grouped, quantityOf } from "./quantities.ts"
+import { RENEW_SOON } from "./status.ts"
+import { type Colour, labelled, painted, table } from "./table.ts"
+import { shownText } from "./textWidth.ts"
+import { reportJson, roomText, valueLines, type ValueReport, valueReport } from "./valueReport.ts"
+
+/** `svcd-cli name`: all about one name. */
+
+const UTF8 = new TextEncoder()
+
+interface NamePage {
+  readonly name: string
+  readonly domain: string | undefined
+  readonly state: NameState | undefined
+  /** What the value means; `undefined` without a record. */
+  readonly report: ValueReport | undefined
+  /** Height of the expiry. */
+  readonly expiresAt: number | undefined
+  /** Whether the wallet renews it by itself; `undefined` for a name that is not the wallet's. */
+  readonly renews: boolean | undefined
+  readonly pending: ReadonlyArray<OwnNameEntry>
+  /** The registration of the wallet that is under way. */
+  readonly registration: Json | undefined
+  /** The oldest first; `undefined` if the daemon keeps none. */
+  readonly history: ReadonlyArray<Json> | undefined
+  readonly dated: boolean
+  /** Unix time in seconds. */
+  readonly now: number
+}
+
+const IN_HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
+
+const gather = ({ daemon }: Pick<OwnContext, "daemon">, name: string): Effect.Effect<NamePage, RpcClientError> =>
+  Effect.gen(function*() {
+    const state = yield* nameState(daemon, name)
+    const { chain, history, pending, registrations, renewals } = yield* Effect.all({
+      chain: ask(daemon, "getblockchaininfo"),
+      history: ask(daemon, "name_history", [name, ONE_NAME]),
+      pending: ask(daemon, "name_pending", { options: IN_HEX }),
+      registrations: ask(daemon, "name_registrations", { options: IN_HEX }),
+      renewals: ask(daemon, "name_autorenew", RENEWALS_IN_HEX)
+    }, { concurrency: "unbounded" })
+    const hex = Buffer.from(name, "utf8").toString("hex")
+    const isThis = (entry: OwnNameEntry): boolean => entry.name.hex === hex
+    const isMine = state?.mine === true && state.expiresIn > 0
+    const blocks = numberAt(chain, "blocks")
+    return {
+      name,
+      domain: bitDomainOf(UTF8.encode(name)),
+      state,
+      report: state && valueReport(name, fromHex(state.value.hex) ?? new Uint8Array()),
+      expiresAt: state === undefined || blocks === undefined ? undefined : blocks + state.expiresIn,
+      renews: isMine ? renewalOf(renewals)?.({ text: name, hex }) : undefined,
+      pending: ownNamesOf(pending).filter(isThis),
+      registration: ownNamesOf(registrations).filter(isThis).map(({ said }) => said)
+        .findLast((said) => !["done", "failed"].includes(textAt(said, "step") ?? "")),
+      history: history === undefined ? undefined : objectsOf(history),
+      dated: textAt(chain, "chain") !== "regtest",
+      now: yield* unixTime
+    }
+  })
+
+const aboutOf = ({ dated, now }: NamePage, blocks: number): string =>
+  dated ? ` (about ${dayText(now + blocks * BLOCK_SECONDS)})` : ""
+
+type Row = readonly [label: string, value: string, colour?: Colour | undefined]
+
+const expiryRow = (page: NamePage, { expiresIn }: NameState): Row => {
+  const height = page.expiresAt === undefined ? "" : ` at block ${grouped(page.expiresAt)}`
+  if (expiresIn <= 0) return ["Expired", `${quantityOf(-expiresIn, "block")} ago${height}`, "red"]
+  return [
+    "Expires",
+    `in ${quantityOf(expiresIn, "block")}${height}${aboutOf(page, expiresIn)}`,
+    expiresIn <= RENEW_SOON && page.dated ? "yellow" : undefined
+  ]
+}
+
+const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
+  if (renews === undefined) return []
+  return [
+    renews
+      ? ["Renewal", "automatic"]
+      : ["Renewal", `by hand; "${NAME} name_autorenew ${name} true" makes the wallet renew it`, "yellow"]
+  ]
+}
+
+const registrationRow = ({ registration }: NamePage): ReadonlyArray<Row> =>
+  registration === undefined
+    ? []
+    : [["Under way", [textAt(registration, "step") ?? "", textAt(registration, "note") ?? ""].join(", "), "yellow"]]
+
+const EMPTY = "(empty)"
+
+const valueText = (value: Shown): string => value.hex === "" ? EMPTY : shownBytes(value)
+
+const recordRows = (page: NamePage, state: NameState): ReadonlyArray<Row> => [
+  expiryRow(page, state),
+  ["Owner", `${textAt(state.said, "address") ?? ""}${state.mine === true ? " (this wallet)" : ""}`],
+  ...renewalRow(page),
+  ...registrationRow(page),
+  ...(page.report === undefined ? [] : [["Value", roomText(page.report)] as const])
+]
+
+const pendingLines = ({ pending }: NamePage, screen: Screen): ReadonlyArray<string> =>
+  pending.length === 0 ? [] : [
+    "",
+    painted("Waiting for a block", "bold", screen),
+    ...table(
+      [{ title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, { title: "VALUE", atLeast: 8 }],
+      pending.map(({ said, value }) => [
+        { text: textAt(said, "op") ?? "" },
+        { text: textAt(said, "txid") ?? "" },
+        { text: value === undefined ? "" : valueText(value) }
+      ]),
+      screen
+    )
+  ]
+
+/** What an operation did, compared with the one before. */
+const changeOf = (record: Json, before: Json | undefined): string => {
+  if (before === undefined) return "registered"
+  return textAt(record, "value") === textAt(before, "value") ? "same value" : "updated"
+}
+
+const historyLines = ({ history }: NamePage, last: number, screen: Screen): ReadonlyArray<string> => {
+  if (history === undefined || history.length === 0 || last === 0) return []
+  const rows = history.map((record, index) => [
+    { text: grouped(numberAt(record, "height") ?? 0) },
+    { text: changeOf(record, history[index - 1]) },
+    { text: textAt(record, "address") ?? "" },
+    { text: valueText(shownHex(textAt(record, "value"))) }
+  ])
+  const left = history.length - last
+  return [
+    "",
+    painted(`History${left > 0 ? `, the last ${last} of ${grouped(history.length)}` : ""}`, "bold", screen),
+    ...table(
+      [
+        { title: "BLOCK", align: "right" },
+        { title: "CHANGE" },
+        { title: "OWNER", atLeast: 12 },
+        { title: "VALUE", atLeast: 20 }
+      ],
+      rows.slice(-last).toReversed(),
+      screen
+    )
+  ]
+}
+
+const headText = ({ domain, name }: NamePage): string =>
+  shownText(domain === undefined ? name : `${name}, the domain ${domain}`)
+
+const freeText = (page: NamePage, screen: Screen): string => {
+  const { name, registration } = page
+  if (registration !== undefined) {
+    return [headText(page), "", ...labelled(registrationRow(page), screen), ""].join("\n")
+  }
+  const shown = shownText(name)
+  const other = name.includes("/") ? "" : ` A domain begins with d/: "${NAME} name d/${shown}".`
+  return `${shown} is not registered. "${NAME} register ${shown}" registers it.${other}\n`
+}
+
+const pageText = (page: NamePage, last: number, screen: Screen): string => {
+  const { report, state } = page
+  if (state === undefined) return freeText(page, screen)
+  return [
+    headText(page),
+    "",
+    ...labelled(recordRows(page, state), screen),
+    ...(report === undefined ? [] : valueLines(shownBytes(state.value), report, screen)),
+    ...pendingLines(page, screen),
+    ...historyLines(page, last, screen),
+    ...(state.expiresIn > 0 ? [] : ["", `Any owner can register it now: "${NAME} register ${shownText(page.name)}"`]),
+    ""
+  ].join("\n")
+}
+
+/** The part of a record that the history and the page share. */
+const recordJson = (said: Json) => {
+  const value = shownHex(textAt(said, "value"))
+  return {
+    value: value.text ?? null,
+    value_hex: value.hex,
+    height: at(said, "height"),
+    address: at(said, "address"),
+    txid: at(said, "txid"),
+    vout: at(said, "vout")
+  }
+}
+
+const pageJson = (page: NamePage, last: number): Json => {
+  const { history, name, now, report, state } = page
+  return objectOf({
+    name,
+    name_hex: Buffer.from(name, "utf8").toString("hex"),
+    domain: page.domain ?? null,
+    state: state === undefined ? "free" : state.expiresIn > 0 ? "registered" : "expired",
+    ...(state === undefined ? {} : {
+      ...recordJson(state.said),
+      mine: state.mine,
+      expires_in: state.expiresIn,
+      expires_at: page.expiresAt,
+      expires_about: page.dated ? now + state.expiresIn * BLOCK_SECONDS : undefined
+    }),
+    autorenew: page.renews,
+    ...(report === undefined ? {} : reportJson(report)),
+    pending: page.pending.map(({ said, value }) =>
+      objectOf({ op: at(said, "op"), txid: at(said, "txid"), value: value?.text ?? null, value_hex: value?.hex })
+    ),
+    registration: page.registration === undefined ? null : objectOf({
+      step: at(page.registration, "step"),
+      note: at(page.registration, "note"),
+      txid: at(page.registration, "txid")
+    }),
+    history: history === undefined ?
+      null :
+      history.slice(last === 0 ? history.length : -last).map((said) => objectOf(recordJson(said)))
+  })
+}
+
+/** The exit status is 1 for a name that is not registered, or no longer. */
+export const nameCommand = (
+  { daemon, input, line }: Pick<OwnContext, "daemon" | "line"> & { readonly input: Pick<CliInput, "screen"> },
+  last: number
+): Effect.Effect<CliOutcome, RpcClientError> =>
+  Effect.map(gather({ daemon }, nameMeant(line.words[0] ?? "")), (page) => ({
+    code: page.state !== undefined && page.state.expiresIn > 0 ? 0 : 1,
+    stdout: line.wants("json") ? `${indented(pageJson(page, last))}\n` : pageText(page, last, input.screen),
+    stderr: ""
+  }))

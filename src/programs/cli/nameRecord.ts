@@ -1,0 +1,64 @@
+import * as Effect from "effect/Effect"
+import { fromHex } from "../../protocol/bytes.ts"
+import { encodeText } from "../../protocol/nameText.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, numberAt, textAt } from "./jsonText.ts"
+import { CommandFailed, NAME } from "./outcome.ts"
+import type { Shown } from "./ownNames.ts"
+
+/** One name, as the daemon knows it. */
+
+/** A name in UTF-8, as it is on the command line, and values as bytes. */
+export const ONE_NAME = { nameEncoding: "utf8", valueEncoding: "hex" } as const
+
+export interface NameState {
+  /** The daemon's record. */
+  readonly said: Json
+  readonly value: Shown
+  /** Blocks; 0 or less: it has expired. */
+  readonly expiresIn: number
+  /** Whether the wallet owns it; `undefined` if the daemon has no wallet, or several. */
+  readonly mine: boolean | undefined
+}
+
+/** Bytes that the daemon wrote in hex. */
+export const shownHex = (hex: string | undefined): Shown => {
+  const bytes = fromHex(hex ?? "") ?? new Uint8Array()
+  return { text: encodeText(bytes, "utf8"), hex: hex ?? "" }
+}
+
+/** The last record of a name, also an expired one; `undefined` if it was never registered. */
+export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState | undefined, RpcClientError> =>
+  Effect.catchIf(
+    Effect.map(daemon.call("name_show", [name, { ...ONE_NAME, allowExpired: true }]), (said): NameState => {
+      const mine = at(said, "ismine")
+      return {
+        said,
+        value: shownHex(textAt(said, "value")),
+        expiresIn: numberAt(said, "expires_in") ?? 0,
+        mine: typeof mine === "boolean" ? mine : undefined
+      }
+    }),
+    (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.wallet,
+    () => Effect.succeed(undefined)
+  )
+
+/** A name of the wallet that can still be updated. */
+export const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
+  Effect.flatMap(nameState(daemon, name), (state) => {
+    if (state === undefined) {
+      return new CommandFailed({ message: `${name} is not registered; "${NAME} register ${name}" registers it` })
+    }
+    if (state.expiresIn <= 0) {
+      return new CommandFailed({
+        message: `${name} has expired, so that it can be registered again, by any owner: "${NAME} register ${name}"`
+      })
+    }
+    if (state.mine === false) {
+      return new CommandFailed({ message: `${name} belongs to another owner; "${NAME} name ${name}" shows it` })
+    }
+    return Effect.succeed(state)
+  })

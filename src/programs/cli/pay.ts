@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect"
+import { formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
+import { JsonNumber } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { agreed, withKeys } from "./confirm.ts"
+import { at, indented, objectOf, spelledAt } from "./jsonText.ts"
+import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { labelled } from "./table.ts"
+
+/** `svcd-cli pay`: sends coins to an address, after a question with the amount and the fee. */
+
+const amountIn = (text: string): Effect.Effect<number, CommandFailed> => {
+  const units = parseAmount(text)
+  return units === undefined || units <= 0 || !isMoney(units)
+    ? new CommandFailed({ message: `the amount ${JSON.stringify(text)} is not a number of NMC above 0, as 1.5` })
+    : Effect.succeed(units)
+}
+
+/** An amount as the daemon takes it: with all its decimals. */
+const jsonAmount = (units: number): JsonNumber => new JsonNumber(formatMoney(units))
+
+const sentText = (txid: string): string =>
+  `Sent with the transaction ${txid}.\n"${NAME} gettransaction ${txid}" shows when it is in a block.\n`
+
+export const payCommand = (
+  { daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const [address = "", given = ""] = line.words
+    const json = line.wants("json")
+    const units = yield* amountIn(given)
+    const amount = jsonAmount(units)
+    const checked = yield* daemon.call("validateaddress", [address])
+    if (at(checked, "isvalid") !== true) {
+      return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
+    }
+    // A draft that is never sent shows what the payment costs.
+    const draft = yield* daemon.call("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
+    const fee = spelledAt(draft, "fee") ?? "?"
+    const preview = labelled([
+      ["Pay", `${formatMoney(units)} NMC`],
+      ["To", address],
+      ["Fee", `about ${fee} NMC`]
+    ], input.screen).join("\n")
+    const said = yield* agreed(input.prompt, { preview, question: "Send it?", yes: line.wants("yes") })
+    const txid = yield* withKeys(
+      { daemon, prompt: input.prompt },
+      daemon.call("sendtoaddress", [address, amount, line.text("comment") ?? ""])
+    )
+    if (json) return success(`${indented(objectOf({ txid, address, amount }))}\n`)
+    return success(`${said === "" ? "" : `${said}\n`}${sentText(typeof txid === "string" ? txid : "")}`)
+  })

@@ -1,0 +1,144 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { barLine, CLEAR_LINE } from "../../base/progressBar.ts"
+import { formatMoney } from "../../protocol/amount.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { lintWarnings } from "../../values/lint.ts"
+import { ask } from "./ask.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { agreed, withKeys } from "./confirm.ts"
+import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
+import { nameMeant } from "./nameHints.ts"
+import { nameState, ONE_NAME } from "./nameRecord.ts"
+import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { labelled } from "./table.ts"
+import { shownText } from "./textWidth.ts"
+import { requestedValue } from "./valueFlags.ts"
+import { roomText, valueLines, valueReport } from "./valueReport.ts"
+
+/** `svcd-cli register`: registers a name, after a question with its value and cost. */
+
+const UTF8 = new TextEncoder()
+
+/** Blocks from NAME_NEW to the first that can hold NAME_FIRSTUPDATE. */
+const DEPTH = 12
+
+/** Seconds between two questions while it waits. */
+const PAUSE = "2 seconds"
+
+/** What a registration has come to: a share from 0 to 1, and a sentence. */
+const progressOf = (
+  daemon: Daemon,
+  registration: Json
+): Effect.Effect<{ readonly share: number; readonly facts: string }, RpcClientError> =>
+  Effect.gen(function*() {
+    const step = textAt(registration, "step")
+    const steps = DEPTH + 2
+    if (step === "revealed") return { share: (DEPTH + 1) / steps, facts: "waits for the block of the name" }
+    const sent = yield* ask(daemon, "gettransaction", [textAt(registration, "txid") ?? ""])
+    const depth = Math.max(0, Math.min(DEPTH, numberAt(sent, "confirmations") ?? 0))
+    return { share: depth / steps, facts: `block ${depth} of ${DEPTH} before the name can be shown` }
+  })
+
+/** Waits for the end of a registration. */
+const waitForName = (
+  { daemon, input }: Pick<OwnContext, "daemon" | "input">,
+  txid: string | undefined
+): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { progress } = input
+    for (;;) {
+      const all = objectsOf(yield* daemon.call("name_registrations", { options: ONE_NAME }))
+      const registration = all.find((each) => textAt(each, "txid") === txid)
+      const step = textAt(registration, "step")
+      if (registration === undefined || step === "failed") {
+        const why = textAt(registration, "note") ?? "it was cancelled"
+        return yield* new CommandFailed({ message: `the registration has failed: ${shownText(why)}` })
+      }
+      if (step === "done") return
+      const doing = yield* progressOf(daemon, registration)
+      progress?.write(CLEAR_LINE + barLine(doing, progress.columns))
+      yield* Clock.sleep(PAUSE)
+    }
+  }).pipe(Effect.ensuring(Effect.sync(() => input.progress?.write(CLEAR_LINE))))
+
+/** The name must be free. */
+const free = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.flatMap(nameState(daemon, name), (state) => {
+    if (state === undefined || state.expiresIn <= 0) return Effect.void
+    const owner = state.mine === true ? "this wallet owns it" : "another owner has it"
+    const next = state.mine === true ? `"${NAME} update ${name}" changes it` : `"${NAME} name ${name}" shows it`
+    return new CommandFailed({ message: `${name} is registered already, and ${owner}; ${next}` })
+  })
+
+const nextText = (name: string, isEncrypted: boolean): string =>
+  `The registration of ${name} has begun. It takes about two hours, and the node does the rest by itself.\n` +
+  (isEncrypted
+    ? `The wallet has to be unlocked for a moment then: "${NAME} -stdin walletpassphrase", with two lines.\n`
+    : "") +
+  `"${NAME} registrations" shows how far it is.\n`
+
+export const registerCommand = (
+  { daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { prompt, screen } = input
+    const name = nameMeant(line.words[0] ?? "")
+    const json = line.wants("json")
+    yield* free(daemon, name)
+    const value = (yield* requestedValue({ name, before: "", line, input })) ?? ""
+    const owner = line.text("owner")
+    const asked = line.text("renew")
+    const autorenew = asked === undefined ? undefined : line.wants("renew")
+
+    const valueBytes = UTF8.encode(value)
+    const report = valueReport(name, valueBytes)
+    const { commitment, operation } = yield* costsOf(daemon, UTF8.encode(name).length + valueBytes.length)
+    const balance = yield* balanceOf(daemon)
+    yield* affordable({ balance, cost: LOCKED_IN_NAME + commitment + operation })
+    const preview = [
+      ...labelled([
+        ["Register", name],
+        ...(owner === undefined ? [] : [["For", owner] as const]),
+        [
+          "Cost",
+          `${formatMoney(LOCKED_IN_NAME)} NMC locked in the name, and fees of ${aboutNmc(commitment + operation)}`
+        ],
+        ...(balance === undefined ? [] : [["Balance", `${formatMoney(balance)} NMC`] as const]),
+        ["Renewal", (autorenew ?? owner === undefined) ? "by the wallet, before the name expires" : "by hand"],
+        ["Value", roomText(report)]
+      ], screen),
+      ...valueLines(value, report, screen)
+    ].join("\n")
+    const said = yield* agreed(prompt, { preview, question: "Register it?", yes: line.wants("yes") })
+    const begun = yield* withKeys(
+      { daemon, prompt },
+      daemon.call("name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
+        ...ONE_NAME,
+        ...(owner === undefined ? {} : { destAddress: owner }),
+        ...(autorenew === undefined ? {} : { autorenew })
+      }])
+    )
+    const txid = textAt(begun, "txid")
+    if (line.wants("wait")) yield* waitForName({ daemon, input }, txid)
+    if (json) {
+      const warnings = lintWarnings(UTF8.encode(name), valueBytes)
+      return success(`${
+        indented(objectOf({
+          name,
+          value,
+          txid,
+          step: line.wants("wait") ? "done" : at(begun, "step"),
+          autorenew: at(begun, "autorenew"),
+          warnings
+        }))
+      }\n`)
+    }
+    const wallet = yield* ask(daemon, "getwalletinfo")
+    const isEncrypted = numberAt(wallet, "unlocked_until") !== undefined
+    const end = line.wants("wait") ? `${shownText(name)} is registered.\n` : nextText(shownText(name), isEncrypted)
+    return success(`${said === "" ? "" : `${said}\n`}${end}`)
+  })

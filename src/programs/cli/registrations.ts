@@ -1,0 +1,59 @@
+import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Daemon } from "./daemon.ts"
+import { indented, numberAt, objectOf, textAt } from "./jsonText.ts"
+import { type CliOutcome, NAME, type Screen, success } from "./outcome.ts"
+import { entryJson, IN_HEX, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { table } from "./table.ts"
+
+/** The registrations of a wallet, and `svcd-cli registrations`. */
+
+/** Days after which a failed registration is hidden. */
+const FAILURE_DAYS = 30
+
+/** Whether a registration is under way, or failed not long ago. */
+export const isNews = ({ said }: OwnNameEntry, now: number): boolean => {
+  const step = textAt(said, "step")
+  if (step === "failed") return (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
+  return step !== "done"
+}
+
+export const registrationTable = (entries: ReadonlyArray<OwnNameEntry>, screen: Screen): ReadonlyArray<string> =>
+  table(
+    [{ title: "NAME", atLeast: 16 }, { title: "STEP" }, { title: "NOTE", atLeast: 20 }, { title: "VALUE", atLeast: 8 }],
+    entries.map((entry) => {
+      const step = textAt(entry.said, "step") ?? ""
+      return [
+        { text: shownBytes(entry.name) },
+        { text: step, colour: step === "failed" ? "red" : undefined },
+        { text: textAt(entry.said, "note") ?? "" },
+        { text: entry.value === undefined ? "" : shownBytes(entry.value) }
+      ]
+    }),
+    screen
+  )
+
+export const registrationJson = (entry: OwnNameEntry): Json =>
+  objectOf(entryJson(entry, "step", "note", "txid", "firstupdate_txid", "time"))
+
+export const registrationsCommand = (
+  daemon: Daemon,
+  screen: Screen,
+  { all, json }: { readonly all: boolean; readonly json: boolean }
+): Effect.Effect<CliOutcome, RpcClientError> =>
+  Effect.gen(function*() {
+    const now = yield* unixTime
+    const entries = ownNamesOf(yield* daemon.call("name_registrations", IN_HEX)).filter((entry) =>
+      all || isNews(entry, now)
+    )
+    if (json) return success(`${indented(objectOf({ registrations: entries.map(registrationJson) }))}\n`)
+    return success(
+      entries.length === 0
+        ? `No registration is under way. "${NAME} register NAME" begins one${
+          all ? "" : "; -all shows those that are done"
+        }.\n`
+        : `${registrationTable(entries, screen).join("\n")}\n`
+    )
+  })

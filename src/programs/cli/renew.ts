@@ -1,0 +1,119 @@
+import * as Effect from "effect/Effect"
+import type { JsonValue } from "../../rpc/json/encodeJson.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { agreed, withKeys } from "./confirm.ts"
+import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
+import { nameMeant } from "./nameHints.ts"
+import { type CliOutcome, CommandFailed, NAME, type Screen, success } from "./outcome.ts"
+import { type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { grouped, quantityOf } from "./quantities.ts"
+import { table } from "./table.ts"
+
+/** `svcd-cli renew`: renews names, after a question with the cost. */
+
+/** Blocks of a unit of time, at one each ten minutes. */
+const UNITS: Readonly<Record<string, number>> = { "": 1, h: 6, d: 144, w: 1_008 }
+
+/** Reads `4w`, `10d`, `12h` or a number of blocks; `undefined` for another text. */
+export const blocksWithin = (text: string): number | undefined => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([hdw]?)$/.exec(text) ?? []
+  const blocks = Number(count) * (UNITS[unit] ?? 0)
+  return count === "" || blocks < 1 || blocks > 36_000 ? undefined : blocks
+}
+
+const IN_HEX = { nameEncoding: "hex" } as const
+
+/** The names to renew, as `name_renew` takes them. */
+const wanted = ({ line }: Pick<OwnContext, "line">): Effect.Effect<JsonValue, CommandFailed> => {
+  const within = line.text("within")
+  const ways = [line.words.length > 0, line.wants("all"), within !== undefined].filter((given) => given).length
+  if (ways !== 1) {
+    return new CommandFailed({ message: "give names, or -all, or -within TIME" })
+  }
+  if (line.wants("all")) return Effect.succeed("all")
+  if (within === undefined) {
+    return Effect.succeed(line.words.map((word) => Buffer.from(nameMeant(word), "utf8").toString("hex")))
+  }
+  const blocks = blocksWithin(within)
+  return blocks === undefined
+    ? new CommandFailed({
+      message: `-within: ${JSON.stringify(within)} is no time as 4w, 10d or 12h, and no number of blocks up to 36000`
+    })
+    : Effect.succeed(blocks)
+}
+
+const previewOf = (draft: Json, screen: Screen): string =>
+  table(
+    [
+      { title: "NAME", atLeast: 16 },
+      { title: "EXPIRES IN", align: "right" },
+      { title: "FEE", align: "right" },
+      { title: "NOTE", atLeast: 20 }
+    ],
+    ownNamesOf(at(draft, "names")).map(({ name, said }) => [
+      { text: shownBytes(name), colour: textAt(said, "state") === "skipped" ? "yellow" as const : undefined },
+      { text: quantityOf(Math.max(0, numberAt(said, "expires_in") ?? 0), "block") },
+      { text: spelledAt(said, "fee") ?? "" },
+      { text: textAt(said, "note") ?? (textAt(said, "state") === "skipped" ? "skipped" : "") }
+    ]),
+    screen
+  ).join("\n")
+
+const costText = (draft: Json): string => {
+  const count = numberAt(draft, "transactions") ?? 0
+  const fee = spelledAt(draft, "fee")
+  return `${quantityOf(count, "transaction")}, ${fee === undefined ? "with fees that are not known yet" : `${fee} NMC`}`
+}
+
+const renewedJson = (entries: ReadonlyArray<OwnNameEntry>): Json =>
+  objectOf({
+    names: entries.map(({ name, said }) =>
+      objectOf({
+        name: name.text ?? null,
+        name_hex: name.hex,
+        state: at(said, "state"),
+        txid: at(said, "txid"),
+        note: at(said, "note")
+      })
+    )
+  })
+
+export const renewCommand = (
+  context: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { daemon, input: { prompt, screen }, line } = context
+    const json = line.wants("json")
+    const names = yield* wanted(context)
+    const draft = yield* daemon.call("name_renew", [names, { ...IN_HEX, dryrun: true }])
+    if ((numberAt(draft, "transactions") ?? 0) === 0) {
+      const entries = ownNamesOf(at(draft, "names"))
+      if (json) return success(`${indented(renewedJson(entries))}\n`)
+      const code = line.words.length > 0 ? 1 : 0
+      const why = entries.length === 0 ? "" : `${previewOf(draft, screen)}\n`
+      return { code, stdout: `${why}There is nothing to renew.\n`, stderr: "" }
+    }
+    const preview = `${previewOf(draft, screen)}\n${costText(draft)}`
+    const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })
+    const answer = yield* withKeys({ daemon, prompt, purpose: "renewals" }, daemon.call("name_renew", [names, IN_HEX]))
+    const entries = ownNamesOf(answer)
+    if (json) return success(`${indented(renewedJson(entries))}\n`)
+    const isSent = ({ said: entry }: OwnNameEntry): boolean => textAt(entry, "state") === "sent"
+    const sent = entries.filter(isSent)
+    const others = entries.filter((entry) => textAt(entry.said, "state") === "waiting")
+    return success([
+      ...(said === "" ? [] : [said]),
+      `${quantityOf(sent.length, "renewal is", "renewals are")} sent` +
+      (others.length === 0
+        ? "."
+        : `, and ${grouped(others.length)} follow${others.length === 1 ? "s" : ""} by the next blocks.`),
+      ...others.flatMap(({ name, said: entry }) => {
+        const note = textAt(entry, "note")
+        return note === undefined ? [] : [`${shownBytes(name)}: ${note}`]
+      }),
+      `"${NAME} name_renewals" shows how far they are.`,
+      ""
+    ].join("\n"))
+  })

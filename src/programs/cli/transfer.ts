@@ -1,0 +1,46 @@
+import * as Effect from "effect/Effect"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { agreed, withKeys } from "./confirm.ts"
+import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
+import { at, indented, objectOf } from "./jsonText.ts"
+import { nameMeant } from "./nameHints.ts"
+import { ONE_NAME, ownName } from "./nameRecord.ts"
+import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
+import { labelled } from "./table.ts"
+import { nothingPending, sentText } from "./update.ts"
+
+/** `svcd-cli transfer`: gives a name to another owner, after a question. */
+
+const LOSS = "The name, its 0.01 NMC and all rights go to the owner of this address, with the present value. " +
+  "If no wallet has its key, the name is lost, and nothing restores it."
+
+export const transferCommand = (
+  { daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { prompt, screen } = input
+    const [word = "", address = ""] = line.words
+    const name = nameMeant(word)
+    const { value } = yield* ownName(daemon, name)
+    yield* nothingPending(daemon, name)
+    const checked = yield* daemon.call("validateaddress", [address])
+    if (at(checked, "isvalid") !== true) {
+      return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
+    }
+    const { operation } = yield* costsOf(daemon, name.length + value.hex.length / 2)
+    yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
+    const preview = [
+      ...labelled([["Transfer", name], ["To", address], ["Fee", aboutNmc(operation)]], screen),
+      LOSS
+    ].join("\n")
+    const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })
+    const answer = yield* withKeys(
+      { daemon, prompt },
+      daemon.call("name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])
+    )
+    const txid = typeof answer === "string" ? answer : ""
+    return success(
+      line.wants("json") ? `${indented(objectOf({ name, txid, address }))}\n` : sentText(said, { name, txid })
+    )
+  })

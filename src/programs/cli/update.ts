@@ -1,0 +1,79 @@
+import * as Effect from "effect/Effect"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { lintWarnings } from "../../values/lint.ts"
+import { ask } from "./ask.ts"
+import type { OwnContext } from "./commandContext.ts"
+import { agreed, withKeys } from "./confirm.ts"
+import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
+import type { Daemon } from "./daemon.ts"
+import { indented, objectOf } from "./jsonText.ts"
+import { nameMeant } from "./nameHints.ts"
+import { ONE_NAME, ownName } from "./nameRecord.ts"
+import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
+import { labelled } from "./table.ts"
+import { shownText } from "./textWidth.ts"
+import { requestedValue } from "./valueFlags.ts"
+import { roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
+
+/** `svcd-cli update`: changes the value of a name, after a question with the value before and after. */
+
+const UTF8 = new TextEncoder()
+
+/** Fails while an operation on the name waits for a block: the network takes one after the other. */
+export const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.flatMap(
+    ask(daemon, "name_pending", [name, ONE_NAME]),
+    (pending) =>
+      Array.isArray(pending) && pending.length > 0
+        ? new CommandFailed({
+          message:
+            `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it, and bumpfee raises its fee`
+        })
+        : Effect.void
+  )
+
+/** The lines below what was sent. */
+export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>
+  `${said === "" ? "" : `${said}\n`}Sent with the transaction ${txid}.\n` +
+  `"${NAME} name ${shownText(name)}" shows it; it counts as soon as it is in a block.\n`
+
+export const updateCommand = (
+  { daemon, input, line }: OwnContext
+): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
+  Effect.gen(function*() {
+    const { prompt, screen } = input
+    const name = nameMeant(line.words[0] ?? "")
+    const { value: { hex, text: before } } = yield* ownName(daemon, name)
+    yield* nothingPending(daemon, name)
+    const value = yield* requestedValue({ name, before, line, input })
+    if (value === undefined) {
+      return yield* new CommandFailed({
+        message:
+          `there is no new value: give flags such as -ip, or -value, -file or -remove; see "${NAME} update -help". ` +
+          `"${NAME} renew ${name}" renews the name as it is`
+      })
+    }
+    if (value === before) {
+      return yield* new CommandFailed({
+        message: `the value is that already; "${NAME} renew ${name}" renews the name as it is`
+      })
+    }
+    const report = valueReport(name, UTF8.encode(value))
+    const { operation } = yield* costsOf(daemon, UTF8.encode(name).length + UTF8.encode(value).length)
+    yield* affordable({ balance: yield* balanceOf(daemon), cost: operation })
+    const preview = [
+      ...labelled([["Update", name], ["Fee", aboutNmc(operation)], ["Before", ""]], screen),
+      valueLine(before ?? `0x${hex}`),
+      ...labelled([["After", roomText(report)]], screen),
+      ...valueLines(value, report, screen)
+    ].join("\n")
+    const said = yield* agreed(prompt, { preview, question: "Send it?", yes: line.wants("yes") })
+    const answer = yield* withKeys(
+      { daemon, prompt },
+      daemon.call("name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])
+    )
+    const txid = typeof answer === "string" ? answer : ""
+    if (!line.wants("json")) return success(sentText(said, { name, txid }))
+    const warnings = lintWarnings(UTF8.encode(name), UTF8.encode(value))
+    return success(`${indented(objectOf({ name, txid, before: before ?? null, value, warnings }))}\n`)
+  })

@@ -1,0 +1,169 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { quoted } from "../../base/safeText.ts"
+import { type DomainField, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
+import type { FormLines, WrittenForm } from "../../values/formFields.ts"
+import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
+import { type IdentityField, writeIdentityForm } from "../../values/identityForm.ts"
+import { treeOf } from "../../values/jsonTree.ts"
+import { isFault, readLocatedJson } from "../../values/locatedJson.ts"
+import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
+import type { CliCommandLine } from "./flags.ts"
+import { type CliInput, CommandFailed } from "./outcome.ts"
+
+/** The value that the flags of `register` and `update` ask for. */
+
+type DomainFlag = keyof typeof DOMAIN_FLAGS
+type IdentityFlag = keyof typeof IDENTITY_FLAGS
+
+const isDomainFlag = (name: string): name is DomainFlag => Object.hasOwn(DOMAIN_FLAGS, name)
+const isIdentityFlag = (name: string): name is IdentityFlag => Object.hasOwn(IDENTITY_FLAGS, name)
+
+const DOMAIN_NAMES: ReadonlyArray<DomainFlag> = Object.keys(DOMAIN_FLAGS).filter(isDomainFlag)
+const IDENTITY_NAMES: ReadonlyArray<IdentityFlag> = Object.keys(IDENTITY_FLAGS).filter(isIdentityFlag)
+
+/** The field of the form that a flag belongs to. */
+const FIELDS: Readonly<Record<DomainFlag, DomainField>> = {
+  ip: "address",
+  ip6: "address",
+  alias: "alias",
+  ns: "ns",
+  ds: "ds",
+  tls: "tls",
+  mail: "mail",
+  tor: "tor",
+  text: "text",
+  sub: "subdomain"
+}
+
+const FLAG_OF: Readonly<Partial<Record<string, string>>> = { subdomain: "sub", address: "ip" }
+
+/** The wanted entries by flag; an empty list takes the item out. Flags that are missing ask for no change. */
+type Wanted<Flag extends string> = ReadonlyMap<Flag, ReadonlyArray<string>>
+
+/** The lines of the two kinds of addresses, which stand in one field. */
+const addressLines = (before: string, wanted: Wanted<DomainFlag>): ReadonlyArray<string> => {
+  const present = readDomainForm(before)?.lines.address ?? []
+  const kept = (flag: "ip" | "ip6") => present.filter((line) => isIpv4Text(line) === (flag === "ip"))
+  return [...wanted.get("ip") ?? kept("ip"), ...wanted.get("ip6") ?? kept("ip6")]
+}
+
+/** A flag for one kind of address with another text; the form alone would take either kind. */
+const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
+  const ip = wanted.get("ip")?.find((text) => !isIpv4Text(text))
+  if (ip !== undefined) return `-ip: ${quoted(ip)} is not an IPv4 address, as 192.0.2.1`
+  const ip6 = wanted.get("ip6")?.find((text) => canonicalIpv6(text) === undefined)
+  return ip6 === undefined ? undefined : `-ip6: ${quoted(ip6)} is not an IPv6 address, as 2001:db8::1`
+}
+
+const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<DomainField> => ({
+  ...Object.fromEntries([...wanted].map(([flag, lines]) => [FIELDS[flag], lines])),
+  ...(wanted.has("ip") || wanted.has("ip6") ? { address: addressLines(before, wanted) } : {})
+})
+
+const NO_OBJECT = "the value is no JSON object, so that its items cannot be changed; give the whole value with -value"
+
+const written = (form: WrittenForm<string> | undefined): Effect.Effect<string, CommandFailed> => {
+  if (form === undefined) return new CommandFailed({ message: NO_OBJECT })
+  if ("value" in form) return Effect.succeed(form.value)
+  const texts = form.faults.map(({ field, line, message }) => `-${FLAG_OF[field] ?? field}, entry ${line}: ${message}`)
+  return new CommandFailed({ message: texts.join("\nerror: ") })
+}
+
+/** Takes a member of the object out of a value; for items that no flag knows. */
+const withoutMember = (
+  { key, value }: { readonly value: string; readonly key: string }
+): Effect.Effect<string, CommandFailed> => {
+  const read = readLocatedJson(value)
+  const tree = isFault(read) ? undefined : treeOf(read, value)
+  if (tree === undefined) return new CommandFailed({ message: NO_OBJECT })
+  tree.remove([key])
+  return Effect.succeed(tree.json)
+}
+
+const wantedOf = <Flag extends string>(
+  flags: ReadonlyArray<Flag>,
+  given: CliCommandLine["given"],
+  removed: ReadonlyArray<string>
+): Wanted<Flag> =>
+  new Map(flags.flatMap((flag) => {
+    const texts = given.get(flag)
+    if (texts !== undefined) return [[flag, texts] as const]
+    return removed.includes(flag) ? [[flag, []] as const] : []
+  }))
+
+export interface ValueRequest {
+  readonly name: string
+  /** The present value: empty for a new name; `undefined` for bytes that are not UTF-8. */
+  readonly before: string | undefined
+  readonly line: Pick<CliCommandLine, "given" | "text" | "words">
+  readonly input: Pick<CliInput, "readFile" | "readStdin">
+}
+
+const withoutEnd = (text: string): string => text.replace(/\r?\n$/, "")
+
+/** The whole value, if a word or a flag has it. */
+const wholeValue = ({ input, line }: ValueRequest): Effect.Effect<string | undefined, CommandFailed> => {
+  const [, word] = line.words
+  const [value, file] = [word ?? line.text("value"), line.text("file")]
+  if (value === "-" || file === "-") return Effect.map(input.readStdin, withoutEnd)
+  if (value !== undefined || file === undefined) return Effect.succeed(value)
+  return Either.match(input.readFile(file), {
+    onLeft: (why) => new CommandFailed({ message: `${file} ${why}` }),
+    onRight: (text) =>
+      text === undefined
+        ? new CommandFailed({ message: `${file} does not exist` })
+        : Effect.succeed(withoutEnd(text))
+  })
+}
+
+const itemFlags = (line: ValueRequest["line"]): ReadonlyArray<string> =>
+  [...DOMAIN_NAMES, ...IDENTITY_NAMES, "remove"].filter((flag) => line.given.has(flag))
+
+const contradiction = (line: ValueRequest["line"]): string | undefined => {
+  const wholes = [
+    ...(line.words.length > 1 ? ["a value"] : []),
+    ...["value", "file"].filter((flag) => line.given.has(flag)).map((flag) => `-${flag}`)
+  ]
+  const ways = [...wholes, ...itemFlags(line).slice(0, 1).map((flag) => `-${flag}`)]
+  return ways.length > 1 ? `${ways.slice(0, 2).join(" and ")} stand against each other; give one` : undefined
+}
+
+/** The value with the items that the flags name; `undefined` if there are no such flags, and no whole value. */
+export const requestedValue = (request: ValueRequest): Effect.Effect<string | undefined, CommandFailed> =>
+  Effect.gen(function*() {
+    const { before, line, name } = request
+    const problem = contradiction(line)
+    if (problem !== undefined) return yield* new CommandFailed({ message: problem })
+    const whole = yield* wholeValue(request)
+    const flags = itemFlags(line)
+    if (whole !== undefined || flags.length === 0) return whole
+    const isIdentity = name.startsWith("id/")
+    if (!isIdentity && !/^dd?\//.test(name)) {
+      return yield* new CommandFailed({
+        message: `-${flags[0]}: items are known for d/, dd/ and id/ names; give the whole value with -value`
+      })
+    }
+    const strange = flags.find((flag) => (isIdentity ? isDomainFlag : isIdentityFlag)(flag))
+    if (strange !== undefined) {
+      const kind = isIdentity ? "a domain, and this is an identity" : "an identity, and this is a domain"
+      return yield* new CommandFailed({ message: `-${strange}: is an item of ${kind}` })
+    }
+    const removed = line.given.get("remove") ?? []
+    const both = removed.find((key) => line.given.has(key))
+    if (both !== undefined) {
+      return yield* new CommandFailed({ message: `-remove ${quoted(both)} stands against -${both}; give one` })
+    }
+    if (before === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
+    const domain = wantedOf(DOMAIN_NAMES, line.given, removed)
+    const wrong = wrongAddress(domain)
+    if (wrong !== undefined) return yield* new CommandFailed({ message: wrong })
+    const known: ReadonlyArray<string> = isIdentity ? IDENTITY_NAMES : DOMAIN_NAMES
+    let value = yield* written(
+      isIdentity
+        ? writeIdentityForm(before, Object.fromEntries(wantedOf<IdentityField>(IDENTITY_NAMES, line.given, removed)))
+        : writeDomainForm(before, domainLines(before, domain))
+    )
+    for (const key of removed.filter((each) => !known.includes(each))) value = yield* withoutMember({ value, key })
+    return value
+  })

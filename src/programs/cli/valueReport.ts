@@ -1,0 +1,57 @@
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import { type Finding, findingText, lint, type ProgramView } from "../../values/lint.ts"
+import { objectOf } from "./jsonText.ts"
+import type { Screen } from "./outcome.ts"
+import { painted } from "./table.ts"
+import { shownText } from "./textWidth.ts"
+
+/** What a value means, and what is wrong with it, for people and for programs. */
+
+const UTF8 = new TextEncoder()
+
+export interface ValueReport {
+  readonly bytes: number
+  readonly findings: ReadonlyArray<Finding>
+  readonly programs: ReadonlyArray<ProgramView>
+}
+
+export const valueReport = (name: string, value: Uint8Array): ValueReport => lint(UTF8.encode(name), value)
+
+export const isError = ({ severity }: Finding): boolean => severity === "error"
+
+const findingLine = (finding: Finding, screen: Screen): string =>
+  `${painted(finding.severity, isError(finding) ? "red" : "yellow", screen)}: ${shownText(findingText(finding))}`
+
+export const findingLines = ({ findings }: ValueReport, screen: Screen): ReadonlyArray<string> =>
+  findings.map((finding) => findingLine(finding, screen))
+
+/** What each program sees, below its name. */
+export const programLines = ({ programs }: ValueReport, screen: Screen): ReadonlyArray<string> =>
+  programs.flatMap(({ program, sees }) =>
+    sees.length === 0 ? [] : [painted(program, "bold", screen), ...sees.map((each) => `  ${shownText(each)}`)]
+  )
+
+/** A value below its label, in full: a part of it would mislead. */
+export const valueLine = (value: string): string => `  ${value === "" ? "(empty)" : shownText(value)}`
+
+/** A value, what programs see in it, and what is wrong with it. */
+export const valueLines = (value: string, report: ValueReport, screen: Screen): ReadonlyArray<string> => [
+  valueLine(value),
+  ...programLines(report, screen),
+  ...findingLines(report, screen)
+]
+
+/** How much of the room a value takes. */
+export const roomText = ({ bytes }: ValueReport): string => `${bytes} of ${MAX_SCRIPT_ELEMENT_SIZE} bytes`
+
+const findingJson = ({ code, column, line, message, path }: Finding): Json =>
+  objectOf({ code, path, line, column, message })
+
+/** The members that describe a value in JSON. */
+export const reportJson = ({ bytes, findings, programs }: ValueReport) => ({
+  bytes,
+  errors: findings.filter(isError).map(findingJson),
+  warnings: findings.filter((finding) => !isError(finding)).map(findingJson),
+  programs: programs.map(({ program, sees }) => objectOf({ program, sees }))
+})

@@ -1,0 +1,65 @@
+import { Effect, Either } from "effect"
+import { isCliCommand } from "../../../src/programs/cli/commandTable.ts"
+import { readCliCommandLine } from "../../../src/programs/cli/flags.ts"
+import type { CliInput } from "../../../src/programs/cli/outcome.ts"
+import { runOwnCommand } from "../../../src/programs/cli/ownCommands.ts"
+import type { Prompt } from "../../../src/programs/tool/prompt.ts"
+import { MUTE, SILENT } from "../../support/liveOutput.ts"
+import { recordingDaemon } from "./fakeDaemon.ts"
+
+/** Runs a command of svcd-cli against a daemon that is made of answers. */
+
+/** A terminal at which a person gives these answers, with the questions that the program asked. */
+export const answering = (...answers: ReadonlyArray<string>): Prompt & { readonly asked: ReadonlyArray<string> } => {
+  const asked: Array<string> = []
+  const left = [...answers]
+  const next = (question: string) =>
+    Effect.sync(() => {
+      asked.push(question)
+      return left.shift()
+    })
+  return { asked, line: next, secret: next }
+}
+
+export const runWith = (
+  answers: Readonly<Record<string, unknown>>,
+  { files = {}, prompt = MUTE }: { readonly prompt?: Prompt; readonly files?: Readonly<Record<string, string>> } = {}
+) => {
+  const daemon = recordingDaemon(answers)
+  const input: CliInput = {
+    argv: [],
+    env: {},
+    readFile: (path) => Either.right(files[path]),
+    homedir: "/home/test",
+    cwd: "/home/test",
+    cores: 1,
+    version: "1.2.3",
+    screen: { terminal: false, columns: undefined, colours: false },
+    progress: undefined,
+    output: SILENT,
+    readStdin: Effect.succeed("{\"ip\":\"192.0.2.77\"}\n"),
+    prompt
+  }
+  const connection = {
+    network: "mainnet",
+    dataDir: "/nowhere",
+    rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+    cookieFile: undefined,
+    rpcAddrFrom: "default"
+  } as const
+  return {
+    daemon,
+    /** The calls of a method, each with its parameters. */
+    sent: (method: string) => daemon.calls.filter((call) => call.method === method).map(({ params }) => params),
+    run: (...argv: ReadonlyArray<string>) => {
+      const line = readCliCommandLine(argv)
+      const { command } = line
+      if (!isCliCommand(command) || command === "lint" || command === "rpcauth" || command === "doctor") {
+        return Effect.dieMessage(`${String(command)} asks no daemon`)
+      }
+      return line.problems.length > 0
+        ? Effect.dieMessage(line.problems.join())
+        : runOwnCommand(command, { daemon, connection, input, line })
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either } from "effect"
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Daemon } from "../../../src/programs/cli/daemon.ts"
+import { doctorCommand } from "../../../src/programs/cli/doctor.ts"
+import { machineChecks } from "../../../src/programs/cli/doctorMachine.ts"
+import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+import { fakeDaemon, hex } from "./fakeDaemon.ts"
+
+const WELL = {
+  getblockchaininfo: { chain: "main", blocks: 10, headers: 10, time: 0, initialblockdownload: false, warnings: [] },
+  getsyncstatus: { phase: "ready", percent: 100, headers: 10, window: null },
+  getnetworkinfo: { subversion: "/svcd:1.2.3/", connections: 4, networkactive: true, warnings: [] },
+  getpeerinfo: [{ timeoffset: 1 }, { timeoffset: -2 }, { timeoffset: 0 }, { timeoffset: 9_000 }],
+  getcheckinfo: { missing_blocks: 0, doubts: [], notices: [] },
+  listwebhooks: [],
+  listwallets: [""],
+  getwalletinfo: { phrase_kept: true },
+  name_list: [{ name: hex("d/mine"), value: "", expires_in: 20_000, ismine: true }],
+  name_autorenew: { all: true, names: [] },
+  name_pending: [],
+  name_registrations: [],
+  name_expiring: { names: [] },
+  getbalances: "{\"mine\":{\"trusted\":1.00000000}}"
+}
+
+const doctor = (daemon: Daemon, { dataDir = "/nowhere", json = true } = {}) =>
+  doctorCommand({
+    connection: {
+      network: "mainnet",
+      dataDir,
+      rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+      cookieFile: "/data/.cookie",
+      rpcAddrFrom: "default"
+    },
+    daemon,
+    input: {
+      readFile: () => Either.left("cannot be read (EACCES)"),
+      screen: { terminal: false, columns: undefined, colours: false },
+      version: "1.2.3"
+    },
+    json
+  })
+
+/** The checks of a node that are not in order, each with its state. */
+const complaints = (answers: object) =>
+  Effect.map(doctor(fakeDaemon({ ...WELL, ...answers })), ({ stdout }) => {
+    const { checks }: { readonly checks: ReadonlyArray<Readonly<Record<string, string>>> } = JSON.parse(stdout)
+    return checks.filter(({ check, state }) =>
+      state !== "ok" && !["datadir", "cookie", "secp256k1"].includes(check ?? "")
+    )
+      .map(({ check, state }) => `${state} ${check}`)
+  })
+
+const mine = (expires_in: number) => ({ name_list: [{ name: hex("d/mine"), value: "", expires_in, ismine: true }] })
+
+describe("svcd-cli doctor", () => {
+  it.effect("finds nothing wrong with a node that is well", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* complaints({}), [])
+    }))
+
+  it.effect.each<readonly [why: string, answers: object, expected: ReadonlyArray<string>]>([
+    ["another version", { getnetworkinfo: { ...WELL.getnetworkinfo, subversion: "/svcd:0.1.0(x)/" } }, [
+      "warn version"
+    ]],
+    ["another program", { getnetworkinfo: { ...WELL.getnetworkinfo, subversion: "/Satoshi:31.1/" } }, ["warn version"]],
+    ["no peers", { getnetworkinfo: { ...WELL.getnetworkinfo, connections: 0 } }, ["fail peers"]],
+    ["no network", { getnetworkinfo: { ...WELL.getnetworkinfo, networkactive: false } }, ["fail peers"]],
+    ["a slow clock", { getpeerinfo: [{ timeoffset: 90 }, { timeoffset: 80 }, { timeoffset: 70 }] }, ["warn clock"]],
+    ["a wrong clock", { getpeerinfo: [-7_200, -7_200, -7_200].map((timeoffset) => ({ timeoffset })) }, ["fail clock"]],
+    ["few clocks", { getpeerinfo: [{ timeoffset: 9_000 }] }, []],
+    ["a sync", { getsyncstatus: { phase: "blocks", percent: 5, window: null } }, ["warn sync"]],
+    ["damage", { getcheckinfo: { doubts: [{ what: "names.db", reason: "page 7" }] } }, ["fail data"]],
+    ["a notice", { getcheckinfo: { notices: [{ what: "disk space", reason: "low" }] } }, ["warn data"]],
+    ["missing blocks", { getcheckinfo: { missing_blocks: 3 } }, ["warn data"]],
+    ["a warning", { getblockchaininfo: { ...WELL.getblockchaininfo, warnings: ["fork"] } }, ["warn warning"]],
+    ["a dead webhook", { listwebhooks: [{ id: "w1", state: "dead" }] }, ["fail webhooks"]],
+    ["no backup", { getwalletinfo: { phrase_kept: false } }, ["warn backup"]],
+    ["renewals by hand", { name_autorenew: { all: false, names: [] } }, ["warn autorenew"]],
+    ["four weeks", { ...mine(4_000), name_autorenew: { all: false, names: [] } }, ["warn renewals", "warn autorenew"]],
+    ["a week", { ...mine(1_000), name_autorenew: { all: false, names: [] } }, ["fail renewals", "warn autorenew"]],
+    ["a lock", { ...mine(1_900), getwalletinfo: { phrase_kept: true, unlocked_until: 0 } }, ["fail lock"]],
+    ["no renewal due", { getwalletinfo: { phrase_kept: true, unlocked_until: 0 } }, []],
+    ["no coins", { ...mine(1_900), getbalances: "{\"mine\":{\"trusted\":0.00010000}}" }, ["fail balance"]],
+    ["one that waits", { ...mine(900), name_pending: [{ name: hex("d/mine"), op: "name_update" }] }, []],
+    [
+      "a registration",
+      { getwalletinfo: { unlocked_until: 0 }, name_registrations: [{ name: hex("d/n"), step: "maturing" }] },
+      ["warn registrations"]
+    ],
+    ["several wallets", { listwallets: ["a", "b"], getwalletinfo: undefined }, ["warn wallet"]],
+    ["no wallet", { listwallets: [], getwalletinfo: undefined }, []],
+    [
+      "a watched name",
+      { name_expiring: { names: [{ name: hex("d/w"), expires_in: 500, mine: false }] } },
+      ["warn watched"]
+    ]
+  ])("finds %s", ([, answers, expected]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* complaints(answers), [...expected])
+    }))
+
+  it.effect("checks the machine without a daemon, and ends with status 1", () =>
+    Effect.gen(function*() {
+      const gone: Effect.Effect<never, RpcClientError> = new RpcUnreachable({
+        address: "127.0.0.1:8336",
+        code: "ECONNREFUSED",
+        wasSent: false
+      })
+      const { code, stdout } = yield* doctor({ ...fakeDaemon({}), call: () => gone }, { json: false })
+      assert.strictEqual(code, 1)
+      assert.match(stdout, /^ok {4}Node\.js/)
+      assert.match(stdout, /\nwarn {2}there is no data directory \/nowhere\n {6}svcd makes it/)
+      assert.match(stdout, /\nwarn {2}\/data\/\.cookie cannot be read \(EACCES\)\n/)
+      assert.match(stdout, /\nfail {2}cannot reach a daemon at 127\.0\.0\.1:8336: connection refused\n {6}start svcd/)
+      assert.match(stdout, /\n1 check failed, 2 warnings\.\n$/)
+    }))
+
+  it.scopedLive("looks at the permissions of the data directory and the wallet", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      chmodSync(directory, 0o755)
+      writeFileSync(join(directory, "wallet.json"), "{}", { mode: 0o600 })
+      const checks = yield* machineChecks(directory)
+      const stateOf = (name: string) => checks.find(({ check }) => check === name)?.state
+      assert.deepStrictEqual(["sqlite", "owner", "datadir", "walletfile"].map(stateOf), ["ok", "ok", "warn", "ok"])
+      const file = yield* machineChecks(join(directory, "wallet.json"))
+      assert.strictEqual(file.find(({ check }) => check === "datadir")?.state, "fail")
+    }))
+})

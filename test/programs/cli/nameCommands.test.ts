@@ -1,0 +1,309 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, TestClock } from "effect"
+import { blocksWithin } from "../../../src/programs/cli/renew.ts"
+import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
+import { answering, runWith } from "./commandRun.ts"
+import { hex } from "./fakeDaemon.ts"
+
+const TXID = "ab".repeat(32)
+const OWNER = "N1owner"
+
+const unknownName = new RpcFailure({ code: -4, message: "name never existed: 'd/example'" })
+
+const record = (value: string, more: object = {}) => ({
+  name: "d/example",
+  value: hex(value),
+  address: OWNER,
+  height: 100,
+  expires_in: 20_000,
+  ismine: true,
+  txid: TXID,
+  vout: 1,
+  ...more
+})
+
+const FREE = {
+  name_show: unknownName,
+  name_autoregister: { txid: TXID, step: "committed", autorenew: true },
+  getbalances: "{\"mine\":{\"trusted\":5.00000000}}",
+  getmempoolinfo: "{\"mempoolminfee\":0.00100000}"
+}
+
+const OWNED = {
+  ...FREE,
+  name_show: record("{\"ip\":\"192.0.2.1\",\"x\":[1.0,2]}"),
+  name_pending: [],
+  name_update: JSON.stringify(TXID),
+  validateaddress: { isvalid: true }
+}
+
+describe("svcd-cli register", () => {
+  it.effect("shows value and cost, asks, and begins", () =>
+    Effect.gen(function*() {
+      const prompt = answering("yes")
+      const { run, sent } = runWith(FREE, { prompt })
+      const { code, stderr, stdout } = yield* run("register", "example.bit", "-ip", "192.0.2.1", "-ip6", "2001:db8::1")
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      const value = "{\"ip\":\"192.0.2.1\",\"ip6\":\"2001:db8::1\"}"
+      assert.deepStrictEqual(sent("name_autoregister"), [
+        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex" }]
+      ])
+      const [question = ""] = prompt.asked
+      for (
+        const part of [value, "38 of 520 bytes", "example.bit. AAAA 2001:db8::1", "0.01 NMC locked", "about 0.0007 NMC"]
+      ) {
+        assert.include(question, part)
+      }
+      assert.match(question, /Register it\? \[y\/N\] $/)
+      assert.match(stdout, /^The registration of d\/example has begun\./)
+    }))
+
+  it.effect.each(["no", "", "yesterday"])("does nothing after the answer %j", (answer) =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith(FREE, { prompt: answering(answer) })
+      const expected = { code: 1, stdout: "", stderr: "error: nothing was done\n" }
+      assert.deepStrictEqual(yield* run("register", "d/example"), expected)
+      assert.lengthOf(sent("name_autoregister"), 0)
+    }))
+
+  it.effect("does nothing without a terminal and -yes", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith(FREE)
+      assert.match((yield* run("register", "d/example")).stderr, /there is no answer; -yes does it/)
+      assert.lengthOf(sent("name_autoregister"), 0)
+    }))
+
+  it.effect("passes on owner and renewal, reads a file, and prints JSON", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith(FREE, { files: { "value.json": "{}\n" } })
+      const { stdout } = yield* run(
+        "register",
+        "d/example",
+        "-file",
+        "value.json",
+        "-owner",
+        OWNER,
+        "-norenew",
+        "-yes",
+        "-json"
+      )
+      assert.deepStrictEqual(sent("name_autoregister"), [
+        ["d/example", hex("{}"), { nameEncoding: "utf8", valueEncoding: "hex", destAddress: OWNER, autorenew: false }]
+      ])
+      assert.deepInclude(JSON.parse(stdout), { name: "d/example", value: "{}", txid: TXID, step: "committed" })
+    }))
+
+  it.effect("refuses a name that is taken, and a cost above the balance, without a question", () =>
+    Effect.gen(function*() {
+      const taken = runWith({ ...FREE, name_show: record("", { ismine: false }) })
+      assert.match((yield* taken.run("register", "d/example", "-yes")).stderr, /registered already, and another owner/)
+      const poor = runWith({ ...FREE, getbalances: "{\"mine\":{\"trusted\":0.00100000}}" })
+      assert.match((yield* poor.run("register", "d/example", "-yes")).stderr, /can spend 0\.001 NMC.*svcd-cli receive/)
+      assert.lengthOf([...taken.sent("name_autoregister"), ...poor.sent("name_autoregister")], 0)
+    }))
+
+  it.effect("waits with -wait until the name is registered", () =>
+    Effect.gen(function*() {
+      const steps = ["committed", "maturing", "revealed", "done"]
+      const { run, sent } = runWith({
+        ...FREE,
+        name_registrations: () => [{ txid: TXID, step: steps.shift() }],
+        gettransaction: { confirmations: 3 }
+      })
+      const waiting = yield* Effect.fork(run("register", "d/example", "-yes", "-wait"))
+      yield* TestClock.adjust("7 seconds")
+      assert.match((yield* Fiber.join(waiting)).stdout, /d\/example is registered\.\n$/)
+      assert.lengthOf(sent("name_registrations"), 4)
+      const failed = runWith({ ...FREE, name_registrations: [{ txid: TXID, step: "failed", note: "too late" }] })
+      assert.match((yield* failed.run("register", "d/example", "-yes", "-wait")).stderr, /has failed: too late/)
+    }))
+})
+
+describe("a locked wallet", () => {
+  const LOCKED = { ...FREE, getwalletinfo: { unlocked_until: 0 }, walletpassphrase: "null", walletlock: "null" }
+
+  it.effect("is unlocked with the passphrase for the command alone", () =>
+    Effect.gen(function*() {
+      const { daemon, run } = runWith(LOCKED, { prompt: answering("y", "geheim") })
+      assert.strictEqual((yield* run("register", "d/example")).code, 0)
+      const calls = daemon.calls.filter(({ method }) => /^wallet|autoregister/.test(method))
+      assert.deepStrictEqual(
+        calls.map(({ method, params }) => [method, method === "walletpassphrase" ? params : undefined]),
+        [["walletpassphrase", ["geheim", 60]], ["name_autoregister", undefined], ["walletlock", undefined]]
+      )
+    }))
+
+  it.effect("renews names again afterwards if it did before", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const wallet = { unlocked_until: 5_000, renewals_only: true }
+      const { run, sent } = runWith({ ...LOCKED, getwalletinfo: wallet }, { prompt: answering("y", "geheim") })
+      yield* run("register", "d/example")
+      assert.deepStrictEqual(sent("walletpassphrase"), [["geheim", 60], ["geheim", 4_000, true]])
+      assert.lengthOf(sent("walletlock"), 0)
+    }))
+
+  it.effect("stays locked after a wrong passphrase, and without one", () =>
+    Effect.gen(function*() {
+      const wrong = { ...LOCKED, walletpassphrase: new RpcFailure({ code: -14, message: "incorrect" }) }
+      const first = runWith(wrong, { prompt: answering("y", "falsch") })
+      assert.strictEqual(
+        (yield* first.run("register", "d/example")).stderr,
+        "error: the passphrase is wrong; nothing was done\n"
+      )
+      const second = runWith(LOCKED)
+      assert.match((yield* second.run("register", "d/example", "-yes")).stderr, /is locked: .*-stdin walletpassphrase/)
+      assert.lengthOf([...first.sent("name_autoregister"), ...second.sent("name_autoregister")], 0)
+    }))
+})
+
+describe("svcd-cli update", () => {
+  it.effect("changes only what the flags name, and shows before and after", () =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const { run, sent } = runWith(OWNED, { prompt })
+      const { stdout } = yield* run("update", "d/example", "-ip", "192.0.2.9")
+      const value = "{\"ip\":\"192.0.2.9\",\"x\":[1.0,2]}"
+      assert.deepStrictEqual(sent("name_update"), [
+        ["d/example", hex(value), { nameEncoding: "utf8", valueEncoding: "hex" }]
+      ])
+      assert.match(prompt.asked[0] ?? "", /Before\s+\{"ip":"192\.0\.2\.1",[^]*After[^]*\{"ip":"192\.0\.2\.9",/)
+      assert.include(stdout, `Sent with the transaction ${TXID}`)
+    }))
+
+  it.effect.each(
+    [
+      [["update", "d/example"], "there is no new value"],
+      [["update", "d/example", "-ip", "192.0.2.1"], "the value is that already"],
+      [["update", "d/example", "-ip", "2001:db8::1"], "-ip: \"2001:db8::1\" is not an IPv4 address"],
+      [["transfer", "d/example", "N1bad\u001b"], "is not an address of this network"]
+    ] as const
+  )("refuses %j", ([argv, expected]) =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith({ ...OWNED, validateaddress: { isvalid: false } })
+      const { code, stderr } = yield* run(...argv, "-yes")
+      assert.strictEqual(code, 1)
+      assert.include(stderr, expected)
+      assert.notInclude(stderr, "\u001b")
+      assert.lengthOf(sent("name_update"), 0)
+    }))
+
+  it.effect.each(
+    [
+      [{ name_show: unknownName }, "is not registered"],
+      [{ name_show: record("", { expires_in: 0 }) }, "has expired"],
+      [{ name_show: record("", { ismine: false }) }, "belongs to another owner"],
+      [{ name_pending: [{ op: "name_update" }] }, "waits for a block"]
+    ] as const
+  )("refuses a name that cannot be updated: %j", ([answers, expected]) =>
+    Effect.gen(function*() {
+      const { run } = runWith({ ...OWNED, ...answers })
+      assert.include((yield* run("update", "d/example", "-value", "{}", "-yes")).stderr, expected)
+    }))
+})
+
+describe("svcd-cli transfer", () => {
+  it.effect("gives a name with its value to an address after a question", () =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const { run, sent } = runWith(OWNED, { prompt })
+      yield* run("transfer", "example.bit", "N1other")
+      assert.deepStrictEqual(sent("name_update"), [[
+        "d/example",
+        hex("{\"ip\":\"192.0.2.1\",\"x\":[1.0,2]}"),
+        { nameEncoding: "utf8", valueEncoding: "hex", destAddress: "N1other" }
+      ]])
+      assert.match(prompt.asked[0] ?? "", /N1other[^]*nothing restores it/)
+    }))
+})
+
+describe("svcd-cli renew", () => {
+  const draft = {
+    names: [{ name: hex("d/example"), state: "waiting", expires_in: 500, fee: 0.0005 }],
+    transactions: 1,
+    fee: 0.0005
+  }
+  const done = [{ name: hex("d/example"), state: "sent", txid: TXID }]
+  const answers = {
+    name_renew: (params: ReadonlyArray<unknown>) => JSON.stringify(params[1]).includes("dryrun") ? draft : done
+  }
+
+  it.effect.each(
+    [
+      [["renew", "example.bit"], [hex("d/example")]],
+      [["renew", "-all"], "all"],
+      [["renew", "-within", "4w"], 4_032]
+    ] as const
+  )("asks with the cost, and renews: %j", ([argv, names]) =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const { run, sent } = runWith(answers, { prompt })
+      const { stdout } = yield* run(...argv)
+      assert.deepStrictEqual(sent("name_renew"), [
+        [names, { nameEncoding: "hex", dryrun: true }],
+        [names, { nameEncoding: "hex" }]
+      ])
+      assert.match(prompt.asked[0] ?? "", /d\/example\s+500 blocks\s+0\.0005[^]*1 transaction, 0\.0005 NMC/)
+      assert.match(stdout, /^1 renewal is sent\./)
+    }))
+
+  it.effect("asks nothing where there is nothing to renew", () =>
+    Effect.gen(function*() {
+      const { run } = runWith({ name_renew: { names: [], transactions: 0 } })
+      assert.deepStrictEqual(yield* run("renew", "-all"), {
+        code: 0,
+        stdout: "There is nothing to renew.\n",
+        stderr: ""
+      })
+      assert.match((yield* run("renew")).stderr, /give names, or -all, or -within/)
+      assert.match((yield* run("renew", "-all", "d/example")).stderr, /give names, or -all, or -within/)
+    }))
+
+  it("reads times", () => {
+    assert.deepStrictEqual(["4w", "10d", "12h", "7", "0", "", "36001", "4y"].map(blocksWithin), [
+      4_032,
+      1_440,
+      72,
+      7,
+      undefined,
+      undefined,
+      undefined,
+      undefined
+    ])
+  })
+})
+
+describe("svcd-cli pay and receive", () => {
+  const PAYING = {
+    validateaddress: { isvalid: true },
+    walletcreatefundedpsbt: "{\"fee\":0.00022500}",
+    sendtoaddress: JSON.stringify(TXID),
+    getnewaddress: JSON.stringify(OWNER)
+  }
+
+  it.effect("asks with amount, fee and address", () =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const { run, sent } = runWith(PAYING, { prompt })
+      const { stdout } = yield* run("pay", OWNER, "1.5", "-comment", "rent")
+      assert.match(prompt.asked[0] ?? "", /Pay {2}1\.50 NMC\nTo {3}N1owner\nFee {2}about 0\.00022500 NMC/)
+      const [params] = sent("sendtoaddress")
+      assert.strictEqual(JSON.stringify(params), JSON.stringify([OWNER, { text: "1.50" }, "rent"]))
+      assert.include(stdout, TXID)
+    }))
+
+  it.effect.each(["0", "1,5", "1e30", "all"])("refuses the amount %j", (amount) =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith(PAYING)
+      assert.match((yield* run("pay", "-yes", OWNER, amount)).stderr, /is not a number of NMC above 0/)
+      assert.lengthOf(sent("sendtoaddress"), 0)
+    }))
+
+  it.effect("prints an address", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith(PAYING)
+      assert.strictEqual((yield* run("receive", "shop")).stdout, `${OWNER}\n`)
+      assert.deepStrictEqual(sent("getnewaddress"), [["shop"]])
+      assert.deepStrictEqual(JSON.parse((yield* run("receive", "-json")).stdout), { address: OWNER, label: "" })
+    }))
+})

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
+import type { Screen } from "../../../src/programs/cli/outcome.ts"
+import { watchStatus } from "../../../src/programs/cli/statusWatch.ts"
+import { recordingDaemon } from "./fakeDaemon.ts"
+
+const PIPE: Screen = { terminal: false, columns: undefined, colours: false }
+
+const connection = {
+  network: "mainnet",
+  dataDir: "/data",
+  rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+  cookieFile: undefined,
+  rpcAddrFrom: "default"
+} as const
+
+/** What it prints in four seconds, while the height grows after two of them and a wallet is searched for. */
+const printed = (screen: Screen, json: boolean) =>
+  Effect.gen(function*() {
+    const heights = [5, 5, 6, 6]
+    const daemon = recordingDaemon({
+      getblockchaininfo: () => ({ chain: "main", blocks: heights.shift() ?? 6, headers: 10 }),
+      getsyncstatus: { phase: "blocks", percent: 50.4, secondsleft: 7, headers: 10, window: null },
+      getnetworkinfo: { connections: 3, subversion: "/svcd:1.2.3/" },
+      getwalletinfo: { scanning: { duration: 3, progress: 0.25 } },
+      getbalances: "{\"mine\":{\"trusted\":0.00000000}}",
+      listwallets: [""]
+    })
+    const stopped = yield* Deferred.make<void>()
+    const texts: Array<string> = []
+    const output = {
+      write: (text: string) => Effect.sync(() => void texts.push(text)),
+      stopped: Deferred.await(stopped)
+    }
+    const watching = yield* Effect.fork(watchStatus({ connection, daemon, input: { screen, output }, json }))
+    yield* TestClock.adjust("3500 millis")
+    yield* Deferred.succeed(stopped, undefined)
+    assert.strictEqual((yield* Fiber.join(watching)).code, 0)
+    return texts
+  })
+
+describe("svcd-cli status -watch", () => {
+  it.effect("prints a line for each change into a pipe", () =>
+    Effect.gen(function*() {
+      const line = (second: string, height: number) =>
+        `1970-01-01T00:00:0${second}.000Z  height ${height} of 10, checking blocks: 50 % done, 3 peers, ` +
+        "the wallet searches the chain for its keys: 25 % done\n"
+      assert.deepStrictEqual(yield* printed(PIPE, false), [line("0", 5), line("2", 6)])
+    }))
+
+  it.effect("prints a line of JSON for each change", () =>
+    Effect.gen(function*() {
+      const texts = yield* printed(PIPE, true)
+      assert.deepStrictEqual(texts.map((text) => JSON.parse(text).blocks), [5, 6])
+      assert.isTrue(texts.every((text) => /^[^\n]*\n$/.test(text)))
+    }))
+
+  it.effect("draws the status with its bars again on a terminal", () =>
+    Effect.gen(function*() {
+      const texts = yield* printed({ terminal: true, columns: 100, colours: false }, false)
+      assert.lengthOf(texts, 4)
+      assert.isTrue(texts.every((text) => text.includes("\u001b[H\u001b[J")))
+      assert.match(texts[0] ?? "", /Sync +\[#+\.+\] checking blocks: 50 % done, about 7 seconds left/)
+      assert.match(texts[0] ?? "", /Rescan +\[#+\.+\] the wallet searches the chain for its keys: 25 % done/)
+    }))
+})

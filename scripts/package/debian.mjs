@@ -4,6 +4,9 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSy
 import { dirname, join, relative } from "node:path"
 import { commitTime, run, settle, version } from "./facts.mjs"
 
+/** The services. None of them starts before the operator enables it. */
+const SERVICES = ["svcd.service", "svcd-mail.service", "svcd-export.service"]
+
 /** Settings of the services, which stay as the operator changed them. They are for passwords: root alone reads them. */
 const SETTINGS = {
   "etc/svcd/environment": `# SVCD_RPC_USER and SVCD_RPC_PASSWORD, where RPC is to ask for them and not for a cookie.
@@ -13,6 +16,12 @@ const SETTINGS = {
     `# Flags of svcd-mail serve, such as --upstream and --hostname, and what it reads from the environment:
 # SVCD_RPC_USER, SVCD_RPC_PASSWORD, SVCD_MAIL_SMTP_PASSWORD.
 #SVCD_MAIL_FLAGS=--upstream mail.example.org
+`,
+  "etc/svcd/export.environment":
+    `# Where svcd-export writes, the password if PostgreSQL asks for one, and flags such as -schema.
+#SVCD_EXPORT_URL=postgres:///names?host=/var/run/postgresql
+#PGPASSWORD=
+#SVCD_EXPORT_FLAGS=
 `
 }
 
@@ -28,8 +37,8 @@ Depends: libc6 (>= 2.34), libgcc-s1, libstdc++6, adduser
 Description: Namecoin full node, wallet and mail relay
  A full node of the Namecoin network that validates every rule itself and
  answers questions about names, with a wallet that registers and renews them.
- It has its own Node.js inside. The services svcd and svcd-mail do not start
- before the operator enables them.
+ It has its own Node.js inside. The services svcd, svcd-mail and svcd-export
+ do not start before the operator enables them.
 `
 
 /**
@@ -45,7 +54,7 @@ if [ "$1" = configure ]; then
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload || true
     # Only services that run are started again, with the new version.
-    if [ -n "$2" ]; then systemctl try-restart svcd.service svcd-mail.service || true; fi
+    if [ -n "$2" ]; then systemctl try-restart ${SERVICES.join(" ")} || true; fi
   fi
 fi
 `
@@ -53,7 +62,7 @@ fi
 const PRERM = `#!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --now svcd.service svcd-mail.service || true
+  systemctl disable --now ${SERVICES.join(" ")} || true
 fi
 `
 
@@ -88,7 +97,7 @@ const filesUnder = (folder) =>
 export const makeDebianPackage = ({ file, tree }) => {
   const root = `${file}.root`
   cpSync(tree, join(root, "usr"), { recursive: true })
-  for (const unit of ["svcd.service", "svcd-mail.service"]) {
+  for (const unit of SERVICES) {
     const path = join(root, "usr/lib/systemd/system", unit)
     writeFileSync(path, readFileSync(path, "utf8").replaceAll("/usr/local/bin/", "/usr/bin/"))
   }

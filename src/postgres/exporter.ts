@@ -11,7 +11,7 @@ import type { CursorUnusable } from "../names/errors.ts"
 import { type NetworkName, networks } from "../protocol/networks.ts"
 import type { FeedLine } from "../rpc/eventFeed.ts"
 import { type DaemonState, ExportStore, type StoredPlace } from "./ExportStore.ts"
-import { type BlocksMissing, ExportRefused, type PostgresFailed } from "./failures.ts"
+import { type BlocksMissing, DaemonBehind, ExportRefused, type PostgresFailed } from "./failures.ts"
 import { checkDatabase, ensureTextIndex, type ExportPosition, openSchema, takeExportLock } from "./openSchema.ts"
 import { connectTo, type PgTarget } from "./PgConnection.ts"
 import { RowWriter } from "./rows.ts"
@@ -35,10 +35,18 @@ export interface ExportOptions {
   readonly schema: string
   /** Seconds to wait for the lock of the schema. */
   readonly lockSeconds?: number | undefined
+  /** The most blocks that are undone because the daemon does not know them. */
+  readonly mostUndone?: number | undefined
 }
 
 /** Why an export ends. */
-export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | DaemonFailure | NoEvents
+export type ExportFailure = PostgresFailed | ExportRefused | BlocksMissing | DaemonBehind | DaemonFailure | NoEvents
+
+/** Two weeks of blocks. A daemon that knows none of more of them is another one, as a rule. */
+const MOST_UNDONE = 2_016
+
+/** Blocks that are undone in one transaction. */
+const UNDONE_AT_ONCE = 25
 
 /** Milliseconds without a line after which the export has caught up. */
 const QUIET_MS = 100
@@ -71,29 +79,51 @@ const lastShared = (store: ExportStore, source: ExportSource, height: number) =>
     return found
   })
 
+interface Meeting {
+  readonly source: ExportSource
+  readonly refused: CursorUnusable
+  readonly most: number
+}
+
 /** Goes back to the last block that daemon and tables share. */
 const meet = (
   store: ExportStore,
   { height }: ExportPosition,
-  { refused, source }: { readonly source: ExportSource; readonly refused: CursorUnusable }
+  { most, refused, source }: Meeting
 ): Effect.Effect<void, ExportFailure> =>
   Effect.gen(function*() {
-    const stop = new ExportRefused({
-      reason: `the daemon cannot go on behind block ${height}: ${refused.message}. ` +
-        "Drop the schema to export everything again, or follow another daemon"
-    })
+    const daemon = yield* source.state
+    if (!daemon.synced && daemon.height < height) {
+      return yield* new DaemonBehind({ daemon: daemon.height, tables: height })
+    }
+    const stop = (reason: string) =>
+      new ExportRefused({
+        reason: `the daemon cannot go on behind block ${height}: ${reason}. ` +
+          "Drop the schema to export everything again, or follow another daemon"
+      })
     const place = yield* lastShared(store, source, height)
-    if (place === undefined || place.height === height) return yield* stop
+    if (place === undefined || place.height === height) return yield* stop(refused.message)
+    if (height - place.height > most) {
+      return yield* stop(
+        `it does not know the last ${height - place.height} blocks, and no more than ${most} are undone`
+      )
+    }
     yield* Effect.logWarning("the daemon does not know the last blocks: they are undone", {
       from: height,
       to: place.height
     })
-    yield* store.undo({ height: place.height + 1, cursor: place.cursor })
+    for (let top = height; top > place.height;) {
+      const below = yield* store.placeBelow(Math.max(place.height, top - UNDONE_AT_ONCE))
+      if (below === undefined) return
+      yield* store.undo({ height: below.height + 1, cursor: below.cursor })
+      yield* Effect.logInfo("blocks undone", { from: top, to: below.height })
+      top = below.height
+    }
   })
 
 /** One connection to the database, until something fails, or the tables had to go back to another block. */
 const session = (
-  { lockSeconds, schema, source, target }: ExportOptions,
+  { lockSeconds, mostUndone: most = MOST_UNDONE, schema, source, target }: ExportOptions,
   rows: RowWriter
 ): Effect.Effect<void, ExportFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -149,10 +179,11 @@ const session = (
 
     yield* Effect.raceFirst(Effect.raceFirst(read, settle), check).pipe(
       Effect.catchTag("CursorUnusable", (refused) =>
-        Effect.flatMap(
-          openSchema(connection, { schema, network: source.network }),
-          (now) => meet(store, now, { source, refused })
-        ))
+        Effect.gen(function*() {
+          yield* follower.settle
+          const now = yield* openSchema(connection, { schema, network: source.network })
+          yield* meet(store, now, { source, refused, most })
+        }))
     )
   })
 
@@ -162,6 +193,7 @@ const mayPass = (failure: ExportFailure): boolean => {
     case "PostgresFailed":
       return failure.mayPass
     case "BlocksMissing":
+    case "DaemonBehind":
     case "DaemonNotReady":
     case "DaemonUnreachable":
       return true

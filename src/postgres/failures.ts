@@ -37,6 +37,17 @@ export class BlocksMissing extends Data.TaggedError("BlocksMissing")<{
   }
 }
 
+/** The daemon has fewer blocks than the tables, and syncs: it may come to the same ones. */
+export class DaemonBehind extends Data.TaggedError("DaemonBehind")<{
+  readonly daemon: number
+  readonly tables: number
+}> {
+  override get message(): string {
+    return `the daemon syncs at block ${this.daemon}, and does not know block ${this.tables}, the last one of the tables, yet. ` +
+      "If the daemon was replaced by one with another chain, drop the schema to export everything again"
+  }
+}
+
 /** SQLSTATE codes that need the operator, with the remedy. */
 const LASTING: ReadonlyMap<string, string> = new Map([
   ["3D000", "make the database first: createdb -E UTF8 -T template0 NAME"],

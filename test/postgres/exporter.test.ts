@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Redacted, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { createServer, type Server } from "node:net"
 import { join } from "node:path"
 import { type ExportSource, runExport } from "../../src/postgres/exporter.ts"
+import { connectTo } from "../../src/postgres/PgConnection.ts"
 import { eventually } from "../support/eventually.ts"
 import { exported, exporting, hasServer, NOT_INSTALLED, rowsIn, server, targetIn, withServer } from "./exported.ts"
 import { assertEqual, withBlocks } from "./exportedBlocks.ts"
@@ -13,6 +15,68 @@ const fails = (source: ExportSource, database: string, schema = "svcd") =>
     Effect.flip(runExport({ source, target: targetIn(database), schema, lockSeconds: 1 })),
     (failure) => failure.message
   )
+
+/** A message of PostgreSQL: its type, its length, and what it has. */
+const message = (type: string, ...parts: ReadonlyArray<Buffer>): Buffer => {
+  const body = Buffer.concat(parts)
+  const head = Buffer.from(`${type}\0\0\0\0`)
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const numberOf = (value: number, bytes: number): Buffer => {
+  const buffer = Buffer.alloc(bytes)
+  buffer.writeIntBE(value, 0, bytes)
+  return buffer
+}
+
+/** A pool that names a process of its own to each client, and lends all of them the same one of the server. */
+const sharedPool = Effect.acquireRelease(
+  Effect.promise(() =>
+    new Promise<Server>((resolve) => {
+      let clients = 0
+      const ready = message("Z", Buffer.from("I"))
+      const pid = Buffer.from("4711")
+      const row = Buffer.concat([
+        // One column "pid": no table, type integer, text.
+        message(
+          "T",
+          numberOf(1, 2),
+          Buffer.from("pid\0"),
+          Buffer.alloc(6),
+          numberOf(23, 4),
+          numberOf(4, 2),
+          Buffer.alloc(6)
+        ),
+        message("D", numberOf(1, 2), numberOf(pid.length, 4), pid),
+        message("C", Buffer.from("SELECT 1\0")),
+        ready
+      ])
+      const listener = createServer((socket) => {
+        const key = message("K", numberOf(++clients, 4), Buffer.alloc(4))
+        socket.once("data", () => {
+          socket.write(Buffer.concat([message("R", Buffer.alloc(4)), key, ready]))
+          socket.on("data", (bytes) => bytes.toString("latin1", 0, 1) === "Q" ? socket.write(row) : socket.end())
+        })
+        socket.on("error", () => {})
+      })
+      listener.listen(0, "127.0.0.1", () => resolve(listener))
+    })
+  ),
+  (listener) => Effect.sync(() => void listener.close())
+)
+
+describe("connectTo", () => {
+  it.scopedLive("refuses a pool that lends its connections to many clients", () =>
+    Effect.gen(function*() {
+      const address = (yield* sharedPool).address()
+      const port = typeof address === "object" ? address?.port : undefined
+      const target = { shown: "pool", url: Redacted.make(`postgres://svcd@127.0.0.1:${port}/names`) }
+      const { message: words } = yield* Effect.flip(connectTo(target))
+      assert.include(words, "a pool that lends each of its connections to many clients")
+      assert.include(words, "Give the address of PostgreSQL itself")
+    }))
+})
 
 if (!hasServer) process.stderr.write(`${NOT_INSTALLED}; test/postgres is skipped\n`)
 
@@ -188,14 +252,36 @@ describe.skipIf(!hasServer)("svcd-export", () => {
             yield* exported(database, branches)
             yield* assertEqual(db, database)
             assert.isTrue(said.some((line) => line.includes(`"to":${last}}`)), said.join("\n"))
+            const steps = said.filter((line) => line.includes("blocks undone"))
+            assert.isAtLeast(steps.length, (60 - last) / 25, said.join("\n"))
             yield* reorganize(2, 40 + i)
             yield* exported(database, branches)
             yield* assertEqual(db, database)
             yield* Fiber.interrupt(next)
           }
+          // A daemon that is behind may come to these blocks: they are kept until it has synced.
+          yield* rowsIn(database, "UPDATE svcd.blocks SET hash = sha256(hash) WHERE height > 20")
+          yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)
+          const tip = branches.tip?.height ?? -1
+          const said: Array<string> = []
+          const behind = Effect.succeed({ height: 3, synced: false, proof: "work" } as const)
+          const waiting = yield* exporting({ ...source, state: behind }, database, said)
+          const words = `the daemon syncs at block 3, and does not know block ${tip}`
+          yield* eventually("an export that waits", () => said.some((line) => line.includes(words)))
+          yield* Fiber.interrupt(waiting)
+          assert.deepStrictEqual(yield* rowsIn(database, "SELECT height FROM svcd.cursor"), [{ height: tip }])
+          const many = yield* Effect.flip(
+            runExport({ source, target: targetIn(database), schema: "svcd", mostUndone: tip - 21 })
+          )
+          assert.strictEqual(
+            many.message,
+            `the daemon cannot go on behind block ${tip}: it does not know the last ${
+              tip - 20
+            } blocks, and no more than ` +
+              `${tip - 21} are undone. Drop the schema to export everything again, or follow another daemon`
+          )
           // Nothing in common: the operator has to decide.
           yield* rowsIn(database, "UPDATE svcd.blocks SET hash = sha256(hash)")
-          yield* rowsIn(database, `UPDATE svcd.cursor SET cursor = left(cursor, 18) || 'ffffffffffffffff'`)
           assert.include(yield* fails(source, database), "Drop the schema to export everything again")
           assert.isAbove(chain.length, 50)
         })

@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { formatMailbox, parseMailbox } from "./relay/mailbox.ts"
+import { formatMailbox, parseMailbox } from "../base/mailbox.ts"
 
 /**
  * The e-mail addresses that names may forward to: those of SMTP (RFC 5321, section 4.1.2; RFC 6531 beyond ASCII), with

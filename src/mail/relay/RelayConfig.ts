@@ -38,6 +38,11 @@ export interface RelayConfig {
   readonly retry: RetryPolicy
 }
 
+/** What a connection to an upstream server needs. */
+export type UpstreamConfig =
+  & Pick<RelayConfig, "credentials" | "hostname" | "upstream" | "upstreamCa" | "upstreamTls">
+  & { readonly limits: Pick<RelayLimits, "answerTimeout" | "connectTimeout"> }
+
 export interface RelayLimits {
   /** Bytes of one message. */
   readonly messageSize: number

@@ -5,9 +5,9 @@ import * as Redacted from "effect/Redacted"
 import type { Readable } from "node:stream"
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
 import { isLoopback } from "../../base/addresses.ts"
-import { needsUtf8 } from "./mailbox.ts"
+import { needsUtf8 } from "../../base/mailbox.ts"
 import { type DeliveryOutcome, outcomeOfFailure, replyOf, type SmtpClientFailure, unreachable } from "./outcome.ts"
-import { type RelayConfig, upstreamTlsOf } from "./RelayConfig.ts"
+import { type UpstreamConfig, upstreamTlsOf } from "./RelayConfig.ts"
 
 /** No usable connection to the upstream server. */
 export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: DeliveryOutcome }> {}
@@ -107,7 +107,7 @@ export class UpstreamConnection {
   }
 }
 
-const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
+const clientOptions = (config: UpstreamConfig): SMTPConnectionOptions => {
   const mode = upstreamTlsOf(config)
   const { host, port } = config.upstream
   const { answerTimeout, connectTimeout } = config.limits
@@ -134,7 +134,7 @@ const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
 }
 
 /** Opens a session: connects, greets, encrypts and logs in. An interruption closes the connection. */
-export const connectUpstream = (config: RelayConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
+export const connectUpstream = (config: UpstreamConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
   Effect.async((resume) => {
     const client = new SMTPConnection(clientOptions(config))
     const failed = (error: SmtpClientFailure): void => {

@@ -1,11 +1,20 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { formatMailbox, hostName, parseMailbox } from "../../base/mailbox.ts"
 import type { Recipients } from "../Recipients.ts"
 import type { Recipient } from "./envelope.ts"
-import { formatMailbox, hostName, labelOf, parseMailbox } from "./mailbox.ts"
 import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { isRewritten, restoreSender, type Srs } from "./srs.ts"
+
+/** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */
+const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
+
+const LONGEST_LABEL = 255
+
+/** The label that a local part names; `undefined` for one written as an address of another server. */
+export const labelOf = (local: string): string | undefined =>
+  local === "" || Buffer.byteLength(local) > LONGEST_LABEL || NO_LABEL.test(local) ? undefined : local
 
 interface Parts {
   readonly config: RelayConfig

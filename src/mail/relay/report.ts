@@ -1,6 +1,6 @@
+import { needsUtf8 } from "../../base/mailbox.ts"
 import type { DeliveryState } from "./deliveryState.ts"
 import type { Envelope, Reply } from "./envelope.ts"
-import { needsUtf8 } from "./mailbox.ts"
 import { mailDate } from "./trace.ts"
 
 /** A recipient that the message did not reach, and why. */

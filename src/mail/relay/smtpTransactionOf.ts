@@ -1,6 +1,6 @@
 import { Readable } from "node:stream"
+import { formatMailbox, parseMailbox } from "../../base/mailbox.ts"
 import type { Envelope, Recipient } from "./envelope.ts"
-import { formatMailbox, parseMailbox } from "./mailbox.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import type { Spool } from "./Spool.ts"
 import { rewriteSender, type Srs } from "./srs.ts"

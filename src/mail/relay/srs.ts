@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { formatMailbox, type Mailbox } from "./mailbox.ts"
+import { formatMailbox, type Mailbox } from "../../base/mailbox.ts"
 
 /**
  * The Sender Rewriting Scheme. A receiver checks with the sender's domain (SPF) whether this relay may send for it, and

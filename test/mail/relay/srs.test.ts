@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { formatMailbox, parseMailbox } from "../../../src/mail/relay/mailbox.ts"
+import { formatMailbox, parseMailbox } from "../../../src/base/mailbox.ts"
 import { isRewritten, restoreSender, rewriteSender, type Srs } from "../../../src/mail/relay/srs.ts"
 
 const DAY = 86_400_000

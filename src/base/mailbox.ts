@@ -1,5 +1,7 @@
 import { domainToASCII } from "node:url"
 
+/** Addresses of mail, as SMTP has them. */
+
 /** The two parts of an address. */
 export interface Mailbox {
   readonly local: string
@@ -52,12 +54,3 @@ export const formatMailbox = ({ domain, local }: Mailbox): string => `${local}@$
 
 /** Whether an address needs SMTPUTF8 (RFC 6531). */
 export const needsUtf8 = (address: string): boolean => /[^\x00-\x7f]/.test(address)
-
-/** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */
-const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
-
-const LONGEST_LABEL = 255
-
-/** The label that a local part names; `undefined` for one written as an address of another server. */
-export const labelOf = (local: string): string | undefined =>
-  local === "" || Buffer.byteLength(local) > LONGEST_LABEL || NO_LABEL.test(local) ? undefined : local

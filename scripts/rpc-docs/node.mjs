@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import * as ExpiringNames from "../../build/src/alerts/ExpiringNames.js"
+import { AlertMail } from "../../build/src/alerts/mail/AlertMail.js"
 import * as WatchList from "../../build/src/alerts/WatchList.js"
 import * as NodeClock from "../../build/src/base/NodeClock.js"
 import * as Scheduler from "../../build/src/base/Scheduler.js"
@@ -49,6 +50,11 @@ const log = { path: "", categories: { current: Effect.succeed(parts), set: () =>
 const noWallet = Layer.mock(Wallets, { enabled: true, loaded: () => [], get: () => undefined })
 
 const HOOK = "0123456789abcdef"
+
+/** Mail for one address, whose server takes it. */
+const alertMail = Layer.mock(AlertMail, {
+  test: Effect.succeed([{ address: "me@example.org", isAccepted: true, answer: "250 2.0.0 Ok: queued" }])
+})
 
 /** One webhook, whose receiver has all messages. */
 const webhooks = Layer.mock(Webhooks, {
@@ -112,6 +118,7 @@ export const stores = (directory) => {
     Indexes.layerNone,
     Publishers.layerSilent,
     webhooks,
+    alertMail,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),
     Layer.succeed(NodeOptions, {

@@ -1,23 +1,23 @@
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { unixTime } from "../base/clock.ts"
 import { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
-import { LONGEST_WATCHED } from "../config/alertSettings.ts"
 import { expiryHeight } from "../consensus/expiry.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { EXPIRY_LABELS, namesExpiring } from "../metrics/alertMetrics.ts"
 import type { WrongQuery } from "../names/errors.ts"
 import { noticesOf } from "../names/events/NameEvent.ts"
-import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import { nameField } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { AlertFile } from "./AlertFile.ts"
 import { ExpiringNames } from "./ExpiringNames.ts"
-import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
-import { countWithin, dueNotices, type ExpiryNotice, type Told } from "./notices.ts"
+import { AlertMail } from "./mail/AlertMail.ts"
+import { countWithin, dueNotices, type ExpiryNotice } from "./notices.ts"
 import { WatchList } from "./WatchList.ts"
 
 /**
@@ -34,36 +34,7 @@ const MOST_LOGGED = 20
 /** Without a block: a wallet may have been loaded, or a renewal dropped. */
 const LOOK_INTERVAL = "1 minute"
 
-const ToldEntry = Schema.Struct({
-  name: Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED)),
-  height: Schema.NonNegativeInt,
-  within: Schema.NonNegativeInt
-})
-
-const AlertFile = Schema.parseJson(
-  Schema.Struct({
-    version: Schema.Literal(1),
-    told: Schema.Array(ToldEntry).pipe(Schema.maxItems(2 * MOST_SUBJECTS))
-  })
-)
-type AlertFile = typeof AlertFile.Type
-
-const EMPTY_FILE: AlertFile = { version: 1, told: [] }
-
-const toldOf = ({ told }: AlertFile): ReadonlyArray<Told> =>
-  told.flatMap(({ height, name, within }) => {
-    const bytes = fromHex(name)
-    return bytes === undefined ? [] : [{ name: bytes, height, within }]
-  })
-
-const fileOf = (told: ReadonlyArray<Told>): AlertFile => ({
-  version: 1,
-  told: told.slice(-2 * MOST_SUBJECTS).map(({ height, name, within }) => ({ name: toHex(name), height, within }))
-})
-
 export interface ExpiryAlertsOptions {
-  /** The file with the notices that were given. */
-  readonly filename: string
   /** Whether an operation on a name waits for a block. */
   readonly isPending: (name: Bytes) => boolean
 }
@@ -76,11 +47,19 @@ const wordsOf = ({ pending, renewed }: ExpiryNotice): string => {
     : "name expires soon: renew it, or see to it that its owner does"
 }
 
-export type AlertServices = Chain | ExpiringNames | NameAnswers | Scheduler | SyncStatus | WatchList
+export type AlertServices =
+  | AlertFile
+  | AlertMail
+  | Chain
+  | ExpiringNames
+  | NameAnswers
+  | Scheduler
+  | SyncStatus
+  | WatchList
 
 /** Reports on own and watched names until the scope closes. The first look is before it returns. */
 export const runExpiryAlerts = (
-  { filename, isPending }: ExpiryAlertsOptions
+  { isPending }: ExpiryAlertsOptions
 ): Effect.Effect<void, never, AlertServices | Scope.Scope> =>
   Effect.gen(function*() {
     const { events, params } = yield* Chain
@@ -91,10 +70,8 @@ export const runExpiryAlerts = (
     const scheduler = yield* Scheduler
     const notices = noticesOf(params)
     const [earliest = 0] = notices
-    const file = yield* Effect.catchAll(readJsonFile(filename, AlertFile, EMPTY_FILE), ({ message: reason }) =>
-      Effect.as(Effect.logError("notices of names that expire may come again", { reason }), EMPTY_FILE))
-    let told = toldOf(file)
-    let isSaved = true
+    const file = yield* AlertFile
+    const mail = yield* AlertMail
 
     const log = (due: ReadonlyArray<ExpiryNotice>): Effect.Effect<void> =>
       Effect.gen(function*() {
@@ -122,21 +99,21 @@ export const runExpiryAlerts = (
           namesExpiring.of(within).set(count)
         }
       }
-      const subjects = names.map((each) => ({
-        ...each,
-        pending: isPending(each.record.name),
-        renewed: expiring.isMine(each.record.address) && expiring.isRenewed(each.record.name)
+      const subjects = names.map((each) => {
+        const { address, name } = each.record
+        const mine = expiring.isMine(address)
+        return { ...each, mine, pending: isPending(name), renewed: mine && expiring.isRenewed(name) }
+      })
+      const { due, told } = dueNotices(file.current().told, subjects, { clock, notices })
+      yield* log(due)
+      if (due.length === 0 && told.length === file.current().told.length && file.isSaved()) return
+      const now = yield* unixTime
+      const letters = due.map(({ left, within: _, ...notice }) => ({
+        ...notice,
+        about: now + left * params.targetSpacing
       }))
-      const next = dueNotices(told, subjects, { clock, notices })
-      yield* log(next.due)
-      isSaved &&= next.due.length === 0 && next.told.length === told.length
-      // Before the file: on a full disk, the next look repeats the writing and not the notices.
-      told = next.told
-      if (isSaved) {
-        return
-      }
-      yield* writeJsonFile(filename, AlertFile, fileOf(told))
-      isSaved = true
+      // The state changes even if the disk is full: the next look repeats the writing and not the notices.
+      yield* file.change((state) => ({ told, mail: mail.queued(state.mail, letters) }))
     })
 
     const looked = Effect.catchAll(look, ({ message: reason }) =>
@@ -161,6 +138,5 @@ export const runExpiryAlerts = (
     yield* Effect.yieldNow()
     yield* looked
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(calls), looked)))
-    yield* scheduler.repeat(call, () =>
-      LOOK_INTERVAL)
+    yield* scheduler.repeat(call, () => LOOK_INTERVAL)
   }).pipe(Effect.annotateLogs("subsystem", "names"))

@@ -43,3 +43,12 @@ export const renewalAdvice = (name: Bytes, { mine, renewed }: Custody): string =
       `To renew it at once: ${command}`
     : `To renew it: ${command}`
 }
+
+/** The same for a notice, which a name that its wallet renews gets only if the renewal is late. */
+export const noticeAdvice = (name: Bytes, custody: Custody & { readonly pending: boolean }): string => {
+  if (custody.pending) return "An operation on it waits for a block. If it stays there, raise its fee."
+  return custody.mine && custody.renewed
+    ? "Its wallet should have renewed it, and has not: unlock the wallet, or send coins to it. " +
+      `To renew it at once: ${renewalCommand(name)}`
+    : renewalAdvice(name, custody)
+}

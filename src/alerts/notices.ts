@@ -18,13 +18,16 @@ export interface Told {
 export interface Subject extends ExpiringName {
   /** Whether an operation on the name waits for a block. */
   readonly pending: boolean
-  /** Whether a loaded wallet renews the name by itself. */
+  /** Whether a loaded wallet has the name. */
+  readonly mine: boolean
+  /** Whether that wallet renews the name by itself. */
   readonly renewed: boolean
 }
 
 export interface ExpiryNotice extends Told {
   /** Blocks until the name expires. */
   readonly left: number
+  readonly mine: boolean
   readonly pending: boolean
   readonly renewed: boolean
 }
@@ -56,13 +59,13 @@ export const dueNotices = (
   }
   const first = notices[FIRST_OF_RENEWED] ?? 0
   const due: Array<ExpiryNotice> = []
-  for (const { left, pending, record: { height, name }, renewed } of subjects) {
+  for (const { left, mine, pending, record: { height, name }, renewed } of subjects) {
     const within = noticeAt(left, notices)
     if (within === undefined || ((pending || renewed) && within > first)) continue
     const before = known.get(nameKey(name))
     if (before?.height === height && before.within <= within) continue
     known.set(nameKey(name), { name, height, within })
-    due.push({ name, height, within, left, pending, renewed })
+    due.push({ name, height, within, left, mine, pending, renewed })
   }
   return { due, told: [...known.values()] }
 }

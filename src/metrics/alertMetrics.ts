@@ -1,5 +1,5 @@
 import { facts } from "./categories.ts"
-import { gaugeBy } from "./families.ts"
+import { counterBy, gauge, gaugeBy } from "./families.ts"
 
 /** The notices before names expire, the first notice first: eight, four and two weeks, one week, one day. */
 export const EXPIRY_LABELS = ["8w", "4w", "2w", "1w", "1d"] as const
@@ -13,3 +13,21 @@ export const namesExpiring = gaugeBy({
   label: "within",
   values: EXPIRY_LABELS
 })
+
+export const MAIL_OUTCOMES = ["sent", "failed"] as const
+
+export const alertMails = counterBy({
+  ...facts(
+    "name operations",
+    "svcd_alert_mails_total",
+    "Attempts to send mail about names that expire (-alertmail), by outcome. A mail that failed is sent again."
+  ),
+  label: "outcome",
+  values: MAIL_OUTCOMES
+})
+
+export const alertMailsWaiting = gauge(facts(
+  "name operations",
+  "svcd_alert_mails_waiting",
+  "Mails about names that expire that no server has taken yet. One that stays above 0 means that the mail does not arrive."
+))

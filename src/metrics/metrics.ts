@@ -1,5 +1,5 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
-import { namesExpiring } from "./alertMetrics.ts"
+import { alertMails, alertMailsWaiting, namesExpiring } from "./alertMetrics.ts"
 import { facts } from "./categories.ts"
 import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 import { lightActive, lightBlocks, lightHandovers, lightHeight, lightNames, lightUnchecked } from "./lightMetrics.ts"
@@ -368,6 +368,8 @@ export const METRICS: Table = [
   nameDbNames,
   nameOperations,
   namesExpiring,
+  alertMails,
+  alertMailsWaiting,
   lightActive,
   lightHeight,
   lightBlocks,

@@ -1,20 +1,21 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { join } from "node:path"
 import { type AlertServices, runExpiryAlerts } from "../alerts/ExpiryAlerts.ts"
-import type { Settings } from "../config/settings.ts"
+import { AlertMail } from "../alerts/mail/AlertMail.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { nameKey } from "../protocol/keys.ts"
 
-/** Notices of a node before names expire. */
-export const alertsOfNode = (
-  { dataDir }: Settings
-): Effect.Effect<Effect.Effect<void, never, Scope.Scope>, never, AlertServices | Mempool> =>
-  Effect.gen(function*() {
-    const services = yield* Effect.context<AlertServices>()
-    const pool = yield* Mempool
-    return runExpiryAlerts({
-      filename: join(dataDir, "alerts.json"),
-      isPending: (name) => pool.pending(nameKey(name)).length > 0
-    }).pipe(Effect.provide(services))
-  })
+/** Notices of a node before names expire, and the mail about them. */
+export const alertsOfNode: Effect.Effect<
+  Effect.Effect<void, never, Scope.Scope>,
+  never,
+  AlertServices | Mempool
+> = Effect.gen(function*() {
+  const services = yield* Effect.context<AlertServices>()
+  const { run: sendMail } = yield* AlertMail
+  const pool = yield* Mempool
+  return runExpiryAlerts({ isPending: (name) => pool.pending(nameKey(name)).length > 0 }).pipe(
+    Effect.zipRight(sendMail),
+    Effect.provide(services)
+  )
+})

@@ -41,6 +41,7 @@ import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import type { WebhookMisconfigured } from "../webhooks/errors.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
+import { alertMailLayer } from "./alertMail.ts"
 import { alertsOfNode } from "./alerts.ts"
 import { checkGivenFiles } from "./givenFiles.ts"
 import * as Logging from "./logging.ts"
@@ -225,7 +226,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
       }
     })
     const documents = yield* NodePages.pagesOfNode(settings)
-    const alerts = yield* alertsOfNode(settings)
+    const alerts = yield* alertsOfNode
     const ready = Effect.sync(() => health.become(report)).pipe(
       Effect.zipRight(pages.install(documents)),
       Effect.zipRight(lifecycle.running),
@@ -279,6 +280,7 @@ export const run = (settings: Settings) => {
   const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
   const daemon = Dispatch.installed(allMethods).pipe(
     Layer.provideMerge(webhooksLayer(settings)),
+    Layer.provideMerge(alertMailLayer(settings)),
     Layer.provideMerge(parts),
     Layer.provideMerge(Publishers.layer(settings.zmq)),
     Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),

@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, PubSub, type Scope, Stream } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
+import * as AlertFile from "../../src/alerts/AlertFile.ts"
 import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
 import { runExpiryAlerts } from "../../src/alerts/ExpiryAlerts.ts"
+import * as AlertMail from "../../src/alerts/mail/AlertMail.ts"
+import { queuesOf, withNotices } from "../../src/alerts/mail/mailQueue.ts"
 import * as WatchList from "../../src/alerts/WatchList.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
@@ -35,6 +38,8 @@ interface World {
   readonly watch: typeof WatchList.WatchList.Service
   /** Names and blocks left of the warnings so far. */
   readonly warned: ReadonlyArray<string>
+  /** The names of each mail. */
+  readonly mailed: ReadonlyArray<ReadonlyArray<string>>
   readonly run: Effect.Effect<void, unknown, Scope.Scope>
 }
 
@@ -49,6 +54,14 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
       yield* db.follower.apply([blockAt(0), blockAt(1, names)])
       const events = yield* PubSub.unbounded<ChainEvent>()
       const warned: Array<string> = []
+      const mailed: Array<ReadonlyArray<string>> = []
+      const mail = Layer.mock(AlertMail.AlertMail, {
+        run: Effect.void,
+        queued: (queues, notices) => {
+          if (notices.length > 0) mailed.push(notices.map(({ name }) => Buffer.from(name).toString()))
+          return withNotices(queuesOf(queues, ["a@x.example"]), notices)
+        }
+      })
       const syncing = { now: false }
       const complete = { now: true }
       const pending = { now: false }
@@ -92,9 +105,14 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
         block,
         watch: yield* Effect.provide(WatchList.WatchList, context),
         warned,
-        run: runExpiryAlerts({ filename, isPending: () => pending.now }).pipe(
-          Effect.provide(context),
-          Effect.provide(Logger.replace(Logger.defaultLogger, collect))
+        mailed,
+        run: runExpiryAlerts({ isPending: () => pending.now }).pipe(
+          Effect.provide([
+            Layer.succeedContext(context),
+            AlertFile.layer(filename),
+            mail,
+            Logger.replace(Logger.defaultLogger, collect)
+          ])
         )
       })
     }).pipe(Effect.scoped)
@@ -171,6 +189,26 @@ describe("runExpiryAlerts", () => {
         assert.deepStrictEqual(warned, ["d/a 16", "d/a 3"])
         assert.strictEqual(namesExpiring.of("2w").value(), 1)
         assert.strictEqual(namesExpiring.of("1w").value(), 0)
+      })
+    ))
+
+  it.live("queues one mail for the notices of a block, on disk with them", () =>
+    world(({ block, filename, mailed, run, watch }) =>
+      Effect.gen(function*() {
+        yield* watch.add([text("d/a"), text("d/b")])
+        for (let i = 0; i < 14; i++) yield* block
+        yield* Effect.scoped(run)
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(mailed, [["d/a", "d/b"]])
+        const { mail: [queue], told } = yield* AlertFile.AlertFile.pipe(
+          Effect.map(({ current }) => current()),
+          Effect.provide(AlertFile.layer(filename))
+        )
+        assert.strictEqual(told.length, 2)
+        assert.deepStrictEqual(queue?.waiting?.names.map(({ mine, pending }) => [mine, pending]), [
+          [false, false],
+          [false, false]
+        ])
       })
     ))
 

@@ -19,6 +19,7 @@ const subject = (left: number, more: Partial<Subject> = {}): Subject => ({
     address: text("a")
   },
   left,
+  mine: false,
   pending: false,
   renewed: false,
   ...more

@@ -82,7 +82,7 @@ describe("decodeSettings", () => {
       },
       persistMempool: true,
       loadBlocks: [],
-      alerts: { watch: [] },
+      alerts: { watch: [], mail: undefined },
       loadSnapshot: undefined,
       snapshotHash: undefined,
       assumeValid: "default",

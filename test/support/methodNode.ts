@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Logger, ParseResult } from "effect"
 import { join } from "node:path"
 import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
+import * as AlertMail from "../../src/alerts/mail/AlertMail.ts"
 import * as WatchList from "../../src/alerts/WatchList.ts"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 import * as Scheduler from "../../src/base/Scheduler.ts"
@@ -259,7 +260,8 @@ const make = (options: MethodNodeOptions) =>
       }).pipe(Layer.provide(NameEvents.layer)),
       clockNobodyKeeps
     ).pipe(
-      (layers) => Layer.provideMerge(ExpiringNames.layer, Layer.merge(layers, WatchList.layerMemory)),
+      (layers) =>
+        Layer.provideMerge(ExpiringNames.layer, Layer.mergeAll(layers, WatchList.layerMemory, AlertMail.layerNoMail)),
       Layer.provideMerge(SyncReporter.layer),
       Layer.provideMerge(NameAnswers.layer()),
       Layer.provideMerge(options.light ?? LightPart.layerWhole),

@@ -39,6 +39,7 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "ping",
   "rpc.discover",
   "savemempool",
+  "testalertmail",
   "uptime",
   "walletlock"
 ]

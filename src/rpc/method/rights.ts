@@ -48,7 +48,7 @@ const ADMIN = words(`
   importdescriptors importmempool importprunedfunds invalidateblock listdescriptors listwalletdir listwebhooks loadtxoutset
   loadwallet logging migratewallet mockscheduler preciousblock prioritisetransaction pruneblockchain reconsiderblock
   removeprunedfunds removewebhook rescanblockchain restorewallet resumewebhook savemempool sendmsgtopeer setban setmocktime setnetworkactive setwalletflag stop
-  submitauxblock submitblock submitheader testwebhook unloadwallet walletdisplayaddress walletpassphrasechange
+  submitauxblock submitblock submitheader testalertmail testwebhook unloadwallet walletdisplayaddress walletpassphrasechange
 `)
 
 /** The methods of each right. A method that is in none of them is for users without a list of methods alone. */

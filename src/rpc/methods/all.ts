@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ExpiringNames } from "../../alerts/ExpiringNames.ts"
+import type { AlertMail } from "../../alerts/mail/AlertMail.ts"
 import type { WatchList } from "../../alerts/WatchList.ts"
 import type { MockTime } from "../../base/NodeClock.ts"
 import type { Scheduler } from "../../base/Scheduler.ts"
@@ -26,6 +27,7 @@ import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method/methodTable.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
 import { activityMethods } from "./activityMethods.ts"
+import { alertMailMethods } from "./alertMailMethod.ts"
 import { blockMethods } from "./blockMethods.ts"
 import { chainMethods } from "./chainMethods.ts"
 import { checkMethods } from "./checkMethods.ts"
@@ -75,6 +77,7 @@ const controlMethods = Effect.flatMap(
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
+  | AlertMail
   | ChainServices
   | DataHealth
   | ExpiringNames
@@ -120,6 +123,7 @@ export const allMethods: Effect.Effect<
     findMethods,
     webhookMethods,
     expiryMethods,
+    alertMailMethods,
     transactionMethods,
     mempoolMethods,
     mempoolFileMethods,

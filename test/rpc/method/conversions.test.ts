@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as ExpiringNames from "../../../src/alerts/ExpiringNames.ts"
+import * as AlertMail from "../../../src/alerts/mail/AlertMail.ts"
 import * as WatchList from "../../../src/alerts/WatchList.ts"
 import { MockTime } from "../../../src/base/NodeClock.ts"
 import * as Scheduler from "../../../src/base/Scheduler.ts"
@@ -151,6 +152,7 @@ describe("the table of the command line", () => {
       Layer.mock(SyncReporter, {}),
       ExpiringNames.layerNothing.pipe(Layer.provide(NO_CHAIN)),
       WatchList.layerMemory,
+      AlertMail.layerNoMail,
       Layer.mock(Warnings, {}),
       Layer.mock(Webhooks, {}),
       DataHealth.layer,

@@ -198,6 +198,7 @@ const METHODS = [
   "submitpackage",
   "syncwithvalidationinterfacequeue",
   "testmempoolaccept",
+  "testalertmail",
   "testwebhook",
   "unloadwallet",
   "uptime",

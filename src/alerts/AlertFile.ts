@@ -1,0 +1,116 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { LONGEST_WATCHED } from "../config/alertSettings.ts"
+import { CommitSignal } from "../names/CommitSignal.ts"
+import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
+import type { MailQueue } from "./mail/mailQueue.ts"
+import type { Told } from "./notices.ts"
+
+/** What is known about notices: which were given, and the mail about them that no server has taken yet. */
+export interface AlertState {
+  readonly told: ReadonlyArray<Told>
+  readonly mail: ReadonlyArray<MailQueue>
+}
+
+/**
+ * `alerts.json`. Both parts are in one file, so that a notice is given and its mail is queued in one step: after a kill
+ * neither is missing, and none comes twice.
+ */
+export class AlertFile extends Context.Tag("svcd/AlertFile")<AlertFile, {
+  readonly current: () => AlertState
+  /** Whether the disk has the current state. */
+  readonly isSaved: () => boolean
+  /** Changes the state, then stores it. If it cannot be stored, it counts anyway, and the next change stores it too. */
+  readonly change: (change: (state: AlertState) => AlertState) => Effect.Effect<void, StorageFailure>
+  /** Returns what ends with the next change of the state. */
+  readonly changed: () => Effect.Effect<void>
+}>() {}
+
+/** Notices that are remembered. */
+const MOST_TOLD = 40_000
+
+/** More than there can be addresses: those of the settings decide. */
+const MOST_QUEUES = 100
+const MOST_NAMES = 1_000
+
+const NameHex = Schema.String.pipe(Schema.pattern(/^(?:[0-9a-f]{2})*$/), Schema.maxLength(2 * LONGEST_WATCHED))
+
+/** Bytes as hexadecimal digits. */
+const NameBytes: Schema.Schema<Bytes, string> = Schema.transform(NameHex, Schema.Uint8ArrayFromSelf, {
+  strict: true,
+  decode: (hex) => fromHex(hex) ?? new Uint8Array(0),
+  encode: toHex
+})
+
+const ToldEntry = Schema.Struct({
+  name: NameBytes,
+  height: Schema.NonNegativeInt,
+  within: Schema.NonNegativeInt
+})
+
+const MailEntry = Schema.Struct({
+  name: NameBytes,
+  height: Schema.NonNegativeInt,
+  about: Schema.NonNegativeInt,
+  mine: Schema.Boolean,
+  renewed: Schema.Boolean,
+  pending: Schema.Boolean
+})
+
+const NOTICES = {
+  names: Schema.Array(MailEntry).pipe(Schema.maxItems(MOST_NAMES)),
+  more: Schema.NonNegativeInt
+}
+
+const Queue = Schema.Struct({
+  to: Schema.String,
+  sending: Schema.UndefinedOr(Schema.Struct({ id: Schema.String, madeAt: Schema.NonNegativeInt, ...NOTICES })),
+  waiting: Schema.UndefinedOr(Schema.Struct(NOTICES)),
+  failingSince: Schema.UndefinedOr(Schema.NonNegativeInt)
+})
+
+const Content = Schema.parseJson(
+  Schema.Struct({
+    version: Schema.Literal(1),
+    told: Schema.Array(ToldEntry).pipe(Schema.maxItems(MOST_TOLD)),
+    // Files of earlier versions have no mail.
+    mail: Schema.optionalWith(Schema.Array(Queue).pipe(Schema.maxItems(MOST_QUEUES)), { default: () => [] })
+  })
+)
+
+const EMPTY: typeof Content.Type = { version: 1, told: [], mail: [] }
+
+/** Opens the file. One that cannot be read is logged, and replaced with the next change: notices may come again. */
+const make = (filename: string): Effect.Effect<typeof AlertFile.Service> =>
+  Effect.gen(function*() {
+    const read = yield* Effect.catchAll(
+      readJsonFile(filename, Content, EMPTY),
+      ({ message: reason }) =>
+        Effect.as(Effect.logError("notices of names that expire may come again", { reason }), EMPTY)
+    )
+    const commits = new CommitSignal()
+    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    let state: AlertState = { told: read.told, mail: read.mail }
+    let isSaved = true
+    return AlertFile.of({
+      current: () => state,
+      isSaved: () => isSaved,
+      changed: () => commits.next(),
+      change: (change) =>
+        oneAtATime(Effect.gen(function*() {
+          const { mail, told } = change(state)
+          state = { told: told.slice(-MOST_TOLD), mail }
+          isSaved = false
+          yield* writeJsonFile(filename, Content, { version: 1, ...state })
+          isSaved = true
+          commits.tell()
+        })).pipe(Effect.uninterruptible)
+    })
+  })
+
+export const layer = (filename: string): Layer.Layer<AlertFile> =>
+  Layer.effect(AlertFile, make(filename).pipe(Effect.annotateLogs("subsystem", "names")))

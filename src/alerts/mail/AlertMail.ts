@@ -1,0 +1,203 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { randomBytes } from "node:crypto"
+import { alertMails, alertMailsWaiting } from "../../metrics/alertMetrics.ts"
+import type { Millis } from "../../protocol/keys.ts"
+import { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { pauseAfter } from "../../webhooks/retries.ts"
+import { AlertFile } from "../AlertFile.ts"
+import {
+  accepted,
+  begun,
+  failed,
+  type MailNotice,
+  type MailQueue,
+  mailsIn,
+  queuesOf,
+  replaced,
+  type SentMail,
+  withNotices
+} from "./mailQueue.ts"
+
+/** A mail for one address: about names, or a test. */
+export type OutgoingMail =
+  & { readonly to: string }
+  & ({ readonly type: "notices"; readonly mail: SentMail } | {
+    readonly type: "test"
+    readonly id: string
+    readonly madeAt: Millis
+  })
+
+/** What came of an attempt to send a mail. */
+export interface MailOutcome {
+  readonly isAccepted: boolean
+  /** What the server said, or why there was no server: one line without secrets. */
+  readonly answer: string
+}
+
+export interface AlertMailOptions {
+  /** At least one. */
+  readonly addresses: ReadonlyArray<string>
+  /** Hands a mail to the server. */
+  readonly send: (mail: OutgoingMail) => Effect.Effect<MailOutcome>
+}
+
+/** No mail is configured. */
+export class NoAlertMail extends Schema.TaggedError<NoAlertMail>()("NoAlertMail", {}) {
+  override get message(): string {
+    return "no mail is configured: set alertmail and alertmailserver in svcd.conf, and restart"
+  }
+}
+
+/** Mail about names that expire soon (`-alertmail`): one for each block that has notices, until the server takes it. */
+export class AlertMail extends Context.Tag("svcd/AlertMail")<AlertMail, {
+  /** Adds notices to a state of the queues: the caller stores it together with the notices that were given. */
+  readonly queued: (
+    queues: ReadonlyArray<MailQueue>,
+    notices: ReadonlyArray<MailNotice>
+  ) => ReadonlyArray<MailQueue>
+  /** Sends what waits, until the scope closes. */
+  readonly run: Effect.Effect<void, never, Scope.Scope>
+  /** Sends a test to each address, and returns what came of it. */
+  readonly test: Effect.Effect<ReadonlyArray<MailOutcome & { readonly address: string }>, NoAlertMail>
+}>() {}
+
+/** Failures for so long are shown by /health and on the status page. */
+const PATIENCE = Duration.toMillis("1 day")
+
+/** Pause after a failure of the disk. */
+const DISK_PAUSE = "1 minute"
+
+const HEALTH = "alert mail"
+
+const newId = Effect.sync(() => randomBytes(16).toString("hex"))
+
+const make = (
+  { addresses, send }: AlertMailOptions
+): Effect.Effect<typeof AlertMail.Service, never, AlertFile | DataHealth> =>
+  Effect.gen(function*() {
+    const file = yield* AlertFile
+    const health = yield* DataHealth
+    const tests = yield* Effect.makeSemaphore(1)
+
+    const queues = (): ReadonlyArray<MailQueue> => queuesOf(file.current().mail, addresses)
+    const count = Effect.sync(() => alertMailsWaiting.set(mailsIn(queues())))
+
+    const become = (to: string, change: (queue: MailQueue) => MailQueue): Effect.Effect<void, StorageFailure> =>
+      file.change(({ mail, told }) => ({ told, mail: replaced(queuesOf(mail, addresses), to, change) }))
+
+    /** Sends to one address, in order. */
+    const worker = (to: string): Effect.Effect<never> => {
+      let failures = 0
+      let withdraw: Effect.Effect<void> = Effect.void
+      let isNoticed = false
+
+      const succeeded = (mail: SentMail): Effect.Effect<void> =>
+        Effect.gen(function*() {
+          const facts = { to, id: mail.id, names: mail.names.length + mail.more }
+          yield* failures > 0
+            ? Effect.logInfo("alert mail is sent again", facts)
+            : Effect.logInfo("alert mail sent", facts)
+          failures = 0
+          isNoticed = false
+          yield* withdraw
+          withdraw = Effect.void
+        })
+
+      const notSent = (answer: string, since: Millis): Effect.Effect<void> =>
+        Effect.gen(function*() {
+          failures++
+          const facts = { to, reason: answer, failures }
+          yield* failures === 1
+            ? Effect.logWarning("alert mail not sent: it is tried again", facts)
+            : Effect.logDebug("alert mail not sent again", facts)
+          if (isNoticed || (yield* Clock.currentTimeMillis) - since < PATIENCE) return
+          isNoticed = true
+          withdraw = yield* health.notice({
+            what: HEALTH,
+            reason:
+              `no mail about names that expire has reached ${to} for a day: ${answer}; mend alertmailserver, and try ` +
+              "testalertmail"
+          })
+        })
+
+      /** Stores what came of an attempt. */
+      const recorded = (mail: SentMail, { answer, isAccepted }: MailOutcome): Effect.Effect<boolean, StorageFailure> =>
+        Effect.gen(function*() {
+          alertMails.of(isAccepted ? "sent" : "failed").increase()
+          if (isAccepted) {
+            yield* become(to, accepted)
+            yield* succeeded(mail)
+            return true
+          }
+          const now = yield* Clock.currentTimeMillis
+          const [queue] = queuesOf(file.current().mail, [to])
+          const since = Math.min(queue?.failingSince ?? now, now)
+          if (queue?.failingSince !== since) yield* become(to, (old) => failed(old, now))
+          yield* notSent(answer, since)
+          return false
+        })
+
+      const round = Effect.gen(function*() {
+        const changed = file.changed()
+        const [queue] = queuesOf(file.current().mail, [to])
+        if (queue?.sending === undefined) {
+          if (queue?.waiting === undefined) return yield* changed
+          const made = { id: yield* newId, madeAt: yield* Clock.currentTimeMillis }
+          return yield* become(to, (now) => begun(now, made))
+        }
+        // A change that could not be stored is stored before anything is sent: the id must be the same after a kill.
+        if (!file.isSaved()) yield* become(to, (now) => now)
+        const mail = queue.sending
+        const isAccepted = yield* Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(restore(send({ type: "notices", to, mail })), (outcome) => recorded(mail, outcome))
+        )
+        if (isAccepted) return
+        yield* Effect.sleep(pauseAfter({ attempts: failures, random: yield* Random.next }))
+      })
+      return Effect.forever(
+        round.pipe(
+          Effect.catchAll(({ message }) =>
+            Effect.zipRight(
+              Effect.logError("alert mail waits: a file of the node cannot be written", { reason: message }),
+              Effect.sleep(DISK_PAUSE)
+            )
+          ),
+          Effect.zipLeft(count)
+        )
+      )
+    }
+
+    const test = Effect.forEach(addresses, (address) =>
+      Effect.gen(function*() {
+        const id = `test-${yield* newId}`
+        const outcome = yield* send({ type: "test", to: address, id, madeAt: yield* Clock.currentTimeMillis })
+        return { address, ...outcome }
+      }))
+
+    return AlertMail.of({
+      queued: (before, notices) => withNotices(queuesOf(before, addresses), notices),
+      run: Effect.forEach(addresses, (to) => Effect.forkScoped(worker(to)), { discard: true }).pipe(
+        Effect.zipRight(count),
+        Effect.annotateLogs("subsystem", "names")
+      ),
+      test: tests.withPermits(1)(test)
+    })
+  })
+
+export const layer = (options: AlertMailOptions): Layer.Layer<AlertMail, never, AlertFile | DataHealth> =>
+  Layer.effect(AlertMail, make(options))
+
+/** A node without mail. What waited is dropped with the next notice. */
+export const layerNoMail: Layer.Layer<AlertMail> = Layer.succeed(AlertMail, {
+  queued: () => [],
+  run: Effect.void,
+  test: new NoAlertMail()
+})

@@ -1,0 +1,98 @@
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
+import { formatMailbox, needsUtf8, parseMailbox } from "../base/mailbox.ts"
+import { quoted } from "../base/safeText.ts"
+import { fromText, type OptionKind, textKind } from "./kinds.ts"
+
+/** The mail before names expire. The messages never contain the text of a server: it may have a password. */
+
+/** The server that takes the mail. */
+export interface AlertMailServer {
+  readonly address: Address
+  /** Whether TLS begins with the first byte (`smtps:`); otherwise with STARTTLS. */
+  readonly isImplicit: boolean
+  readonly credentials: { readonly user: string; readonly password: Redacted.Redacted<string> } | undefined
+}
+
+/** The ports of submission (RFC 6409, RFC 8314). */
+const PORTS = { "smtp:": 587, "smtps:": 465 } as const
+
+const isScheme = (text: string): text is keyof typeof PORTS => text in PORTS
+
+const EXAMPLE = "write for example smtps://user:password@mail.example.org"
+
+/** The characters of a text in a URL; `undefined` for a lone per cent sign. */
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+const LONGEST_SERVER = 2_048
+
+/** A user or a password with a line end would be more than one command. */
+const isOneLine = (text: string): boolean => !/[\p{Cc}]/u.test(text)
+
+const readServer = (text: string): Either.Either<AlertMailServer, string> => {
+  const url = text.length <= LONGEST_SERVER && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) return Either.left(`is not a URL; ${EXAMPLE}, with %40 for an @ in the user or the password`)
+  const { hostname, password, port, protocol, username } = url
+  if (!isScheme(protocol)) return Either.left(`does not begin with smtp: or smtps:; ${EXAMPLE}`)
+  if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
+    return Either.left(`has more than a host and a port; ${EXAMPLE}`)
+  }
+  const address = parseHostPort(`${hostname}:${port === "" ? PORTS[protocol] : port}`, "required")
+  if (Either.isLeft(address)) return Either.left(`has no host; ${EXAMPLE}`)
+  if ((username === "") !== (password === "")) {
+    return Either.left("has a user without a password, or a password without a user; give both or neither")
+  }
+  const [user, pass] = [decoded(username), decoded(password)]
+  if (user === undefined || pass === undefined || !isOneLine(user) || !isOneLine(pass)) {
+    return Either.left("has a user or a password that is not percent-encoded text; write %25 for a per cent sign")
+  }
+  return Either.right({
+    address: address.right,
+    isImplicit: protocol === "smtps:",
+    credentials: username === "" ? undefined : { user, password: Redacted.make(pass) }
+  })
+}
+
+const writeServer = ({ address, credentials, isImplicit }: AlertMailServer): string => {
+  const login = credentials === undefined
+    ? ""
+    : `${encodeURIComponent(credentials.user)}:${encodeURIComponent(Redacted.value(credentials.password))}@`
+  return `${isImplicit ? "smtps" : "smtp"}://${login}${formatHostPort(address)}`
+}
+
+const ServerSchema: Schema.Schema<AlertMailServer> = Schema.Struct({
+  address: Schema.Struct({ host: Schema.String, port: Schema.Int }),
+  isImplicit: Schema.Boolean,
+  credentials: Schema.UndefinedOr(
+    Schema.Struct({ user: Schema.String, password: Schema.RedactedFromSelf(Schema.String) })
+  )
+})
+
+export const mailServerKind: OptionKind<AlertMailServer> = {
+  placeholder: "URL",
+  toml: "string",
+  schema: fromText(ServerSchema, readServer, writeServer)
+}
+
+/** An address in ASCII: not every server takes others, and a mail that does not arrive is of no use. */
+export const mailAddressKind: OptionKind<string> = {
+  ...textKind("ADDRESS"),
+  schema: fromText(
+    Schema.String,
+    (text) => {
+      const mailbox = parseMailbox(text)
+      return mailbox === undefined || needsUtf8(text)
+        ? Either.left(`${quoted(text)} is not an e-mail address in ASCII`)
+        : Either.right(formatMailbox(mailbox))
+    },
+    (value) => value
+  )
+}

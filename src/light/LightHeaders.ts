@@ -14,7 +14,8 @@ const MEDIAN_SPAN = 11
 
 /**
  * Part of the mean work of blocks up to the last anchor. Without it, a peer could fill the tree with headers of the least
- * difficulty: between the anchors, and after one, whose own difficulty is not known.
+ * difficulty: between the anchors, and after one, whose own difficulty is not known. Where the rules allow late blocks with
+ * the least difficulty (testnet), it limits only the room of such headers.
  */
 const LEAST_PART = 16n
 
@@ -95,7 +96,8 @@ export class LightHeaders {
     if (isPoor && index.count >= this.mostHeaders) return rejectAs("time-future", "too-many-headers")
     const height = index.height(prev) + 1
     const isFixed = this.fixed !== undefined && height <= this.fixed.height
-    if (this.leastWork > 0n && isPoor && (isFixed || !this.knows(height - 1))) {
+    const mayBePoor = this.leastWork === 0n || this.params.minDifficultySince !== undefined
+    if (isPoor && !mayBePoor && (isFixed || !this.knows(height - 1))) {
       return rejectAs("header", "bad-diffbits", "incorrect proof of work")
     }
     if (this.fixed === undefined || !isFixed) return this.misplacedAbove(header, prev)
@@ -119,13 +121,15 @@ export class LightHeaders {
       const change = { height: before.height + 1, oldBits: before.bits, newBits: header.bits }
       if (!permittedTransition(params, change)) return rejectAs("header", "bad-diffbits", "incorrect proof of work")
     }
+    // Whether a block is late depends on the time of the one before it.
+    const rules = this.knows(before.height) ? params : { ...params, minDifficultySince: undefined }
     const isRetarget = (before.height + 1) % params.retargetInterval === 0
     return checkHeaderContext({
       header,
       prev: isRetarget && !hasPeriod ? { ...before, bits: header.bits } : before,
       medianTimePast: isTimed ? index.medianTimePast(prev) : -Infinity,
       ancestor: pointAt,
-      params: hasPeriod ? params : { ...params, noRetargeting: true },
+      params: hasPeriod ? rules : { ...rules, noRetargeting: true },
       now: this.now()
     })
   }

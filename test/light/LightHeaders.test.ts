@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
 import { decodeCompact, encodeCompact } from "../../src/consensus/difficulty.ts"
-import { type ChainAnchor, type ConsensusParams, mainnetParams, regtestParams } from "../../src/consensus/params.ts"
+import {
+  type ChainAnchor,
+  type ConsensusParams,
+  mainnetParams,
+  regtestParams,
+  testnetParams
+} from "../../src/consensus/params.ts"
 import { LightHeaders } from "../../src/light/LightHeaders.ts"
 import { makeHeader } from "../../src/protocol/header.ts"
 import { blocksOf } from "../support/chain.ts"
@@ -93,6 +99,28 @@ describe("LightHeaders", () => {
     assert.strictEqual(last.found.type === "rejected" ? last.found.reject.reason : undefined, "too-many-headers")
     assert.isAbove(count, 19_000)
     assert.strictEqual(offer(anchor.hash, dear, 601).found.type, "new")
+  })
+
+  it("knows no difficulty just above a lone anchor where late blocks have the least", () => {
+    const anchor = { height: 300_000, hash: new Uint8Array(32).fill(7), chainwork: 2n ** 60n * 300_000n }
+    const [least, usual, other] = [encodeCompact(testnetParams.powLimit), 0x1c0fffff, 0x1c0ffffe]
+    const start = 1_500_000_000
+    /** What becomes of headers with these bits, so many seconds after one another. */
+    const offer = (params: ConsensusParams, ...list: ReadonlyArray<readonly [bits: number, after: number]>) => {
+      const headers = new LightHeaders(new BlockIndex(), { ...params, anchors: [anchor] }, () => start + 100_000)
+      let [prevHash, time]: [Uint8Array, number] = [anchor.hash, start]
+      return list.map(([bits, after]) => {
+        time += after
+        const parts = { version: 0x10104, prevHash, merkleRoot: new Uint8Array(32), bits, time, nonce: 1 }
+        const header = makeHeader(parts)
+        prevHash = header.hash
+        return headers.accept({ header, auxpow: undefined }, true).type
+      })
+    }
+    assert.deepStrictEqual(offer(mainnetParams, [0x1d00ffff, 600]), ["rejected"])
+    assert.deepStrictEqual(offer(testnetParams, [least, 600], [usual, 600], [least, 1_300]), ["new", "new", "new"])
+    assert.deepStrictEqual(offer(testnetParams, [usual, 600], [least, 600]), ["new", "rejected"])
+    assert.deepStrictEqual(offer(testnetParams, [usual, 600], [least, 1_300], [other, 600]), ["new", "new", "rejected"])
   })
 
   it("mainnet's anchors are the reference's, with the work of the headers between them", () => {

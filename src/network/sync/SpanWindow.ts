@@ -43,7 +43,8 @@ export class SpanWindow extends DownloadWindow {
     const last = Math.max(first, taken.low - this.options.length)
     const headers: Array<HeaderId> = []
     this.addAbove(peer, most, headers)
-    let height = below(taken, Math.min(peer.cursor, peer.source.below) - 1)
+    // The cursor may be above the peer's chain: another peer left with blocks in flight there.
+    let height = below(taken, Math.min(peer.cursor, best + 1, peer.source.below) - 1)
     for (; height >= last && headers.length < most; height = below(taken, height - 1)) {
       const header = tree.ancestor(peer.best, height)
       if (!isMissing(header)) continue

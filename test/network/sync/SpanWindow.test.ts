@@ -28,7 +28,7 @@ const setting = ({ first, high, low }: { readonly first: number; readonly low: n
     for (const header of headers) asked.add(header)
     return headers
   }
-  return { next, taken, window }
+  return { next, peer, taken, window }
 }
 
 const downFrom = (from: number, to: number): ReadonlyArray<number> =>
@@ -56,5 +56,14 @@ describe("SpanWindow", () => {
     assert.deepStrictEqual(next(40), [])
     taken.high = headerId(83)
     assert.deepStrictEqual(next(40), [91, 92, 93])
+  })
+
+  it("asks a peer that is behind for its own blocks alone, when others leave blocks in flight above its chain", () => {
+    const { next, peer, window } = setting({ first: 50, low: 75, high: 0 })
+    window.setBest(peer, headerId(70))
+    window.rescan(90)
+    assert.deepStrictEqual(next(3), [70, 69, 68])
+    window.rescan(90)
+    assert.deepStrictEqual(next(3), [67, 66, 65])
   })
 })

@@ -269,6 +269,22 @@ describe("attacks on a light node", () => {
       yield* saysNothing(stage, "d/never")
     }), { now: timeOf(MAIN) + 490 })
 
+  slowAttack(
+    "a peer with the most work that gives no block, before an honest one comes",
+    (stage) =>
+      Effect.gen(function*() {
+        const { connect, light } = stage
+        const ahead = extended(MAIN, TIP + 3, { branch: 1 })
+        yield* connect(ahead, { serve: () => undefined })
+        yield* passUntil("its headers", () => Effect.runSync(light.progress).headers === TIP + 3)
+        // It has no header above its tip to show where its chain ends.
+        yield* connect(MAIN)
+        const waited = yield* passUntil("the window", () => isFilled(light), 1_000)
+        assert.isAtMost(waited, 60_000)
+        assert.deepStrictEqual(yield* names(light), TRUTH)
+      })
+  )
+
   slowAttack("a branch of two headers with the most work whose blocks are withheld", (stage) =>
     Effect.gen(function*() {
       const { announce, connect, light } = stage

@@ -50,6 +50,8 @@ export interface SyncPeer {
   /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
+  /** Whether it was asked for headers from further back, because its first answer was empty. */
+  lookedBack: boolean
   /** Compact blocks that wait for transactions. */
   readonly partial: PartialBlocks
   /** Whether `sendheaders` was sent. */
@@ -127,6 +129,7 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
   announced: NO_HEADER,
   unknown: undefined,
   presync: undefined,
+  lookedBack: false,
   partial: new PartialBlocks(peer.memory),
   toldSendHeaders: false,
   lastBlock: 0,

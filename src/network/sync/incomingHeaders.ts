@@ -51,6 +51,26 @@ const askBeyond = (context: SyncContext, state: SyncPeer, last: HeaderId): void 
   else askHeaders(context, state, last)
 }
 
+/**
+ * Headers below the best one from which on a peer is asked that has none after it: enough for those that a peer with some
+ * power announces and whose blocks it withholds.
+ */
+const LOOK_BACK = 16
+
+/**
+ * Asks a peer once more, from further back, that has sent no header at all: its chain may end below our best header. As long as
+ * its position is unknown, it is asked for no block.
+ */
+const lookBack = (context: SyncContext, state: SyncPeer): void => {
+  const { tree } = context
+  const best = tree.best()
+  const [first, height] = [tree.height(GENESIS), tree.height(best)]
+  // From the first header or the one after it on, it was asked already.
+  if (state.best !== NO_HEADER || state.lookedBack || height <= first + 1) return
+  state.lookedBack = true
+  askHeaders(context, state, tree.ancestor(best, Math.max(first, height - LOOK_BACK)))
+}
+
 const areLinked = (headers: ReadonlyArray<BlockHeader>): boolean =>
   headers.every(({ header }, i) => {
     const before = headers[i - 1]
@@ -219,6 +239,7 @@ export const takeHeaders = (
     if (first === undefined || last === undefined) {
       state.presync = undefined
       if (asked.answered(peer.id)) askHeaders(context, state, tree.best())
+      else lookBack(context, state)
       return yield* toldAll(context, state)
     }
     const size = headersSize(received)

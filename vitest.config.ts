@@ -44,6 +44,7 @@ const SLOW = [
   "light/equality.test.ts",
   "light/hostileRuns.test.ts",
   "light/joinHeaders.test.ts",
+  "light/serviceRuns.test.ts",
   "light/staleWindow.test.ts",
   "light/windowBranches.test.ts",
   "light/windowFaults.test.ts",

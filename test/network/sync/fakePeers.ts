@@ -43,9 +43,12 @@ export class ServedBlocks {
   }
 
   after(locator: ReadonlyArray<Bytes>): ReadonlyArray<BlockHeader> {
-    const heights = locator.map((hash) => this.best.findIndex((block) => toHex(block.hash) === toHex(hash)))
-    const from = heights.find((height) => height >= 0) ?? 0
-    return this.best.slice(from + 1, from + 1 + MAX_HEADERS)
+    for (const hash of locator) {
+      const known = this.find(hash)
+      const from = known === undefined ? -1 : this.best.indexOf(known)
+      if (from >= 0) return this.best.slice(from + 1, from + 1 + MAX_HEADERS)
+    }
+    return this.best.slice(1, 1 + MAX_HEADERS)
   }
 }
 

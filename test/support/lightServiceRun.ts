@@ -10,7 +10,7 @@ import * as LightClient from "../../src/node/lightClient.ts"
 import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
-import { FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sync/fakePeers.ts"
+import { type FakePeer, type FakePeerOptions, ServedBlocks } from "../network/sync/fakePeers.ts"
 import { following, lightLayer, type LightService } from "./lightNode.ts"
 import { type Truth, worked, type World } from "./lightWorld.ts"
 import { ManualClock } from "./manualClock.ts"
@@ -254,7 +254,7 @@ class ServiceRun {
   })
 
   private isDone({ client, light }: OpenClient): Effect.Effect<boolean> {
-    const { main, names, params } = this.world
+    const { main, names, params, shrinks } = this.world
     const tip = main.blocks.at(-1)
     return Effect.gen(this, function*() {
       const { chain: { tree } } = light
@@ -270,9 +270,10 @@ class ServiceRun {
         const found = yield* Effect.either(client.resolveName(encodeText(name, "utf8") ?? ""))
         const wanted = truth.get(toHex(name))
         const isWindowed = wanted !== undefined && wanted.height > (anchor?.height ?? 0)
-        if (Either.isRight(found) ? found.right.asOf.proof === "work" && wanted?.signed === true : isWindowed) {
-          return false
-        }
+        const isUnsigned = Either.isRight(found) && found.right.asOf.proof === "work"
+        // A window that is longer than it has to be, after the chain became shorter, takes less on trust.
+        if (isUnsigned && wanted?.signed === true && !shrinks) return false
+        if (Either.isLeft(found) && isWindowed) return false
         if (isCertain && Either.isLeft(found) && found.left._tag === "NotSynced") return false
       }
       if (!isCertain) return true

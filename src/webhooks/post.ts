@@ -185,8 +185,11 @@ const send = (asked: HookRequest, parts: PostParts): Effect.Effect<HookAnswer, N
         if (kind === undefined) continue
         return yield* Effect.fail(noAnswer(
           "forbidden",
-          `${address} is ${kind}, where webhooks that are added over RPC must not send; -webhookprivate allows it, and a ` +
-            "webhook of the configuration file may"
+          // Not which address: a caller would learn the names of the network behind the node.
+          `${
+            isIP(host) === 0 ? "the host resolves to an address of" : "the address is"
+          } ${kind}, where webhooks that are ` +
+            "added over RPC must not send; -webhookprivate allows it, and a webhook of the configuration file may"
         ))
       }
       const [first, ...others] = addresses.slice(0, MAX_ADDRESSES).map((address) =>

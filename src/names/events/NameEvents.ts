@@ -50,7 +50,7 @@ export type EventFailure = CursorUnusable | StorageFailure
  */
 export class NameEvents extends Context.Tag("svcd/NameEvents")<NameEvents, {
   readonly params: ConsensusParams
-  /** The cursor behind the last block. */
+  /** The cursor behind the last block of the chain: names.db may still be on its way there. */
   readonly now: Effect.Effect<EventCursor, StorageFailure>
   /** The place of a cursor's text. It fails for a text that is no cursor; other faults show with the first page. */
   readonly cursor: (text: string) => Effect.Effect<EventCursor, CursorUnusable>
@@ -196,7 +196,14 @@ export const makeNameEvents = (parts: NameEventsParts): typeof NameEvents.Servic
 
   return {
     params,
-    now: readLog(({ last }) => last === undefined ? BEGINNING : endOf(last)),
+    now: readLog(({ last }) => {
+      const tip = tree.tip()
+      // While names.db is written again, its last block is one of long ago.
+      if (tip !== NO_HEADER && tree.height(tip) > (last?.height ?? -1)) {
+        return endOf({ height: tree.height(tip), hash: tree.hash(tip).slice() })
+      }
+      return last === undefined ? BEGINNING : endOf(last)
+    }),
     cursor: (text) => {
       const found = readCursorText(text)
       return found === undefined

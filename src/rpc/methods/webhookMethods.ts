@@ -69,7 +69,7 @@ const VIEW = Schema.Struct({
       "cursor: the node has no events behind its cursor; unconfigured: svcd.conf has it no more; light: the node is light"
   ),
   cursor: Result.string("Behind the last accepted message, or behind what it does not want"),
-  lag: Result.integer("Blocks from there to the last block of the names"),
+  lag: Result.integer("Blocks from there to the last block of the chain"),
   delivered: Result.integer("Messages that its receiver accepted"),
   lastdelivered: Schema.NullOr(Result.time("When it accepted the last one; null for never")),
   failures: Result.integer("Attempts that failed since then"),

@@ -340,12 +340,14 @@ describe("a cursor", () => {
       })))
 
   it.effect("of a block that names do not reach yet waits, and goes on once they do", () =>
-    withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, db, events }) =>
+    withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, branches, db, events }) =>
       Effect.gen(function*() {
         const [first, second, third] = blocks
         if (first === undefined || second === undefined || third === undefined) return
+        branches.tip = second
         yield* db.follower.rewind(second)
         const at = yield* events.now
+        branches.tip = third
         yield* db.follower.rewind(first)
         const waiting = yield* Effect.fork(Stream.runHead(events.follow(at, { notices: false })))
         const page = yield* events.page(at, { notices: false })
@@ -354,6 +356,25 @@ describe("a cursor", () => {
         yield* applyAll(db, [[third]])
         const heard = Option.getOrThrow(yield* Fiber.join(waiting))
         assert.deepStrictEqual(heard.events.map(({ height, type }) => [height, type]), [[2, "updated"]])
+      })))
+
+  it.effect("of now is behind the last block of the chain, also while names.db is written again", () =>
+    withBlocks([[], [{ name, rand }], [{ name }]], ({ blocks, branches, db, events }) =>
+      Effect.gen(function*() {
+        const [first, ...others] = blocks
+        const whole = yield* events.now
+        if (first === undefined) return
+        yield* db.follower.rewind(first)
+        const at = yield* events.now
+        assert.deepStrictEqual(at, whole)
+        yield* applyAll(db, [others])
+        assert.deepStrictEqual((yield* events.page(at, { notices: false })).events, [])
+        const next = branchOf("shared", [...blocks.map(() => []), [{ name }]], 0).slice(-1)
+        branches.add(next, blocks.at(-1))
+        branches.tip = next.at(-1)
+        yield* applyAll(db, [next])
+        const { events: heard } = yield* events.page(at, { notices: false })
+        assert.deepStrictEqual(heard.map(({ height }) => height), [3])
       })))
 
   it.effect("within the names of a block that is being undone goes on with the others", () =>

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { LONGEST_WATCHED } from "../config/alertSettings.ts"
 import { CommitSignal } from "../names/CommitSignal.ts"
 import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
 import type { MailQueue } from "./mail/mailQueue.ts"
@@ -84,11 +85,14 @@ const Content = Schema.parseJson(
 
 const EMPTY: typeof Content.Type = { version: 1, told: [], mail: [] }
 
+const REMEDY =
+  "the last notices before names expire come again, and mail that waited is lost; look at svcd-cli expiring"
+
 /** Opens the file. One that cannot be read is logged, and replaced with the next change: notices may come again. */
-const make = (filename: string): Effect.Effect<typeof AlertFile.Service> =>
+const make = (filename: string): Effect.Effect<typeof AlertFile.Service, never, DataHealth> =>
   Effect.gen(function*() {
     const read = yield* Effect.catchAll(
-      readJsonFile(filename, Content, EMPTY),
+      readJsonFile({ path: filename, schema: Content, empty: EMPTY, remedy: REMEDY }),
       ({ message: reason }) =>
         Effect.as(Effect.logError("notices of names that expire may come again", { reason }), EMPTY)
     )
@@ -112,5 +116,5 @@ const make = (filename: string): Effect.Effect<typeof AlertFile.Service> =>
     })
   })
 
-export const layer = (filename: string): Layer.Layer<AlertFile> =>
+export const layer = (filename: string): Layer.Layer<AlertFile, never, DataHealth> =>
   Layer.effect(AlertFile, make(filename).pipe(Effect.annotateLogs("subsystem", "names")))

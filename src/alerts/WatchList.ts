@@ -6,6 +6,7 @@ import { LONGEST_WATCHED, MAX_WATCHED } from "../config/alertSettings.ts"
 import { CommitSignal } from "../names/CommitSignal.ts"
 import { type Bytes, compare, fromHex, toHex } from "../protocol/bytes.ts"
 import { type NameKey, nameKey } from "../protocol/keys.ts"
+import * as DataHealth from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { WatchRefused } from "./errors.ts"
 import { readJsonFile, writeJsonFile } from "./jsonFile.ts"
@@ -60,9 +61,16 @@ const IN_SETTINGS =
 const keyed = (names: ReadonlyArray<Bytes>): ReadonlyMap<NameKey, Bytes> =>
   new Map(names.map((name) => [nameKey(name), name]))
 
-const make = ({ configured, filename }: WatchListOptions): Effect.Effect<typeof WatchList.Service, StorageFailure> =>
+const REMEDY =
+  "the names that name_watch added are not watched any more; add them again (the file has them as hexadecimal digits)"
+
+const make = (
+  { configured, filename }: WatchListOptions
+): Effect.Effect<typeof WatchList.Service, StorageFailure, DataHealth.DataHealth> =>
   Effect.gen(function*() {
-    const read = filename === undefined ? EMPTY_FILE : yield* readJsonFile(filename, WatchFile, EMPTY_FILE)
+    const read = filename === undefined
+      ? EMPTY_FILE
+      : yield* readJsonFile({ path: filename, schema: WatchFile, empty: EMPTY_FILE, remedy: REMEDY })
     const fixed = keyed(configured)
     const commits = new CommitSignal()
     const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -115,8 +123,10 @@ const make = ({ configured, filename }: WatchListOptions): Effect.Effect<typeof 
     })
   })
 
-export const layer = (options: WatchListOptions): Layer.Layer<WatchList, StorageFailure> =>
+export const layer = (options: WatchListOptions): Layer.Layer<WatchList, StorageFailure, DataHealth.DataHealth> =>
   Layer.effect(WatchList, make(options))
 
 /** A list that begins empty and is kept in memory. */
-export const layerMemory: Layer.Layer<WatchList> = Layer.orDie(layer({ filename: undefined, configured: [] }))
+export const layerMemory: Layer.Layer<WatchList> = Layer.orDie(layer({ filename: undefined, configured: [] })).pipe(
+  Layer.provide(DataHealth.layer)
+)

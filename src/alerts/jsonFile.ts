@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { readFile, rename } from "node:fs/promises"
+import { readdir, readFile, rename } from "node:fs/promises"
+import { basename, dirname } from "node:path"
 import { replaceFile } from "../base/atomicFile.ts"
 import { checksummed, checkText } from "../base/checksum.ts"
 import { codeOf, reasonOf } from "../base/errorCode.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 
 /** JSON files of this folder: with a checksum, replaced as a whole. */
@@ -18,26 +20,76 @@ const io = <A>(
     catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(codeOf(error)) })
   })
 
-/** Reads a file; `empty` if there is none. A damaged file is renamed to `….damaged`, and counts as empty. */
+/** Files that were put aside, beyond which none is: something damages each of them. */
+const MOST_ASIDE = 100
+
+/** Names of such files in a message. */
+const MOST_SHOWN = 3
+
+/** The damaged files that were put aside, by name; none of them is ever replaced. */
+const putAside = (path: string): Effect.Effect<ReadonlyArray<string>, StorageUnavailable> =>
+  Effect.map(
+    io({ file: dirname(path), doing: "reading" }, () => readdir(dirname(path))),
+    (names) => names.filter((name) => name.startsWith(`${basename(path)}.damaged`)).sort()
+  )
+
+const freeName = (path: string, taken: ReadonlyArray<string>): string | undefined =>
+  Array.from({ length: MOST_ASIDE }, (_, i) => `${path}.damaged${i === 0 ? "" : `.${i + 1}`}`)
+    .find((name) => !taken.includes(basename(name)))
+
+/** A file of this folder. */
+export interface JsonFile<A> {
+  readonly path: string
+  readonly schema: Schema.Schema<A, string>
+  /** The content if there is no file. */
+  readonly empty: A
+  /** What is lost with the file, and what the operator does about it: a sentence. */
+  readonly remedy: string
+}
+
+/**
+ * Reads a file. A damaged one is renamed to a name that is free, and counts as empty. While there is such a file, the operator
+ * is told by `/health` and getcheckinfo: after a restart too, since what was lost is still missing.
+ */
 export const readJsonFile = <A>(
-  path: string,
-  schema: Schema.Schema<A, string>,
-  empty: A
-): Effect.Effect<A, StorageFailure> =>
+  { empty, path, remedy, schema }: JsonFile<A>
+): Effect.Effect<A, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
+    const health = yield* DataHealth
+    const name = basename(path)
     const whole = yield* io({ file: path, doing: "reading" }, () => readFile(path, "utf8")).pipe(
       Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined))
     )
-    if (whole === undefined) return empty
-    const { checksum, text } = checkText(whole)
-    const found = checksum === "wrong" ? Option.none() : Schema.decodeUnknownOption(schema)(text)
-    if (Option.isSome(found)) return found.value
-    yield* io({ file: path, doing: "putting aside" }, () => rename(path, `${path}.damaged`))
-    yield* Effect.logError("a file is damaged: it was renamed, and the node goes on without it", {
-      file: path,
-      renamed: `${path}.damaged`
-    })
-    return empty
+    const { checksum, text } = whole === undefined ? { checksum: "none", text: "" } : checkText(whole)
+    const found = whole === undefined
+      ? Option.some(empty)
+      : checksum === "wrong"
+      ? Option.none()
+      : Schema.decodeUnknownOption(schema)(text)
+    if (Option.isNone(found)) {
+      const aside = freeName(path, yield* putAside(path))
+      if (aside === undefined) {
+        return yield* new StorageUnavailable({
+          file: path,
+          doing: "putting aside",
+          reason: `there are ${MOST_ASIDE} damaged`
+        })
+      }
+      yield* io({ file: path, doing: "putting aside" }, () => rename(path, aside))
+      yield* health.damaged(name)
+      yield* Effect.logError("a file is damaged: it was renamed, and the node goes on without it", {
+        file: path,
+        renamed: aside
+      })
+    }
+    const kept = yield* putAside(path)
+    if (kept.length > 0) {
+      const reason = `was damaged and is kept as ${
+        kept.slice(0, MOST_SHOWN).join(", ")
+      }: ${remedy}; then move the damaged file away and restart`
+      yield* health.notice({ what: name, reason })
+    }
+    return Option.getOrElse(found, () => empty)
   })
 
 /** Replaces a file atomically. */

@@ -17,6 +17,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { namesExpiring } from "../../src/metrics/alertMetrics.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { blockAt, hashAt, text, withNewDb } from "../names/blocks.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
@@ -109,7 +110,7 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
         run: runExpiryAlerts({ isPending: () => pending.now }).pipe(
           Effect.provide([
             Layer.succeedContext(context),
-            AlertFile.layer(filename),
+            AlertFile.layer(filename).pipe(Layer.provide(DataHealth.layer)),
             mail,
             Logger.replace(Logger.defaultLogger, collect)
           ])
@@ -202,7 +203,7 @@ describe("runExpiryAlerts", () => {
         assert.deepStrictEqual(mailed, [["d/a", "d/b"]])
         const { mail: [queue], told } = yield* AlertFile.AlertFile.pipe(
           Effect.map(({ current }) => current()),
-          Effect.provide(AlertFile.layer(filename))
+          Effect.provide(AlertFile.layer(filename).pipe(Layer.provide(DataHealth.layer)))
         )
         assert.strictEqual(told.length, 2)
         assert.deepStrictEqual(queue?.waiting?.names.map(({ mine, pending }) => [mine, pending]), [

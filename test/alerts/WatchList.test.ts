@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { Effect, Layer, Logger } from "effect"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as WatchList from "../../src/alerts/WatchList.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { text } from "../names/blocks.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 
@@ -13,13 +14,16 @@ const shown = (list: typeof WatchList.WatchList.Service): ReadonlyArray<string> 
 /** Uses the list of a file as one run of the node does. */
 const withList = <A, E>(
   filename: string,
-  use: (list: typeof WatchList.WatchList.Service) => Effect.Effect<A, E>,
+  use: (list: typeof WatchList.WatchList.Service) => Effect.Effect<A, E, DataHealth.DataHealth>,
   configured: ReadonlyArray<Bytes> = []
 ) =>
   Effect.provide(
     Effect.flatMap(WatchList.WatchList, use),
-    WatchList.layer({ filename, configured })
-  ).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+    WatchList.layer({ filename, configured }).pipe(
+      Layer.provideMerge(DataHealth.layer),
+      Layer.provide(Logger.remove(Logger.defaultLogger))
+    )
+  )
 
 describe("WatchList", () => {
   it.scoped("keeps the names that callers add over restarts, and those of the settings as long as they are there", () =>
@@ -65,6 +69,25 @@ describe("WatchList", () => {
       yield* withList(file, (list) => Effect.sync(() => assert.deepStrictEqual(shown(list), [])))
       assert.strictEqual(readFileSync(`${file}.damaged`, "utf8"), damaged)
       yield* withList(file, ({ add }) => add([text("d/c")]))
-      yield* withList(file, (list) => Effect.sync(() => assert.deepStrictEqual(shown(list), ["d/c"])))
+      const reasons = Effect.flatMap(DataHealth.DataHealth, ({ notices }) =>
+        Effect.map(notices, (all) => all.map(({ reason, what }) => `${what} ${reason}`)))
+      yield* withList(file, (list) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(shown(list), ["d/c"])
+          // After a restart too: the names are still missing.
+          assert.match(
+            (yield* reasons).join(),
+            /^watched.json was damaged and is kept as watched.json.damaged: the names that/
+          )
+        }))
+      // Damage of today does not replace what was kept.
+      writeFileSync(file, "damaged again")
+      yield* withList(file, () =>
+        reasons)
+      assert.strictEqual(readFileSync(`${file}.damaged`, "utf8"), damaged)
+      assert.strictEqual(readFileSync(`${file}.damaged.2`, "utf8"), "damaged again")
+      rmSync(`${file}.damaged`)
+      rmSync(`${file}.damaged.2`)
+      yield* withList(file, () => Effect.map(reasons, (none) => assert.deepStrictEqual(none, [])))
     }))
 })

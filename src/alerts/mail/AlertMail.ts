@@ -69,7 +69,7 @@ export class AlertMail extends Context.Tag("svcd/AlertMail")<AlertMail, {
   readonly test: Effect.Effect<ReadonlyArray<MailOutcome & { readonly address: string }>, NoAlertMail>
 }>() {}
 
-/** Failures for so long are shown by /health and on the status page. */
+/** Failures for so long are shown by /health and getcheckinfo. */
 const PATIENCE = Duration.toMillis("1 day")
 
 /** Pause after a failure of the disk. */

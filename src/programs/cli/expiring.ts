@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
 import type { JsonValue } from "../../rpc/json/encodeJson.ts"
-import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
-import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
+import { at, numberAt } from "./jsonText.ts"
+import { gatherNames, listJson, listText, type NamesFound } from "./namePages.ts"
 import type { Screen } from "./outcome.ts"
-import { type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { type OwnNameEntry, shownBytes } from "./ownNames.ts"
 import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { type Colour, table } from "./table.ts"
 
@@ -20,43 +20,13 @@ export interface ExpiringOptions {
   readonly json: boolean
 }
 
-/** Names on a page of the daemon. */
-const PAGE = 500
-
 /** Blocks below which the expiry is shown as urgent: a week. */
 const WEEK = 1_008
 
-interface Expiring {
-  readonly names: ReadonlyArray<OwnNameEntry>
-  readonly more: boolean
-  readonly complete: boolean
-}
-
 const conditions = ({ all, blocks, owner }: ExpiringOptions): Readonly<Record<string, JsonValue>> => ({
   blocks,
-  ...(owner === undefined ? all ? {} : { mine: true, watched: true } : { owner }),
-  nameEncoding: "hex",
-  valueEncoding: "hex"
+  ...(owner === undefined ? all ? {} : { mine: true, watched: true } : { owner })
 })
-
-const gather = (daemon: Daemon, options: ExpiringOptions): Effect.Effect<Expiring, RpcClientError> =>
-  Effect.gen(function*() {
-    const names: Array<OwnNameEntry> = []
-    for (let cursor: string | undefined = undefined;;) {
-      const left: number = options.limit - names.length
-      const query: Readonly<Record<string, JsonValue>> = {
-        ...conditions(options),
-        limit: Math.min(PAGE, Math.max(1, left)),
-        ...(cursor === undefined ? {} : { cursor })
-      }
-      const page: Json = yield* daemon.call("name_expiring", { query })
-      names.push(...ownNamesOf(at(page, "names")))
-      cursor = textAt(page, "next")
-      if (cursor === undefined || names.length >= options.limit) {
-        return { names, more: cursor !== undefined, complete: at(page, "complete") !== false }
-      }
-    }
-  })
 
 /** What becomes of the name without the user. */
 const renewalText = ({ said }: OwnNameEntry): string => {
@@ -95,9 +65,9 @@ const emptyText = ({ all, blocks, owner }: ExpiringOptions): string =>
     ? `No name of the wallets or the watch list expires within ${quantityOf(blocks, "block")}.`
     : `No name expires within ${quantityOf(blocks, "block")}.`
 
-const expiringText = ({ complete, more, names }: Expiring, options: ExpiringOptions, screen: Screen): string =>
-  [
-    ...(names.length === 0 ? [emptyText(options)] : table(
+const expiringText = (found: NamesFound, options: ExpiringOptions, screen: Screen): string =>
+  listText(found, {
+    lines: found.names.length === 0 ? [emptyText(options)] : table(
       [
         { title: "NAME", atLeast: 16 },
         { title: "AT HEIGHT", align: "right" },
@@ -106,13 +76,11 @@ const expiringText = ({ complete, more, names }: Expiring, options: ExpiringOpti
         { title: "OF" },
         { title: "RENEWAL" }
       ],
-      names.map(rowOf),
+      found.names.map(rowOf),
       screen
-    )),
-    ...(more ? ["", `These are the first ${grouped(names.length)}; -limit shows more.`] : []),
-    ...(complete ? [] : ["", "The node is still syncing: names may have been renewed or may be missing."]),
-    ""
-  ].join("\n")
+    ),
+    incomplete: "The node is still syncing: names may have been renewed or may be missing."
+  })
 
 const MEMBERS = [
   "expires_in",
@@ -128,21 +96,6 @@ const MEMBERS = [
   "pending"
 ]
 
-const expiringJson = ({ complete, more, names }: Expiring): Json =>
-  objectOf({
-    names: names.map(({ name, said, value }) =>
-      objectOf({
-        name: name.text ?? null,
-        name_hex: name.hex,
-        value: value?.text ?? null,
-        value_hex: value?.hex,
-        ...Object.fromEntries(MEMBERS.map((member) => [member, at(said, member)]))
-      })
-    ),
-    more,
-    complete
-  })
-
 /** Returns what `svcd-cli expiring` prints. */
 export const expiringCommand = (
   daemon: Daemon,
@@ -150,6 +103,6 @@ export const expiringCommand = (
   options: ExpiringOptions
 ): Effect.Effect<string, RpcClientError> =>
   Effect.map(
-    gather(daemon, options),
-    (found) => options.json ? `${indented(expiringJson(found))}\n` : expiringText(found, options, screen)
+    gatherNames(daemon, { method: "name_expiring", conditions: conditions(options), limit: options.limit }),
+    (found) => options.json ? listJson(found, MEMBERS) : expiringText(found, options, screen)
   )

@@ -1,0 +1,78 @@
+import * as Effect from "effect/Effect"
+import type { JsonValue } from "../../rpc/json/encodeJson.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, indented, objectOf, textAt } from "./jsonText.ts"
+import { type OwnNameEntry, ownNamesOf } from "./ownNames.ts"
+import { grouped } from "./quantities.ts"
+
+/** The names of a method that answers by pages, such as `name_find`: until there are enough, and what is printed below them. */
+
+/** Names on a page of the daemon. */
+const PAGE = 500
+
+export interface NamesFound {
+  readonly names: ReadonlyArray<OwnNameEntry>
+  /** Whether the daemon has more than were wanted. */
+  readonly more: boolean
+  /** Whether the daemon knows every name that it should. */
+  readonly complete: boolean
+}
+
+export interface NamesWanted {
+  readonly method: "name_expiring" | "name_find"
+  /** Members of the method's query. */
+  readonly conditions: Readonly<Record<string, JsonValue>>
+  /** Names to list. */
+  readonly limit: number
+}
+
+export const gatherNames = (
+  daemon: Daemon,
+  { conditions, limit, method }: NamesWanted
+): Effect.Effect<NamesFound, RpcClientError> =>
+  Effect.gen(function*() {
+    const names: Array<OwnNameEntry> = []
+    for (let cursor: string | undefined = undefined;;) {
+      const query: Readonly<Record<string, JsonValue>> = {
+        ...conditions,
+        nameEncoding: "hex",
+        valueEncoding: "hex",
+        limit: Math.min(PAGE, Math.max(1, limit - names.length)),
+        ...(cursor === undefined ? {} : { cursor })
+      }
+      const page: Json = yield* daemon.call(method, { query })
+      names.push(...ownNamesOf(at(page, "names")))
+      cursor = textAt(page, "next")
+      if (cursor === undefined || names.length >= limit) {
+        return { names, more: cursor !== undefined, complete: at(page, "complete") !== false }
+      }
+    }
+  })
+
+/** The lines of names, with what the reader has to know about the list. `incomplete` is for a daemon that still works. */
+export const listText = (
+  { complete, more, names }: NamesFound,
+  { incomplete, lines }: { readonly lines: ReadonlyArray<string>; readonly incomplete: string }
+): string =>
+  [
+    ...lines,
+    ...(more ? ["", `These are the first ${grouped(names.length)}; -limit shows more.`] : []),
+    ...(complete ? [] : ["", incomplete]),
+    ""
+  ].join("\n")
+
+/** The names for programs, with these members of what the daemon said of each. */
+export const listJson = ({ complete, more, names }: NamesFound, members: ReadonlyArray<string>): string => {
+  const list = names.map(({ name, said, value }) =>
+    objectOf({
+      name: name.text ?? null,
+      name_hex: name.hex,
+      value: value?.text ?? null,
+      value_hex: value?.hex,
+      ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
+    })
+  )
+  return `${indented(objectOf({ names: list, more, complete }))}\n`
+}

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { Replica } from "../../examples/replica.ts"
+import { CopyProcess } from "./CopyProcess.ts"
 import { DaemonProcess } from "./DaemonProcess.ts"
-import { undoAtEnd } from "./leftovers.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { readReplica } from "./replicaProcess.ts"
@@ -38,38 +37,8 @@ const PAGE = 1_000
 
 const COPY = join(ROOT, "build/scripts/crash/replicaProcess.js")
 
-/** The copy in a process of its own, which can be killed. */
-class ReplicaProcess {
-  private readonly child: ChildProcess
-  private readonly exit: Promise<number | null>
-  private said = ""
-
-  constructor(port: number, file: string) {
-    this.child = spawn(process.execPath, [COPY, `http://127.0.0.1:${port}`, file], {
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.said = (this.said + text).slice(-2_000)
-    })
-    const done = undoAtEnd(() => void this.child.kill("SIGKILL"))
-    this.exit = new Promise((resolve) =>
-      this.child.once("close", (code) => {
-        done()
-        resolve(code)
-      })
-    )
-  }
-
-  /** Why it ended by itself; `undefined` while it runs. */
-  get trouble(): string | undefined {
-    return this.child.exitCode === null ? undefined : `the copy ended: ${this.said.trim()}`
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill("SIGKILL")
-    await this.exit
-  }
-}
+const copyOf = ({ file, port }: Side): CopyProcess =>
+  new CopyProcess("the copy", COPY, `http://127.0.0.1:${port}`, file)
 
 /** How a copy has names; by default as the daemon has them. */
 interface Encoding {
@@ -151,7 +120,7 @@ const runDirectory = async (
   { tally, tell }: { readonly tally: Tally; readonly tell: Options["tell"] }
 ): Promise<void> => {
   let daemon = await spawnDaemon(side)
-  let copy = new ReplicaProcess(side.port, side.file)
+  let copy = copyOf(side)
   const address = String(await daemon.rpc.call("getnewaddress"))
   await daemon.rpc.call("generatetoaddress", FIRST_BLOCKS, address)
   for (const round of rounds) {
@@ -177,7 +146,7 @@ const runDirectory = async (
     }
     await running
     const { trouble } = copy
-    if (killsBoth || !killsDaemon || trouble !== undefined) copy = new ReplicaProcess(side.port, side.file)
+    if (killsBoth || !killsDaemon || trouble !== undefined) copy = copyOf(side)
     if (trouble !== undefined && killsDaemon && !killsBoth) tally.fail({ round, what: "refused", detail: trouble })
     if (killsBoth || killsDaemon) daemon = await spawnDaemon(side)
     const different = await lasting(daemon.rpc, side.file).catch((cause: unknown) => {

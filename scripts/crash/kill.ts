@@ -3,10 +3,11 @@ import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
 import { INDEX_FLAGS, indexTrouble, removeIndex } from "./indexes.ts"
 import { kindOf, Ledger, namesTrouble } from "./Ledger.ts"
-import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Failure, type Options, Tally } from "./report.ts"
 import { listOf, pause } from "./rpc.ts"
+import { someWork } from "./someWork.ts"
 import { makeWorkplace } from "./workplace.ts"
 
 /** Rounds on one data directory before a new one, as each round checks what all rounds before it left. */
@@ -15,11 +16,8 @@ const ROUNDS_PER_DIRECTORY = 50
 /** Nodes at a time. */
 const AT_ONCE = 2
 
-/** The most answers of a round before the kill. */
-const MOST_ANSWERS = 30
-
-/** A kill follows an answer within so many milliseconds, so that it interrupts work. */
-const MOST_DELAY = 12
+/** The most answers of a round before the kill, and the milliseconds after them, so that it interrupts work. */
+const WORK = { answers: 30, delay: 12 }
 
 /** How often a kill comes while the node starts, within so many milliseconds. */
 const AT_START = 0.15
@@ -51,29 +49,12 @@ const runDirectory = async (
   for (const round of rounds) {
     const random = Random.of(seed, round)
     const note = (failure: Omit<Failure, "round">): void => tally.fail({ ...failure, round })
-    const target = 1 + random.below(MOST_ANSWERS)
-    let reached: (() => void) | undefined
-    const enough = new Promise<void>((resolve) => (reached = resolve))
-    const load = new Load({
-      rpc: daemon.rpc,
-      ledger,
-      random,
-      directory,
-      tag: `r${round}`,
-      pace: (count) => {
-        answers++
-        if (count >= target) reached?.()
-        return true
-      }
-    })
-    const running = load.run().catch(() => {})
-    await Promise.race([enough, running, pause(20_000)])
-    await pause(random.below(MOST_DELAY))
+    const work = { directory, rpc: daemon.rpc, tag: `r${round}`, ledger, isEndless: true, answered: () => answers++ }
+    const { done } = await someWork(work, random, WORK)
     const died = daemon.ended
     await daemon.kill()
     if (died) note({ what: "died", detail: daemon.words.slice(-1500) })
-    await running
-    tally.count("acknowledged", load.acknowledged)
+    tally.count("acknowledged", await done)
 
     if (random.chance(WITHOUT_INDEX)) {
       if (removeIndex(directory, random)) tally.count("without an index")

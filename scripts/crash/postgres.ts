@@ -1,13 +1,12 @@
 import SQLite from "better-sqlite3"
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { storedKeys } from "../../src/postgres/rows.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import { Cluster } from "../postgres/Cluster.ts"
+import { CopyProcess } from "./CopyProcess.ts"
 import type { DaemonProcess } from "./DaemonProcess.ts"
 import { reorganize, spawnDaemon } from "./events.ts"
-import { undoAtEnd } from "./leftovers.ts"
 import { FIRST_BLOCKS } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Options, Tally } from "./report.ts"
@@ -36,42 +35,6 @@ const PATIENCE = 120_000
 const ROUNDS_TOLD = 5
 
 const EXPORTER = join(ROOT, "build/bin/svcd-export.js")
-
-/** svcd-export in a process of its own, which can be killed. */
-class ExportProcess {
-  private readonly child: ChildProcess
-  private readonly exit: Promise<number | null>
-  private said = ""
-
-  constructor(port: number, directory: string, url: string) {
-    const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`]
-    this.child = spawn(process.execPath, [EXPORTER, url, ...flags], { stdio: ["ignore", "pipe", "pipe"] })
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => (this.said = (this.said + text).slice(-4_000)))
-    }
-    const done = undoAtEnd(() => void this.child.kill("SIGKILL"))
-    this.exit = new Promise((resolve) =>
-      this.child.once("close", (code) => {
-        done()
-        resolve(code)
-      })
-    )
-  }
-
-  /** Why it ended by itself; `undefined` while it runs. */
-  get trouble(): string | undefined {
-    return this.child.exitCode === null ? undefined : `svcd-export ended: ${this.said.trim()}`
-  }
-
-  get words(): string {
-    return this.said
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill("SIGKILL")
-    await this.exit
-  }
-}
 
 interface StoredOperation {
   readonly id: number
@@ -193,7 +156,8 @@ interface Run {
 
 const runDirectory = async ({ place, rounds, seed, tally, tell }: Run): Promise<void> => {
   const { cluster, database, directory, port } = place
-  const exporter = (): ExportProcess => new ExportProcess(port, directory, cluster.url(database))
+  const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`]
+  const exporter = (): CopyProcess => new CopyProcess("svcd-export", EXPORTER, cluster.url(database), ...flags)
   let daemon: DaemonProcess = await spawnDaemon(place)
   const address = String(await daemon.rpc.call("getnewaddress"))
   await daemon.rpc.call("generatetoaddress", FIRST_BLOCKS, address)

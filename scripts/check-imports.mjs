@@ -28,6 +28,7 @@ const ORDER = [
   "rpc",
   "http",
   "web",
+  "desk",
   "client",
   "mail",
   "postgres",
@@ -58,6 +59,7 @@ const LIGHT = {
     "network",
     "http",
     "web",
+    "desk",
     "mail",
     "node"
   ]

@@ -72,6 +72,20 @@ export const ACCESS_OPTIONS = {
     "address or network whose callers are answered, besides this machine; may be repeated",
     { defaultNote: "every address" }
   ),
+  webwallet: singleOption(
+    Kind.onOffKind,
+    "webwallet",
+    "RPC",
+    "serve the desk, pages for a wallet and its names, below /desk/ of the RPC listener; callers then need credentials",
+    { default: "0" }
+  ),
+  webwalletproxy: singleOption(
+    Kind.onOffKind,
+    "webwalletproxy",
+    "RPC",
+    "let browsers of other machines use the desk through a proxy that ends TLS and sets X-Forwarded-Proto",
+    { default: "0" }
+  ),
   rpcworkqueue: singleOption(
     Kind.integerKind({ min: 1, max: 100_000 }),
     "rpcworkqueue",

@@ -23,11 +23,15 @@ interface CookieValues {
   readonly rpccookie: boolean
   readonly rpccookiefile: string | undefined
   readonly rpcpassword: unknown
+  readonly webwallet: boolean
 }
 
 /** Whether callers need credentials, be it those of a cookie. */
-const isGuarded = ({ rpcaddr, rpcallowinsecure, rpcauth, rpcbind, rpccookie }: CookieValues): boolean =>
-  rpccookie || rpcauth.length > 0 || (!rpcallowinsecure && [rpcaddr, ...rpcbind].some(({ host }) => !isLoopback(host)))
+const isGuarded = (values: CookieValues): boolean => {
+  const { rpcaddr, rpcallowinsecure, rpcauth, rpcbind, rpccookie, webwallet } = values
+  return rpccookie || webwallet || rpcauth.length > 0 ||
+    (!rpcallowinsecure && [rpcaddr, ...rpcbind].some(({ host }) => !isLoopback(host)))
+}
 
 /** Whether the daemon makes a cookie: where credentials are asked for and none are set in plain text. */
 export const wantsCookie = (values: CookieValues): boolean =>

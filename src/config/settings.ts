@@ -63,6 +63,8 @@ export interface Settings extends PeerSettings {
   /** `undefined`: no metrics endpoint. */
   readonly metrics: Address | undefined
   readonly statusPage: boolean
+  /** The desk, which browsers of other machines may use behind a proxy with TLS; `undefined`: none. */
+  readonly desk: { readonly behindProxy: boolean } | undefined
   readonly rest: boolean
   /** `undefined`: no such listener, as always if `maxPeers` is 0. */
   readonly listen: Address | undefined
@@ -302,6 +304,7 @@ const toSettings = (
     maxRequestSize: values.maxrequestsize,
     metrics: values.metricsaddr,
     statusPage: values.statuspage,
+    desk: values.webwallet ? { behindProxy: values.webwalletproxy } : undefined,
     rest: values.rest,
     ...peerSettingsOf(values, listenOf(values, gathered)),
     listen: listenOf(values, gathered),

@@ -32,6 +32,29 @@ export const halfCredentials = (
   return [{ path: [given], message: `is given without ${missing}; RPC needs both or neither` }]
 }
 
+/** What the desk needs: credentials, a wallet, and no way to it from other machines without TLS. */
+const deskIssues = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
+  const { rpcaddr, rpcbind, rpcpassword, webwallet, webwalletproxy } = values
+  if (!webwallet) return []
+  const issues: Array<Schema.FilterIssue> = []
+  const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
+  if (rpcpassword === undefined && values.rpcauth.length === 0 && !wantsCookie(values)) {
+    complain("webwallet", "needs credentials to log in with, and rpccookiefile is empty; set rpcauth or rpcuser")
+  }
+  if (values.disablewallet) complain("webwallet", "is for wallets, and disablewallet turns them off")
+  const open = webwalletproxy ? undefined : [rpcaddr, ...rpcbind].find(({ host }) => !isLoopback(host))
+  if (open !== undefined) {
+    complain(
+      "webwallet",
+      `is for browsers of this machine, and RPC listens on ${
+        formatHostPort(open)
+      }, which is open to others; listen on ` +
+        "127.0.0.1, or put a proxy with TLS in front and set webwalletproxy"
+    )
+  }
+  return issues
+}
+
 /** The contradictions between values that are each valid. */
 const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   const { listen, maxpeers, metricsaddr, network, rpcaddr, rpcallowinsecure, rpcpassword, rpcuser } = values
@@ -42,7 +65,7 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
     { name: "rpcaddr", address: rpcaddr } as const,
     ...values.rpcbind.map((address) => ({ name: "rpcbind", address }) as const)
   ]
-  issues.push(...halfCredentials(values))
+  issues.push(...halfCredentials(values), ...deskIssues(values))
   const isOpen = rpcuser === undefined && rpcpassword === undefined && values.rpcauth.length === 0
   if (values.rpccookie && rpcpassword !== undefined) {
     complain("rpccookie", "makes a password, and rpcpassword is set; give one of the two")

@@ -1,27 +1,24 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { MemoryBudget } from "../base/MemoryBudget.ts"
-import type { CallerNet, PermissionSettings } from "../config/accessKinds.ts"
 import type { BatchReply } from "../rpc/batch.ts"
-import type { Call, Dispatch } from "../rpc/Dispatch.ts"
+import type { Call } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
-import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
 import { allowedCallers } from "./allowedCallers.ts"
-import { admission, isOpen, type KnownUsers } from "./auth.ts"
+import { admission, isOpen } from "./auth.ts"
 import { type Exchange, headOf, send, sendBody, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { gate, type GateListener, type RequestHead } from "./gate.ts"
-import { type Health, healthAnswer, type HealthPath, type HealthReport } from "./health.ts"
+import { healthAnswer, type HealthPath, type HealthReport } from "./health.ts"
 import { HttpConnections } from "./HttpConnections.ts"
+import type { HttpServiceConfig } from "./httpServiceConfig.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
-import { isStream, type PageAnswer, type PageHandler, type PageRequest, type Pages } from "./Pages.ts"
+import { type AnyHandler, isStream, type PageAnswer, type PageRequest } from "./Pages.ts"
 import { PageStreams } from "./PageStreams.ts"
 import { type Guesses, Penalties } from "./Penalties.ts"
 import { permissions, type Permitted } from "./permissions.ts"
@@ -41,33 +38,7 @@ import {
 } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
 import { Session } from "./Session.ts"
-
-export interface HttpServiceConfig {
-  readonly dispatch: typeof Dispatch.Service
-  readonly health: typeof Health.Service
-  readonly pages: typeof Pages.Service
-  readonly phase: () => Phase
-  readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
-  readonly users: KnownUsers
-  /** What these users may call. */
-  readonly permissions: PermissionSettings
-  /** The networks whose callers are answered; empty for all. */
-  readonly allowed: ReadonlyArray<CallerNet>
-  /** The name or address of the listener. */
-  readonly ownName: string
-  readonly connections: number
-  readonly rateLimit: number
-  readonly maxRequestSize: number
-  /** The budget of memory that callers can make the node hold. */
-  readonly budget: MemoryBudget
-  readonly concurrentRequests: number
-  /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
-  readonly idleTimeout: number
-  /** Milliseconds by which the answer to wrong credentials is delayed. */
-  readonly penalty: number
-  readonly fastLane: boolean
-  readonly onRefused: ((status: number) => void) | undefined
-}
+import { Visits } from "./Visits.ts"
 
 /** A client in the fast lane. */
 interface LaneClient {
@@ -94,6 +65,7 @@ export class HttpService {
   readonly #open: OpenCalls
   readonly #streams: PageStreams
   readonly #penalties: Penalties
+  readonly #visits: Visits
   readonly #listener: GateListener
 
   constructor(config: HttpServiceConfig) {
@@ -110,6 +82,7 @@ export class HttpService {
     this.#connections = new HttpConnections(connections)
     const log = (guesses: Guesses): void => void run(Effect.logWarning("RPC credentials refused", guesses))
     this.#penalties = new Penalties({ places: connections, time: config.penalty, log })
+    this.#visits = new Visits({ admit: this.#admit, permittedTo: this.#permittedTo, penalties: this.#penalties })
     this.#listener = {
       maxRequestSize,
       ownName,
@@ -277,11 +250,16 @@ export class HttpService {
     return session.memory.hold(call.weight) ?? NO_ROOM
   }
 
-  #show(exchange: Exchange, page: PageHandler, asked: PageRequest): void {
+  #show(exchange: Exchange, page: AnyHandler, asked: PageRequest): void {
     // Within the rate limit: the gate has checked it in this turn.
     exchange.session.count(1)
     const answer = (made: PageAnswer): void => this.#sendPage(exchange, made)
-    this.#runToEnd(exchange, page.answer(asked), { waits: true, answer })
+    if (!("visit" in page)) return this.#runToEnd(exchange, page.answer(asked), { waits: true, answer })
+    this.#visits.read(exchange, {
+      visit: (visit, release) =>
+        this.#runToEnd(exchange, page.visit(asked, visit), { waits: visit.form === undefined, answer, release }),
+      refuse: (refusal) => this.#refuse(exchange, refusal)
+    })
   }
 
   #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {

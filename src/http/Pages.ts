@@ -1,10 +1,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type { Permitted } from "./permissions.ts"
 
-/** Documents on the RPC listener beside JSON-RPC and health: they are read-only. */
+/** Documents on the RPC listener beside JSON-RPC and health. All are read-only, except those with sessions of their own. */
 
-/** A GET or HEAD request for a document. */
+/** A request for a document. */
 export interface PageRequest {
   /** The target without its query, as it was sent: not percent-decoded. */
   readonly path: string
@@ -17,6 +19,30 @@ export interface PageRequest {
   readonly lastEventId: string | undefined
   /** The If-None-Match header: the versions of the document that the caller has. */
   readonly ifNoneMatch: string | undefined
+  /** The name of this server in the request, with its port. */
+  readonly host: string | undefined
+  readonly cookie: string | undefined
+  /** The protocol that a client spoke with the proxy before this server. */
+  readonly forwardedProtocol: string | undefined
+}
+
+/** A user whose credentials are right. */
+export interface AdmittedUser {
+  readonly user: string
+  /** The methods that the user may call. */
+  readonly permitted: Permitted
+}
+
+/** A request for a document with sessions of its own. */
+export interface PageVisit {
+  /** Address and port of the caller. */
+  readonly peer: string
+  /** Whether the caller is on another machine. */
+  readonly remote: boolean
+  /** The fields of a form that was sent; `undefined` for a request by GET. */
+  readonly form: URLSearchParams | undefined
+  /** Checks a password in its turn. The answer to a wrong one comes later, as everywhere on the listener. */
+  readonly admit: (user: string, password: Redacted.Redacted<string>) => Effect.Effect<AdmittedUser | undefined>
 }
 
 /** A body that is written for as long as the caller reads it. `write` waits for a caller that reads slowly. */
@@ -34,9 +60,12 @@ export interface PageAnswer {
   readonly body: string | Uint8Array | PageStream
 }
 
-export interface PageHandler {
+interface Served {
   /** Whether this handler serves the path. Depends only on the request. */
   readonly serves: (request: PageRequest) => boolean
+}
+
+export interface PageHandler extends Served {
   /** Whether callers need credentials, if any are configured. */
   readonly authenticated: boolean
   /** Methods that a user with rights needs for this request, besides those of every document. */
@@ -45,16 +74,27 @@ export interface PageHandler {
   readonly answer: (request: PageRequest) => Effect.Effect<PageAnswer>
 }
 
+/**
+ * A handler with sessions of its own, to which callers also send forms. The listener asks for no credentials, refuses
+ * forms of other sites, and carries out a form to its end, even if the caller is gone.
+ */
+export interface VisitHandler extends Served {
+  /** Cannot fail: a failure is a document too. */
+  readonly visit: (request: PageRequest, visit: PageVisit) => Effect.Effect<PageAnswer>
+}
+
+export type AnyHandler = PageHandler | VisitHandler
+
 /** The installed handlers. The listener tries them in order; the first that serves a request answers it. */
 export class Pages extends Context.Tag("svcd/Pages")<Pages, {
-  readonly handlers: () => ReadonlyArray<PageHandler>
+  readonly handlers: () => ReadonlyArray<AnyHandler>
   /** Replaces the handlers: called once the services that they need are built. */
-  readonly install: (handlers: ReadonlyArray<PageHandler>) => Effect.Effect<void>
+  readonly install: (handlers: ReadonlyArray<AnyHandler>) => Effect.Effect<void>
 }>() {}
 
 /** The documents of a listener; none until some are installed. */
 export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
-  let handlers: ReadonlyArray<PageHandler> = []
+  let handlers: ReadonlyArray<AnyHandler> = []
   return {
     handlers: () => handlers,
     install: (installed) =>
@@ -72,10 +112,20 @@ export interface PageHeaders {
   readonly accept?: string | undefined
   readonly "if-none-match"?: string | undefined
   readonly "last-event-id"?: string | ReadonlyArray<string> | undefined
+  readonly host?: string | undefined
+  readonly cookie?: string | undefined
+  readonly "x-forwarded-proto"?: string | ReadonlyArray<string> | undefined
 }
 
 export const pageRequest = (target: string, headers: PageHeaders = {}): PageRequest => {
-  const { accept, "if-none-match": ifNoneMatch, "last-event-id": lastEventId } = headers
+  const {
+    accept,
+    cookie,
+    host,
+    "if-none-match": ifNoneMatch,
+    "last-event-id": lastEventId,
+    "x-forwarded-proto": protocol
+  } = headers
   const mark = target.indexOf("?")
   return {
     path: mark < 0 ? target : target.slice(0, mark),
@@ -83,6 +133,9 @@ export const pageRequest = (target: string, headers: PageHeaders = {}): PageRequ
     acceptsHtml: accept !== undefined && HTML.test(accept),
     acceptsLines: accept !== undefined && LINES.test(accept),
     lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
-    ifNoneMatch
+    ifNoneMatch,
+    host,
+    cookie,
+    forwardedProtocol: typeof protocol === "string" ? protocol : undefined
   }
 }

@@ -1,6 +1,6 @@
 import { type BrowserHeaders, type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import type { HealthPath } from "./health.ts"
-import { type PageHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
+import { type AnyHandler, type PageHeaders, type PageRequest, pageRequest } from "./Pages.ts"
 import { maySeePages, type Permitted } from "./permissions.ts"
 import {
   BAD_VERB,
@@ -87,13 +87,13 @@ export interface GateListener extends BrowserRule {
   readonly stopping: boolean
   /** Whether no other call may run. */
   readonly busy: boolean
-  readonly pages: ReadonlyArray<PageHandler>
+  readonly pages: ReadonlyArray<AnyHandler>
 }
 
 export type GateVerdict =
   /** The answer: of a method or of an endpoint, or a document. */
   | Route
-  | { readonly _tag: "Page"; readonly page: PageHandler; readonly request: PageRequest }
+  | { readonly _tag: "Page"; readonly page: AnyHandler; readonly request: PageRequest }
   | { readonly _tag: "Refuse"; readonly refusal: HttpRefusal }
   /** The request waits until its credentials are checked. If they are right, the gate decides again. */
   | { readonly _tag: "Wait"; readonly authorization: string }
@@ -110,14 +110,14 @@ export const gate = (head: RequestHead, session: GateSession, listener: GateList
     const request = pageRequest(target, headers)
     const page = listener.pages.find((each) => each.serves(request))
     if (page !== undefined) {
-      const barrier = page.authenticated
+      const barrier = !("visit" in page) && page.authenticated
         ? privatePage(head, session, { ...listener, needed: page.needs?.(request) ?? [] })
         : publicPage(session, listener)
       return barrier ?? { _tag: "Page", page, request }
     }
   }
   const found = route(target)
-  if (found === undefined) return refuse(NOT_FOUND)
+  if (found === undefined) return verb === "POST" ? form(head, session, listener) : refuse(NOT_FOUND)
   if (found._tag === "Health") return isGet ? found : refuse(NOT_GET)
   if (listener.busy) return refuse(BUSY)
   if (verb !== "POST") return refuse(NOT_POST)
@@ -133,6 +133,15 @@ const refuse = (refusal: HttpRefusal): Barrier => ({ _tag: "Refuse", refusal })
 
 const publicPage = (session: GateSession, { busy }: GateListener): Barrier | undefined =>
   busy ? refuse(BUSY) : tooEarly(session)
+
+/** A form for a page with sessions of its own. */
+const form = (head: RequestHead, session: GateSession, listener: GateListener): GateVerdict => {
+  const request = pageRequest(head.target, head.headers)
+  const page = listener.pages.find((each) => "visit" in each && each.serves(request))
+  if (page === undefined) return refuse(NOT_FOUND)
+  if (isForeignCall(head.headers)) return refuse(FOREIGN)
+  return publicPage(session, listener) ?? { _tag: "Page", page, request }
+}
 
 const privatePage = (
   head: RequestHead,

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Settings } from "../config/settings.ts"
+import { deskStarting, makeDesk } from "../desk/desk.ts"
 import * as Pages from "../http/Pages.ts"
 import { Lifecycle } from "../rpc/Lifecycle.ts"
 import { eventsPage, eventsStarting } from "../web/events/eventsPage.ts"
@@ -11,7 +12,7 @@ import { startingPage, statusPage } from "../web/statusPage.ts"
 
 /** The documents on the RPC listener that the settings ask for. */
 
-type Wanted = Pick<Settings, "rest" | "statusPage">
+type Wanted = Pick<Settings, "desk" | "network" | "rest" | "rpc" | "statusPage">
 
 /** The handlers while the node starts. */
 export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
@@ -20,6 +21,7 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
     const { install } = yield* Pages.Pages
     yield* install([
       ...(settings.statusPage ? [startingPage] : []),
+      ...(settings.desk === undefined ? [] : [deskStarting]),
       eventsStarting(phase),
       ...(settings.rest ? [restStarting(phase)] : [])
     ])
@@ -28,6 +30,9 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []
+    const desk = settings.desk === undefined
+      ? []
+      : [yield* makeDesk({ ...settings.desk, network: settings.network, ownName: settings.rpc.host })]
     const rest = settings.rest ? [yield* restNames, yield* restFind] : []
-    return [...status, yield* eventsPage, yield* expiryPage, ...rest]
+    return [...status, yield* eventsPage, yield* expiryPage, ...rest, ...desk]
   })

@@ -1,52 +1,15 @@
-import { createHash } from "node:crypto"
 import type { PageAnswer } from "../http/Pages.ts"
 import { version } from "../version.ts"
+import { documents } from "./document.ts"
 import { duration } from "./format.ts"
-import { escape, type Html, html } from "./html.ts"
+import { type Html, html } from "./html.ts"
 import { ACTIVITY, blocksLink, HOME, namesLink } from "./links.ts"
 import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
-/** The frame of all pages, and their headers. */
+/** The frame of the pages about the node. */
 
-const hashOf = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
-
-/**
- * The browser loads, runs and sends only what is named here: the one style and the one script by their hashes, the icon
- * within the page, requests to this server. No frame shows the page. Only a page beside the overview has a base.
- */
-const policyOf = (base: "'none'" | "'self'"): string =>
-  [
-    "default-src 'none'",
-    `script-src ${hashOf(PAGE_SCRIPT)}`,
-    `style-src ${hashOf(STYLE)}`,
-    "img-src data:",
-    "connect-src 'self'",
-    "form-action 'self'",
-    `base-uri ${base}`,
-    "frame-ancestors 'none'"
-  ].join("; ")
-
-const headersOf = (policy: string): Readonly<Record<string, string>> => ({
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": policy,
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Cache-Control": "no-store",
-  "Vary": "Accept"
-})
-
-const HEADERS = headersOf(policyOf("'none'"))
-const HEADERS_WITH_BASE = headersOf(policyOf("'self'"))
-
-/** An icon within the page: otherwise a browser would request one. */
-const ICON = "data:image/svg+xml," + encodeURIComponent(
-  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a56a5'/>" +
-    "<path d='M5 12V4l6 8V4' fill='none' stroke='#fff' stroke-width='2' stroke-linejoin='round'/></svg>"
-)
+const document = documents({ style: STYLE, script: PAGE_SCRIPT })
 
 export interface PageContent {
   readonly status: number
@@ -101,26 +64,6 @@ const main = ({ events = "", live = false, main, now }: PageContent): Html =>
 
 export const page = (content: PageContent): PageAnswer => {
   const { at, headers, reloadAfter, status, title } = content
-  const base = baseOf(at)
   const body = html`${top(content)}${main(content)}${foot(content)}`
-  return {
-    status,
-    headers: { ...(base === "" ? HEADERS : HEADERS_WITH_BASE), ...headers },
-    // The style and the script are constants: the policy names their hashes.
-    body: "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
-      (reloadAfter === undefined ? "" : `<meta http-equiv="refresh" content="${reloadAfter}">\n`) +
-      (base === "" ? "" : `<base href="${base}">\n`) +
-      `<title>${escape(title)}</title>\n<link rel="icon" href="${
-        escape(ICON)
-      }">\n<style>${STYLE}</style>\n</head>\n<body>\n` +
-      `${body.text}\n<script>${PAGE_SCRIPT}</script>\n</body>\n</html>\n`
-  }
+  return document({ status, title, body, base: baseOf(at), reloadAfter, headers })
 }
-
-/** Redirects to another page. The address is one of `links.ts`: nothing in it needs escaping. */
-export const redirect = (address: string): PageAnswer => ({
-  status: 303,
-  headers: { ...HEADERS, "Content-Type": "text/plain; charset=utf-8", "Location": address },
-  body: ""
-})

@@ -17,9 +17,10 @@ import type { PeerManager } from "../network/PeerManager.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { makeActivity } from "./activity/activityData.ts"
 import { activityView } from "./activity/activityView.ts"
+import { redirect } from "./document.ts"
 import { makeExplorer } from "./explorer/explorer.ts"
 import { html } from "./html.ts"
-import { page, type PageContent, redirect } from "./layout.ts"
+import { page, type PageContent } from "./layout.ts"
 import {
   ACTIVITY,
   addressLink,

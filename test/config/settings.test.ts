@@ -15,6 +15,7 @@ describe("decodeSettings", () => {
       rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
       hashedUsers: [],
       cookie: undefined,
+      desk: undefined,
       rpcBinds: [],
       rpcAllowed: [],
       rpcWorkQueue: 1024,

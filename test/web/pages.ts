@@ -115,8 +115,7 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = []) => {
 }
 
 export const requestOf = (target: string, acceptsHtml = true): PageRequest => {
-  const [path = "", ...query] = target.split("?")
-  return { ...pageRequest(path), query: new URLSearchParams(query.join("?")), acceptsHtml }
+  return pageRequest(target, acceptsHtml ? { accept: "text/html" } : {})
 }
 
 export interface Page extends PageAnswer {

@@ -1,0 +1,215 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { PageAnswer } from "../http/Pages.ts"
+import { redirect } from "../web/document.ts"
+import { type Html, html } from "../web/html.ts"
+import { visible } from "../web/visible.ts"
+import { Anything } from "./answers.ts"
+import type { CallFailed, Calls } from "./calls.ts"
+import type { Confirmation, ConfirmRefusal, Done, Plan } from "./confirmations.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
+import { isMendable, wordsOf } from "./errorWords.ts"
+import { alertView, field } from "./frame.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  secondsNow,
+  tokenField,
+  type WalletState,
+  walletState
+} from "./visit.ts"
+
+/** The page on which the user confirms, and the page with the result. */
+
+/** Seconds for which the wallet is open for what was confirmed, and for renewals that take some blocks. */
+const OPEN_SECONDS = 60
+const RENEWALS_SECONDS = 3_600
+
+const needsPassphrase = ({ unlocks }: Plan, { lock }: WalletState): boolean =>
+  unlocks === "all" ? lock === "locked" || lock === "renewals" : unlocks === "renewals" && lock === "locked"
+
+const confirmView = (
+  visit: DeskVisit,
+  { id, plan }: Confirmation,
+  { lock, message, password = [] }: {
+    readonly lock: WalletState
+    readonly message?: Html | undefined
+    readonly password?: ReadonlyArray<string>
+  }
+): PageAnswer =>
+  deskAnswer(visit, {
+    title: plan.title,
+    at: "confirm",
+    status: message === undefined && password.length === 0 ? 200 : 403,
+    main:
+      html`<h1>${plan.title}</h1>${message}<section class="card">${plan.content}</section><section class="card"><h2>Confirm</h2><form class="stacked" action="${
+        deskLink("confirm")
+      }" method="post">${tokenField(visit)}<input type="hidden" name="id" value="${id}">${
+        plan.spends && !visit.session.isVerified(visit.now()) &&
+        field({
+          name: "password",
+          label: `Password of ${visit.session.user.user}`,
+          hint: "The one you logged in with, again. It counts for five minutes.",
+          type: "password",
+          autocomplete: "current-password",
+          required: true,
+          wrong: password
+        })
+      }${
+        needsPassphrase(plan, lock) &&
+        field({
+          name: "passphrase",
+          label: "Passphrase of the wallet",
+          hint: plan.unlocks === "renewals"
+            ? "Opens the wallet for renewals alone, for one hour. Without it they wait until you unlock the wallet."
+            : "Opens the wallet for this alone, and locks it again.",
+          type: "password",
+          required: plan.unlocks === "all"
+        })
+      }<div class="buttons"><button class="primary" type="submit">${plan.button}</button><a class="button" href="${plan.back}">Back</a></div></form></section>`
+  })
+
+const simple = (visit: DeskVisit, title: string, text: Html): PageAnswer =>
+  deskAnswer(visit, {
+    title,
+    at: "confirm",
+    status: 409,
+    main: html`<h1>${title}</h1>${alertView("attention", text)}<p class="buttons"><a class="button" href="${
+      deskLink("names")
+    }">Names</a><a class="button" href="${deskLink("payments")}">Payments</a></p>`
+  })
+
+const REFUSALS: Readonly<Record<ConfirmRefusal, readonly [title: string, text: Html]>> = {
+  unknown: [
+    "This page counts no longer",
+    html`What it asked to confirm is forgotten: the session is another one, or the node was restarted. This request did nothing. An earlier one may have done it: look at your names and payments before you start again.`
+  ],
+  old: [
+    "This page is too old",
+    html`It was made more than 15 minutes ago, and fees and names change. Nothing was done. Start again if you still want to.`
+  ],
+  same: [
+    "This was done already",
+    html`Another window did the same after this page was made. This request did nothing. Start again only if you want it a second time.`
+  ]
+}
+
+const refused = (visit: DeskVisit, refusal: ConfirmRefusal): PageAnswer => simple(visit, ...REFUSALS[refusal])
+
+const toResult = (id: string): PageAnswer => redirect(deskPlace("result", { id }))
+
+export const confirmPage: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const found = visit.session.confirmations.find(visit.query.get("id"))
+    if (found === undefined) return refused(visit, "unknown")
+    if (found.state.is !== "open") return toResult(found.id)
+    const refusal = visit.session.confirmations.refusal(found, visit.now())
+    return refusal === undefined
+      ? confirmView(visit, found, { lock: yield* walletState(visit) })
+      : refused(visit, refusal)
+  })
+
+/** Opens the wallet for some work, and leaves its lock as it was. */
+const whileOpen = (
+  { call }: Calls,
+  { passphrase, plan, state }: { readonly passphrase: string; readonly plan: Plan; readonly state: WalletState },
+  work: Effect.Effect<Done, CallFailed>
+): Effect.Effect<Done, CallFailed> => {
+  if (passphrase === "" || !needsPassphrase(plan, state)) return work
+  if (plan.unlocks === "renewals") {
+    return Effect.zipRight(call("walletpassphrase", [passphrase, RENEWALS_SECONDS, true], Anything), work)
+  }
+  const until = state.info.unlocked_until ?? 0
+  const asBefore = Effect.gen(function*() {
+    const left = until - (yield* secondsNow)
+    yield* state.lock === "renewals" && left > 0
+      ? call("walletpassphrase", [passphrase, left, true], Anything)
+      : call("walletlock", [], Anything)
+  })
+  return Effect.zipRight(
+    call("walletpassphrase", [passphrase, OPEN_SECONDS], Anything),
+    // A lock that fails is no failure of the work: the time ends soon in any case.
+    Effect.ensuring(work, Effect.ignore(asBefore))
+  )
+}
+
+const failureView = (failure: CallFailed): Html => {
+  const { detail, nothingDone, text } = wordsOf(failure)
+  return alertView(
+    "attention",
+    text,
+    detail !== undefined && html`The node says: <code class="break">${visible(detail)}</code>`,
+    nothingDone
+      ? "Nothing was sent."
+      : "It is not certain whether something was sent. Look at your names and payments before you start again."
+  )
+}
+
+export const confirm: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { admit, calls, form, now, session } = visit
+    const { confirmations } = session
+    const found = confirmations.find(form.get("id"))
+    if (found === undefined) return refused(visit, "unknown")
+    const { id, plan } = found
+    if (found.state.is === "open") {
+      const refusal = confirmations.refusal(found, now())
+      if (refusal !== undefined) return refused(visit, refusal)
+    }
+    if (found.state.is === "over") return toResult(id)
+    if (plan.spends && !session.isVerified(now())) {
+      const user = yield* admit(session.user.user, Redacted.make(form.get("password") ?? ""))
+      if (user === undefined) {
+        const password = ["This is not the password. Nothing was sent."]
+        return confirmView(visit, found, { lock: yield* walletState(visit), password })
+      }
+      session.verified = now()
+    }
+    const state = yield* walletState(visit)
+    const work = whileOpen(calls, { plan, state, passphrase: form.get("passphrase") ?? "" }, plan.run(calls))
+    const outcome = yield* confirmations.perform(found, work, { again: isMendable, now })
+    if (typeof outcome === "string") return refused(visit, outcome)
+    return "failed" in outcome && isMendable(outcome.failed)
+      ? confirmView(visit, found, { lock: yield* walletState(visit), message: failureView(outcome.failed) })
+      : toResult(id)
+  })
+
+export const resultPage: DeskHandler = (visit) =>
+  Effect.sync(() => {
+    const found = visit.session.confirmations.find(visit.query.get("id"))
+    if (found === undefined) return refused(visit, "unknown")
+    const { plan, state } = found
+    if (state.is !== "over") {
+      return deskAnswer(visit, {
+        title: plan.title,
+        at: "result",
+        reloadAfter: 2,
+        main: html`<h1>${plan.title}</h1>${
+          alertView("busy", "It is being done. This page shows the result by itself; do not start it again.")
+        }`
+      })
+    }
+    const { outcome } = state
+    const buttons = html`<p class="buttons"><a class="button primary" href="${
+      deskLink("names")
+    }">Names</a><a class="button" href="${deskLink("payments")}">Payments</a></p>`
+    return "done" in outcome
+      ? deskAnswer(visit, {
+        title: outcome.done.title,
+        at: "result",
+        main: html`<h1>${outcome.done.title}</h1>${
+          alertView("good", outcome.done.text)
+        }<section class="card">${plan.content}</section>${buttons}`
+      })
+      : deskAnswer(visit, {
+        title: "It was not done",
+        at: "result",
+        status: 409,
+        main: html`<h1>It was not done</h1>${
+          failureView(outcome.failed)
+        }<section class="card">${plan.content}</section><p class="buttons"><a class="button primary" href="${plan.back}">Start again</a><a class="button" href="${
+          deskLink("names")
+        }">Names</a></p>`
+      })
+  })

@@ -1,0 +1,126 @@
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
+import { randomBytes } from "node:crypto"
+import type { Html } from "../web/html.ts"
+import { CallFailed, type Calls } from "./calls.ts"
+
+/**
+ * What a user confirms before it is done. A confirmation is done at most once: the page that shows it has its id, and a
+ * second request with this id gets the result of the first.
+ */
+
+export interface Done {
+  readonly title: string
+  readonly text: Html
+}
+
+export interface Plan {
+  readonly title: string
+  /** What the user confirms. */
+  readonly content: Html
+  readonly button: string
+  /** Where the user came from. */
+  readonly back: string
+  /** Whether the password of the user is asked for again. */
+  readonly spends: boolean
+  /** What has to be unlocked: the wallet, or its renewals alone. */
+  readonly unlocks: "all" | "renewals" | "nothing"
+  /**
+   * The same for plans that do the same: of those made at one time, only one is done. Otherwise two windows would pay
+   * twice.
+   */
+  readonly same: string
+  readonly run: (call: Calls) => Effect.Effect<Done, CallFailed>
+}
+
+export type DeskOutcome = { readonly done: Done } | { readonly failed: CallFailed }
+
+export interface Confirmation {
+  readonly id: string
+  readonly plan: Plan
+  readonly made: number
+  state:
+    | { readonly is: "open" }
+    | { readonly is: "running"; readonly outcome: Deferred.Deferred<DeskOutcome> }
+    | { readonly is: "over"; readonly outcome: DeskOutcome; readonly at: number }
+}
+
+/** Milliseconds for which a page can be confirmed: fees and names change. */
+export const OPEN_MS = 15 * 60_000
+
+/** Confirmations of one session that are remembered. */
+const MOST = 100
+
+/** Why a confirmation does nothing. */
+export type ConfirmRefusal = "unknown" | "old" | "same"
+
+export class Confirmations {
+  readonly #all = new Map<string, Confirmation>()
+
+  prepare(plan: Plan, now: number): string {
+    const id = randomBytes(16).toString("base64url")
+    this.#all.set(id, { id, plan, made: now, state: { is: "open" } })
+    for (const [key, { state }] of this.#all) {
+      if (this.#all.size <= MOST) break
+      if (state.is !== "running") this.#all.delete(key)
+    }
+    return id
+  }
+
+  find(id: string | null): Confirmation | undefined {
+    return this.#all.get(id ?? "")
+  }
+
+  /** Whether an open confirmation can be done now. */
+  refusal({ made, plan: { same } }: Confirmation, now: number): ConfirmRefusal | undefined {
+    if (now - made >= OPEN_MS) return "old"
+    for (const other of this.#all.values()) {
+      if (other.plan.same !== same || other.state.is === "open") continue
+      if (other.state.is === "running" || (other.state.at >= made && "done" in other.state.outcome)) return "same"
+    }
+    return undefined
+  }
+
+  /**
+   * Does it, or waits for the request that does; at most once in all. `again` says whether a failure leaves it open,
+   * because the user can mend it on the same page.
+   */
+  perform(
+    confirmation: Confirmation,
+    work: Effect.Effect<Done, CallFailed>,
+    { again, now }: { readonly now: () => number; readonly again: (failure: CallFailed) => boolean }
+  ): Effect.Effect<DeskOutcome | ConfirmRefusal> {
+    return Effect.suspend((): Effect.Effect<DeskOutcome | ConfirmRefusal> => {
+      const { state } = confirmation
+      if (state.is === "running") return Deferred.await(state.outcome)
+      if (state.is === "over") return Effect.succeed(state.outcome)
+      const refusal = this.refusal(confirmation, now())
+      if (refusal !== undefined) return Effect.succeed(refusal)
+      // In the same turn as the check: no other request comes between.
+      const outcome = Deferred.unsafeMake<DeskOutcome>(FiberId.none)
+      confirmation.state = { is: "running", outcome }
+      return Effect.flatMap(Effect.exit(work), (exit) => {
+        const ended = outcomeOf(exit)
+        confirmation.state = "failed" in ended && again(ended.failed)
+          ? { is: "open" }
+          : { is: "over", outcome: ended, at: now() }
+        return Effect.as(Deferred.succeed(outcome, ended), ended)
+      })
+    })
+  }
+}
+
+const outcomeOf = (exit: Exit.Exit<Done, CallFailed>): DeskOutcome =>
+  Exit.match(exit, {
+    onSuccess: (done): DeskOutcome => ({ done }),
+    onFailure: (cause): DeskOutcome => ({
+      failed: Option.getOrElse(
+        Cause.failureOption(cause),
+        () => new CallFailed({ method: "", code: "unclear", message: "it was interrupted" })
+      )
+    })
+  })

@@ -1,0 +1,240 @@
+import * as Effect from "effect/Effect"
+import { isLocalName } from "../http/browser.ts"
+import type { PageAnswer, PageRequest, PageVisit, VisitHandler } from "../http/Pages.ts"
+import { Dispatch } from "../rpc/Dispatch.ts"
+import { redirect } from "../web/document.ts"
+import { html } from "../web/html.ts"
+import { visible } from "../web/visible.ts"
+import { makeCalls } from "./calls.ts"
+import { confirm, confirmPage, resultPage } from "./confirmPages.ts"
+import { DESK, deskLink, type DeskPage, deskPlace } from "./deskLinks.ts"
+import { wordsOf } from "./errorWords.ts"
+import { alertView, deskPage, type PlainFrame } from "./frame.ts"
+import { ENDED, login, loginPage } from "./loginPages.ts"
+import { namePage, ownNamesPage } from "./namesPage.ts"
+import { release, releasePage, transfer, transferPage } from "./ownerPages.ts"
+import { newAddress, pay, paymentsPage, receivePage, sendPage } from "./paymentPages.ts"
+import { cancel, renew } from "./renewPage.ts"
+import { type DeskSession, DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
+import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit } from "./visit.ts"
+import { choose, createWallet, lock, setPassphrase, unlock, walletPage, withoutWallet } from "./walletPages.ts"
+import { wordsPage } from "./wordsPage.ts"
+import { draft, edit, register, write } from "./writePages.ts"
+
+/** The desk: pages with which a user of RPC owns names and coins. */
+
+interface PageHandlers {
+  readonly at: DeskPage
+  readonly get?: DeskHandler
+  readonly post?: DeskHandler
+}
+
+const PAGES: ReadonlyArray<PageHandlers> = [
+  { at: "names", get: ownNamesPage },
+  { at: "name", get: namePage },
+  { at: "register", get: register },
+  { at: "edit", get: edit },
+  { at: "draft", post: draft },
+  { at: "write", post: write },
+  { at: "transfer", get: transferPage, post: transfer },
+  { at: "release", get: releasePage, post: release },
+  { at: "renew", post: renew },
+  { at: "cancel", post: cancel },
+  { at: "confirm", get: confirmPage, post: confirm },
+  { at: "result", get: resultPage },
+  { at: "payments", get: paymentsPage },
+  { at: "receive", get: receivePage, post: newAddress },
+  { at: "send", get: sendPage, post: pay },
+  { at: "wallet", get: walletPage },
+  { at: "unlock", post: unlock },
+  { at: "lock", post: lock },
+  { at: "encrypt", post: setPassphrase },
+  { at: "choose", post: choose },
+  { at: "create", post: createWallet },
+  { at: "words", get: wordsPage }
+]
+
+const PAGE_OF: ReadonlyMap<string, PageHandlers> = new Map(PAGES.map((each) => [each.at, each]))
+
+export interface DeskConfig {
+  readonly network: string
+  /** Whether a proxy ends TLS in front of it. */
+  readonly behindProxy: boolean
+  /** The name that the node listens on. */
+  readonly ownName: string
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number
+}
+
+const simple = (
+  status: number,
+  { frame, text, title }: { readonly title: string; readonly text: string; readonly frame: PlainFrame }
+): PageAnswer =>
+  deskPage({ status, title, at: "names", main: html`<h1>${title}</h1>${alertView("attention", text)}` }, frame)
+
+/** Why a request does not come through the way that the operator chose; `undefined` if it does. */
+const wrongWay = (
+  { forwardedProtocol, host }: PageRequest,
+  { remote }: Pick<PageVisit, "remote">,
+  { behindProxy, ownName }: Pick<DeskConfig, "behindProxy" | "ownName">
+): string | undefined => {
+  if (behindProxy && forwardedProtocol === "https") return undefined
+  if (remote || forwardedProtocol !== undefined) {
+    return behindProxy
+      ? "The desk answers other machines only over https: the proxy has to end TLS and to set X-Forwarded-Proto to https."
+      : "The desk is for browsers of the node's machine. For others, put a proxy with TLS in front and set -webwalletproxy, or go through SSH."
+  }
+  return isLocalName(host, { ownName })
+    ? undefined
+    : "The desk answers only under an address or a name of this machine, such as 127.0.0.1 or localhost."
+}
+
+/** The address of the page that a request asks for, as links have it. */
+const hereOf = ({ path, query }: PageRequest): string => `.${path}${query.size === 0 ? "" : `?${query.toString()}`}`
+
+const servesDesk = ({ path }: PageRequest): boolean => path.startsWith(DESK) || path === DESK.slice(0, -1)
+
+/** Seconds after which a browser asks again whether the node has started. */
+const STARTING_SECONDS = 5
+
+/** The desk while the node starts: it has no session yet, and a form does nothing. */
+export const deskStarting: VisitHandler = {
+  serves: servesDesk,
+  visit: (request, { form }) =>
+    Effect.succeed(deskPage({
+      status: 503,
+      title: "svcd is starting",
+      at: "names",
+      ...(form === undefined ? { reloadAfter: STARTING_SECONDS } : {}),
+      headers: { "Retry-After": String(STARTING_SECONDS) },
+      main: html`<h1>svcd is starting</h1>${
+        alertView(
+          "busy",
+          form === undefined
+            ? "The node opens its files. This page comes back by itself."
+            : "The node was restarted, and what you sent did nothing. Log in again in a moment."
+        )
+      }`
+    }, { network: undefined, here: hereOf(request) }))
+}
+
+export const makeDesk = (config: DeskConfig): Effect.Effect<VisitHandler, never, Dispatch> =>
+  Effect.gen(function*() {
+    const dispatch = yield* Dispatch
+    const { network, now = () => performance.now() } = config
+    const sessions = new DeskSessions()
+
+    const failed = (visit: DeskVisit, at: DeskPage) => (failure: DeskFailure): Effect.Effect<PageAnswer> => {
+      if (failure._tag === "NotMeant") {
+        return Effect.succeed(deskAnswer(visit, {
+          title: "This cannot be done",
+          at,
+          status: 400,
+          main: html`<h1>This cannot be done</h1>${
+            alertView("attention", failure.text)
+          }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a></p>`
+        }))
+      }
+      if (failure.code === -18 || failure.code === -19) {
+        visit.session.wallet = undefined
+        return withoutWallet(visit, failure)
+      }
+      const { detail, nothingDone, text } = wordsOf(failure)
+      return Effect.succeed(deskAnswer(visit, {
+        title: "The node refused it",
+        at,
+        status: failure.code === "forbidden" ? 403 : 409,
+        main: html`<h1>The node refused it</h1>${
+          alertView(
+            "attention",
+            text,
+            detail !== undefined && html`The node says: <code class="break">${visible(detail)}</code>`,
+            nothingDone && "Nothing was sent."
+          )
+        }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a><a class="button" href="${
+          deskLink("payments")
+        }">Payments</a></p>`
+      }))
+    }
+
+    const answerTo = (page: DeskPage, visit: DeskVisit, handler: DeskHandler): Effect.Effect<PageAnswer> =>
+      handler(visit).pipe(
+        Effect.catchAll(failed(visit, page)),
+        Effect.catchAllDefect((defect) =>
+          Effect.as(
+            Effect.annotateLogs(Effect.logError("desk page failed", { page }, defect), "subsystem", "rpc"),
+            deskAnswer(visit, {
+              title: "Something went wrong",
+              at: page,
+              status: 500,
+              main: html`<h1>Something went wrong</h1>${
+                alertView(
+                  "attention",
+                  "The node could not make this page; its log says why. Look at your names and payments before you send it again."
+                )
+              }`
+            })
+          )
+        )
+      )
+
+    const visitOf = (
+      session: DeskSession,
+      request: PageRequest,
+      { admit, form = new URLSearchParams(), peer, remote }: PageVisit
+    ): DeskVisit => ({
+      session,
+      frame: { network, here: hereOf(request), user: session.user.user, formToken: session.formToken },
+      calls: makeCalls(dispatch, { peer, remote, wallet: session.wallet, permitted: session.user.permitted }),
+      query: request.query,
+      form,
+      admit,
+      now
+    })
+
+    const visit = (request: PageRequest, given: PageVisit): Effect.Effect<PageAnswer> => {
+      const frame = { network, here: hereOf(request) }
+      const why = wrongWay(request, given, config)
+      if (why !== undefined) return Effect.succeed(simple(403, { title: "Not from here", text: why, frame }))
+      const page = request.path.slice(DESK.length)
+      const { cookie } = request
+      const { form } = given
+      if (page === "" || request.path === DESK.slice(0, -1)) {
+        return Effect.succeed(redirect(request.path.endsWith("/") ? deskPlace("names") : deskLink("names")))
+      }
+      const secure = config.behindProxy && request.forwardedProtocol === "https"
+      const session = sessions.find(tokenOf(cookie), now())
+      if (page === "login") {
+        if (form !== undefined) return login(form, { visit: given, sessions, frame, now: now(), secure, cookie })
+        return Effect.succeed(session === undefined ? loginPage(frame) : redirect(deskPlace("names")))
+      }
+      if (session === undefined) {
+        return Effect.succeed(form === undefined ? redirect(deskPlace("login")) : loginPage(frame, ENDED))
+      }
+      const whole = visitOf(session, request, given)
+      if (form !== undefined && !session.isFormToken(form.get("token"))) {
+        return Effect.succeed(deskAnswer(whole, {
+          title: "This form counts no longer",
+          at: "names",
+          status: 403,
+          main: html`<h1>This form counts no longer</h1>${
+            alertView(
+              "attention",
+              "It was made in another session, or not by this desk. It did nothing. Open the page again."
+            )
+          }<p class="buttons"><a class="button" href="${deskLink("names")}">Names</a></p>`
+        }))
+      }
+      if (page === "logout" && form !== undefined) {
+        sessions.end(tokenOf(cookie))
+        return Effect.succeed(redirect(deskPlace("login"), { "Set-Cookie": sessionCookie("", { secure }) }))
+      }
+      const handlers = PAGE_OF.get(page)
+      const handler = form === undefined ? handlers?.get : handlers?.post
+      // An address that only takes forms is opened by hand, or by the back button.
+      if (handlers === undefined || handler === undefined) return Effect.succeed(redirect(deskPlace("names")))
+      return answerTo(handlers.at, whole, handler)
+    }
+
+    return { serves: servesDesk, visit }
+  })

@@ -1,0 +1,44 @@
+/** Milliseconds after the last change of a form at which its value is shown. */
+const DRAFT_MS = 300
+
+/**
+ * The script of the desk, which also works without it. It shows the value that a form makes while it is filled in, and
+ * keeps a button from being pressed twice. What is confirmed is made on the server alone.
+ */
+export const DESK_SCRIPT = `"use strict";
+(() => {
+  for (const form of document.querySelectorAll("form")) {
+    form.addEventListener("submit", () => {
+      setTimeout(() => { for (const button of form.querySelectorAll("button")) button.disabled = true; }, 0);
+    });
+  }
+  // The back button must not show a page from before: it may have been confirmed.
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  for (const all of document.querySelectorAll("input[data-all]")) {
+    all.closest("label").hidden = false;
+    all.addEventListener("change", () => {
+      for (const box of document.querySelectorAll("input[name=" + all.dataset.all + "]")) box.checked = all.checked;
+    });
+  }
+  const form = document.querySelector("form[data-draft]");
+  const draft = document.getElementById("draft");
+  if (form === null || draft === null) return;
+  let timer = 0;
+  let count = 0;
+  const show = async () => {
+    const mine = ++count;
+    try {
+      const answer = await fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)), cache: "no-store" });
+      if (!answer.ok || mine !== count) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("draft");
+      if (page !== null) draft.replaceChildren(...page.childNodes);
+    } catch {
+      // The server makes the value again when the form is sent.
+    }
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(show, ${DRAFT_MS});
+  });
+})();
+`

@@ -1,0 +1,72 @@
+import type { CallFailed, FailureCode } from "./calls.ts"
+
+/** The errors of RPC as sentences for users. */
+
+/** Codes after which nothing was sent; `undefined` in the answer of `wordsOf` says that this is unknown. */
+const KNOWN: ReadonlyMap<FailureCode, string> = new Map<FailureCode, string>([
+  ["forbidden", "Your user may not do this. Log in as a user with the right for it."],
+  [-3, "One of the fields has an invalid content."],
+  [-5, "The address is not valid on this network."],
+  [-6, "The wallet has not enough coins for it. Coins from payments that no block holds yet may be missing."],
+  [-8, "One of the fields has an invalid content."],
+  [-10, "The node is still downloading blocks, and does not know all names yet. Wait until it is synced."],
+  [-12, "The wallet has no unused address. Unlock it, so that it can make more."],
+  [-13, "The wallet is locked. Enter its passphrase."],
+  [-14, "The passphrase is wrong."],
+  [-15, "The wallet is not encrypted, or is encrypted already."],
+  [-18, "No wallet is loaded."],
+  [-19, "Several wallets are loaded. Choose one."],
+  [-22, "The transaction is not valid."],
+  [-28, "The node is starting."],
+  [-32601, "The node does not have this function now: its wallets are turned off."]
+])
+
+/** Texts of RPC that deserve a sentence of their own. */
+const TEXTS: ReadonlyArray<readonly [text: string, words: string]> = [
+  ["this name exists already", "The name was registered meanwhile, by another owner or by you. Choose another one."],
+  ["this name is already being registered", "The wallet is registering this name already: see its registrations."],
+  ["this name is already active", "The name was registered meanwhile, by another owner or by you."],
+  ["this name can not be updated", "The name has expired, or no longer belongs to the wallet."],
+  ["too many pending operations", "The name has other changes that wait for a block. Wait for it, and start again."],
+  [
+    "Not found pre-selected input",
+    "The coins of this page, or the name, were used meanwhile: another transaction spends them. Start again if you still want to."
+  ],
+  [
+    "bad-txns-inputs-missingorspent",
+    "The coins of this page were used meanwhile, perhaps by the same payment from another window. See the payments before you start again."
+  ],
+  ["txn-mempool-conflict", "Another transaction spends the same coins. See the payments before you start again."],
+  ["Transaction already in block chain", "This payment is in a block already."],
+  ["unlocked for renewals only", "The wallet is unlocked for renewals only. Enter its passphrase."],
+  ["no-fee-estimate", "The node has no estimate of the fee yet. Set -fallbackfee, or wait."]
+]
+
+export interface FailureWords {
+  /** Sentences. */
+  readonly text: string
+  /** What RPC said, if the sentence leaves something out. */
+  readonly detail: string | undefined
+  /** Whether nothing was done for certain. */
+  readonly nothingDone: boolean
+}
+
+/** Codes of refusals before anything is sent. -4 is a failure of the wallet, which it states. */
+const HARMLESS: ReadonlySet<FailureCode> = new Set([...KNOWN.keys(), -4, -25, -26, -27, -1000])
+
+export const wordsOf = ({ code, message }: Pick<CallFailed, "code" | "message">): FailureWords => {
+  const nothingDone = HARMLESS.has(code)
+  const own = TEXTS.find(([text]) => message.includes(text))?.[1]
+  if (own !== undefined) return { text: own, detail: undefined, nothingDone }
+  const known = KNOWN.get(code)
+  return known === undefined
+    ? { text: nothingDone ? "The node refused it." : "The node could not finish it.", detail: message, nothingDone }
+    : {
+      text: known,
+      detail: typeof code === "number" && code !== -13 && code !== -14 ? message : undefined,
+      nothingDone
+    }
+}
+
+/** Whether the user can mend a failure on the page that asks for confirmation. */
+export const isMendable = ({ code }: Pick<CallFailed, "code">): boolean => code === -13 || code === -14

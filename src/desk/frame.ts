@@ -1,0 +1,143 @@
+import type { PageAnswer } from "../http/Pages.ts"
+import { version } from "../version.ts"
+import { documents } from "../web/document.ts"
+import { type Html, html, NOTHING, type Part } from "../web/html.ts"
+import { HOME } from "../web/links.ts"
+import { STYLE } from "../web/style.ts"
+import type { Tone } from "../web/words.ts"
+import { deskLink, type DeskPage } from "./deskLinks.ts"
+import { DESK_SCRIPT } from "./deskScript.ts"
+import { DESK_STYLE } from "./deskStyle.ts"
+
+/** The frame of the desk's pages, and the parts of its forms. */
+
+/** With `no-referrer`, which the other pages have, a browser does not say where a form comes from. */
+const REFERRER = { "Referrer-Policy": "same-origin" } as const
+
+const document = documents({ style: STYLE + DESK_STYLE, script: DESK_SCRIPT })
+
+/** What every page shows. */
+export interface PlainFrame {
+  /** `undefined` while the network is unknown. */
+  readonly network: string | undefined
+  /** The address of the page itself. */
+  readonly here: string
+}
+
+/** What every page of a session shows. */
+export interface FrameOf extends PlainFrame {
+  readonly user: string
+  readonly formToken: string
+}
+
+export interface DeskContent {
+  readonly status?: number
+  readonly title: string
+  readonly at: DeskPage
+  readonly main: Html
+  /** Seconds after which the page is loaded again. */
+  readonly reloadAfter?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const SECTIONS: ReadonlyArray<readonly [page: DeskPage, text: string]> = [
+  ["names", "Names"],
+  ["register", "Register"],
+  ["payments", "Payments"],
+  ["wallet", "Wallet"]
+]
+
+const section = (at: DeskPage) => ([page, text]: readonly [page: DeskPage, text: string]): Html =>
+  at === page
+    ? html`<a href="${deskLink(page)}" aria-current="page">${text}</a>`
+    : html`<a href="${deskLink(page)}">${text}</a>`
+
+export const formToken = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`
+
+const sessionOf = (at: DeskPage, { formToken: token, user }: FrameOf): Html =>
+  html`<nav class="sections" aria-label="Sections">${
+    SECTIONS.map(section(at))
+  }</nav><div class="session"><span class="muted">${user}</span><form action="${deskLink("logout")}" method="post">${
+    formToken(token)
+  }<button type="submit">Log out</button></form></div>`
+
+/** A page of the desk; without a session it has no links to the others. */
+export const deskPage = (
+  { at, headers, main, reloadAfter, status = 200, title }: DeskContent,
+  frame: FrameOf | PlainFrame
+): PageAnswer =>
+  document({
+    status,
+    title: `${title} · svcd desk`,
+    base: "../",
+    reloadAfter,
+    headers: { ...REFERRER, ...headers },
+    body:
+      html`<a class="skip" href="${`${frame.here}#main`}">Skip to content</a><header class="top"><a class="brand" href="${
+        deskLink("names")
+      }">svcd desk</a>${frame.network !== undefined && html`<span class="badge">${frame.network}</span>`}${
+        "user" in frame && sessionOf(at, frame)
+      }</header><main id="main">${main}</main><footer class="foot"><span>svcd ${version}</span><a href="${HOME}">The node and its explorer</a></footer>`
+  })
+
+/** A message at the top of a page. */
+export const alertView = (tone: Tone, ...paragraphs: ReadonlyArray<Part>): Html =>
+  html`<div class="alert ${tone}" role="${tone === "attention" ? "alert" : "status"}">${
+    paragraphs.map((each) => each !== undefined && each !== false && html`<p>${each}</p>`)
+  }</div>`
+
+export interface FieldShown {
+  readonly name: string
+  readonly label: string
+  readonly value?: string
+  readonly hint?: Part
+  /** What is wrong with it. */
+  readonly wrong?: ReadonlyArray<string>
+  readonly type?: "text" | "password"
+  /** Lines; without them it is one line. */
+  readonly rows?: number
+  readonly autocomplete?: "off" | "current-password" | "new-password" | "username"
+  readonly required?: boolean
+}
+
+/** Characters of a field. */
+const LONGEST = 4_000
+
+export const field = (shown: FieldShown): Html => {
+  const { autocomplete = "off", hint, label, name, required = false, rows, type = "text", value = "", wrong = [] } =
+    shown
+  const [hintId, wrongId] = [`${name}-hint`, `${name}-wrong`]
+  const told = [hint === undefined ? "" : hintId, wrong.length === 0 ? "" : wrongId].filter((id) => id !== "").join(" ")
+  const open = html`${hint !== undefined && html`<span class="hint" id="${hintId}">${hint}</span>`}`
+  const faults = wrong.length === 0
+    ? NOTHING
+    : html`<ul class="wrong" id="${wrongId}">${wrong.map((each) => html`<li>${each}</li>`)}</ul>`
+  const invalid = wrong.length > 0 ? "true" : "false"
+  const control = rows === undefined
+    ? required
+      ? html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${LONGEST}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}" required>`
+      : html`<input id="f-${name}" name="${name}" type="${type}" value="${value}" maxlength="${LONGEST}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">`
+    : html`<textarea id="f-${name}" name="${name}" rows="${rows}" maxlength="${LONGEST}" autocapitalize="none" spellcheck="false" aria-describedby="${told}" aria-invalid="${invalid}">
+${value}</textarea>`
+  return html`<div class="field"><label for="f-${name}">${label}</label>${open}${control}${faults}</div>`
+}
+
+export interface OptionShown {
+  readonly type: "radio" | "checkbox"
+  readonly name: string
+  readonly value: string
+  readonly label: Part
+  readonly hint?: string
+  readonly checked?: boolean
+}
+
+export const option = ({ checked = false, hint, label, name, type, value }: OptionShown): Html => {
+  const text = html`<span>${label}${hint !== undefined && html` <span class="hint">${hint}</span>`}</span>`
+  return checked
+    ? html`<label class="option"><input type="${type}" name="${name}" value="${value}" checked>${text}</label>`
+    : html`<label class="option"><input type="${type}" name="${name}" value="${value}">${text}</label>`
+}
+
+/** A card with a heading. */
+export const card = (title: string, content: Part): Html =>
+  html`<section class="card"><h2>${title}</h2>${content}</section>`

@@ -1,0 +1,81 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { PageAnswer, PageVisit } from "../http/Pages.ts"
+import { redirect } from "../web/document.ts"
+import { type Html, html } from "../web/html.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
+import { alertView, deskPage, field, type PlainFrame } from "./frame.ts"
+import { type DeskSessions, sessionCookie, tokenOf } from "./sessions.ts"
+
+/** The log-in, with the credentials of RPC. */
+
+export interface LoginMessage {
+  readonly status: number
+  readonly text: Html | string
+}
+
+export const loginPage = (frame: PlainFrame, message?: LoginMessage): PageAnswer =>
+  deskPage({
+    title: "Log in",
+    at: "login",
+    status: message?.status ?? 200,
+    main: html`<div class="login"><section class="card"><h1>Log in</h1>${
+      message !== undefined && alertView("attention", message.text)
+    }<form class="stacked" action="${deskLink("login")}" method="post">${
+      field({
+        name: "user",
+        label: "User",
+        hint: "A user of RPC; empty for the cookie of the node",
+        autocomplete: "username"
+      })
+    }${
+      field({
+        name: "password",
+        label: "Password",
+        hint: "Or the whole content of the file .cookie in the data directory",
+        type: "password",
+        autocomplete: "current-password",
+        required: true
+      })
+    }<button class="primary" type="submit">Log in</button></form></section></div>`
+  }, frame)
+
+export const ENDED: LoginMessage = {
+  status: 403,
+  text:
+    "You are not logged in any more: the session ended, or svcd was restarted. What you sent just now did nothing. Log in, and look at your names and payments before you start again."
+}
+
+/** The two parts of a cookie file, or what was typed. */
+const credentialsOf = (form: URLSearchParams): { readonly user: string; readonly password: string } => {
+  const [user, password] = [form.get("user") ?? "", form.get("password") ?? ""]
+  const colon = password.indexOf(":")
+  return user === "" && colon > 0
+    ? { user: password.slice(0, colon), password: password.slice(colon + 1).trim() }
+    : { user, password }
+}
+
+export const login = (
+  form: URLSearchParams,
+  { cookie, frame, now, secure, sessions, visit }: {
+    readonly visit: Pick<PageVisit, "admit">
+    readonly sessions: DeskSessions
+    readonly frame: PlainFrame
+    readonly now: number
+    readonly secure: boolean
+    readonly cookie: string | undefined
+  }
+): Effect.Effect<PageAnswer> => {
+  const { password, user } = credentialsOf(form)
+  return Effect.map(visit.admit(user, Redacted.make(password)), (admitted) => {
+    if (admitted === undefined) {
+      return loginPage(frame, {
+        status: 403,
+        text: "User or password is wrong. After a restart the node has a new cookie."
+      })
+    }
+    sessions.end(tokenOf(cookie))
+    const { token } = sessions.begin(admitted, now)
+    return redirect(deskPlace("names"), { "Set-Cookie": sessionCookie(token, { secure }) })
+  })
+}

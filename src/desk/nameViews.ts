@@ -1,0 +1,53 @@
+import type { Bytes } from "../protocol/bytes.ts"
+import { fromHex } from "../protocol/bytes.ts"
+import { count, counted, duration } from "../web/format.ts"
+import { type Html, html, NOTHING } from "../web/html.ts"
+import { listedName } from "../web/visible.ts"
+import type { OwnName, RegistrationRow } from "./answers.ts"
+
+/** Names and what happens to them, in words. */
+
+/** Seconds between two blocks. */
+const BLOCK_SECONDS = 600
+
+/** Blocks before the expiry from which it is shown as near: two weeks. */
+const NEAR = 2_016
+
+export const bytesOfHex = (hex: string | undefined): Bytes => fromHex(hex ?? "") ?? new Uint8Array(0)
+
+export const listedHex = (hex: string | undefined): Html => listedName(bytesOfHex(hex))
+
+export const timeOfBlocks = (blocks: number): string => `about ${duration(blocks * BLOCK_SECONDS)}`
+
+export const expiryOf = ({ expired, expires_in: left }: Pick<OwnName, "expired" | "expires_in">): Html =>
+  expired
+    ? html`<span class="badge attention">expired</span>`
+    : html`${left < NEAR && html`<span class="badge attention">soon</span> `}${
+      counted(left, "block")
+    } <span class="muted">(${timeOfBlocks(left)})</span>`
+
+const STEPS: Readonly<Record<RegistrationRow["step"], readonly [tone: string, word: string, text: string]>> = {
+  committed: ["busy", "step 1 of 3", "The commitment, which hides the name, waits for a block."],
+  maturing: ["busy", "step 2 of 3", "The commitment is in a block and needs eleven more, about two hours."],
+  revealed: ["busy", "step 3 of 3", "The name is sent with its value, and waits for a block."],
+  done: ["good", "done", "The name is yours."],
+  failed: ["attention", "failed", "The registration cannot be finished."]
+}
+
+export const stepView = ({ note, step }: RegistrationRow): Html => {
+  const [tone, word, text] = STEPS[step]
+  return html`<span class="badge ${tone}">${word}</span> ${text}${
+    step === "failed" && note !== undefined && html` <span class="muted">${note}.</span>`
+  }`
+}
+
+/** A fee that is not known exactly. */
+export const about = (text: string | undefined): Html =>
+  text === undefined ? html`unknown until it is sent` : html`about ${text}`
+
+export const recordView = (rows: ReadonlyArray<readonly [label: string, content: Html] | undefined>): Html =>
+  html`<dl class="record">${
+    rows.map((row) => row === undefined ? NOTHING : html`<div><dt>${row[0]}</dt><dd>${row[1]}</dd></div>`)
+  }</dl>`
+
+export const ofNames = (amount: number): string => amount === 1 ? "1 name" : `${count(amount)} names`

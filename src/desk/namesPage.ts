@@ -1,0 +1,229 @@
+import * as Effect from "effect/Effect"
+import { equal } from "../protocol/bytes.ts"
+import { counted } from "../web/format.ts"
+import { type Html, html, NOTHING } from "../web/html.ts"
+import { nameLink } from "../web/links.ts"
+import { lintView } from "../web/lintView.ts"
+import { kindOfName } from "../web/nameState.ts"
+import { pagesView } from "../web/parts.ts"
+import { shortValue, valueView } from "../web/valueView.ts"
+import { titleName, wholeName } from "../web/visible.ts"
+import {
+  AS_HEX,
+  BalancesAnswer,
+  type OwnName,
+  OwnNameList,
+  Pending,
+  Registrations,
+  Renewals,
+  Renewing
+} from "./answers.ts"
+import { deskLink, ownNameLink } from "./deskLinks.ts"
+import { alertView, card } from "./frame.ts"
+import { nmc } from "./money.ts"
+import { bytesOfHex, expiryOf, listedHex, ofNames, recordView, stepView } from "./nameViews.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  nameIn,
+  NotMeant,
+  tokenField,
+  type WalletState,
+  walletState
+} from "./visit.ts"
+
+/** The names of the wallet, and the page of one of them. */
+
+const PAGE = 50
+
+/** Names that another owner has by now, or that have expired, shown below. */
+const FORMER = 50
+
+const lockNote = ({ info, lock }: WalletState): Html =>
+  html`${
+    lock === "locked" &&
+    alertView(
+      "busy",
+      html`The wallet is locked: names are shown, and each change asks for the passphrase. <a href="${
+        deskLink("wallet")
+      }">Unlock it for renewals</a> so that it can renew names by itself.`
+    )
+  }${
+    info.phrase_kept === false &&
+    alertView(
+      "attention",
+      html`The recovery words of this wallet were never shown: without them its coins and names are lost with the disk. <a href="${
+        deskLink("words")
+      }">Check the words</a>`
+    )
+  }`
+
+const ownRow = (
+  each: OwnName,
+  { pending, renewed }: { readonly pending: boolean; readonly renewed: boolean }
+): Html => {
+  const name = bytesOfHex(each.name)
+  return html`<tr><td data-label="Choose"><label class="check"><input type="checkbox" name="hex" value="${each.name}"><span class="out">Choose ${
+    titleName(name)
+  }</span></label></td><th scope="row"><a href="${ownNameLink("name", name)}">${listedHex(each.name)}</a>${
+    pending && html` <span class="badge busy">changing</span>`
+  }</th><td data-label="Expires in">${expiryOf(each)}</td><td data-label="Renewal">${
+    renewed ? "by itself" : "by you"
+  }</td><td data-label="Value" class="value-cell broad">${shortValue(bytesOfHex(each.value))}</td></tr>`
+}
+
+const EMPTY = html`<p>This wallet owns no name yet.</p><p class="buttons"><a class="button primary" href="${
+  deskLink("register")
+}">Register a name</a></p>`
+
+const formerView = (names: ReadonlyArray<OwnName>): Html =>
+  names.length === 0
+    ? NOTHING
+    : card(
+      "Former names",
+      html`<details><summary>${
+        ofNames(names.length)
+      } that expired, or that have another owner</summary><ul class="operations">${
+        names.slice(0, FORMER).map((each) =>
+          html`<li><a href="${nameLink(bytesOfHex(each.name))}">${listedHex(each.name)}</a><span class="muted">${
+            each.expired ? "expired" : "has another owner"
+          }</span></li>`
+        )
+      }</ul></details>`
+    )
+
+export const ownNamesPage: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, query } = visit
+    const state = yield* walletState(visit)
+    const { mine } = yield* calls.call("getbalances", [], BalancesAnswer)
+    const all = yield* calls.call("name_list", [null, AS_HEX], OwnNameList)
+    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
+    const renewals = yield* calls.call("name_renewals", [{ nameEncoding: "hex" }], Renewals)
+    const renewing = yield* calls.call("name_autorenew", [null, null, { nameEncoding: "hex" }], Renewing)
+    const pending = yield* calls.call("name_pending", [null, AS_HEX], Pending)
+    const own = all.filter(({ expired, ismine }) => ismine && !expired).toSorted((a, b) => a.expires_in - b.expires_in)
+    const former = all.filter(({ expired, ismine }) => !ismine || expired)
+    const pages = Math.max(1, Math.ceil(own.length / PAGE))
+    const page = Math.min(pages, Math.max(1, Number(query.get("page")) || 1))
+    const changing = new Set([
+      ...pending.map(({ name }) => name),
+      ...renewals.filter(({ state }) => state === "waiting" || state === "sent").map(({ name }) => name)
+    ])
+    const renewed = new Set(renewing.names.map(({ name }) => name))
+    const running = registrations.filter(({ step }) => step !== "done")
+    return deskAnswer(visit, {
+      title: "Names",
+      at: "names",
+      main: html`<h1>Names</h1>${
+        lockNote(state)
+      }<dl class="facts"><div class="fact"><dt>Names</dt><dd><b>${own.length}</b></dd></div><div class="fact"><dt>Balance</dt><dd><b>${
+        nmc(mine.trusted)
+      }</b>${
+        mine.untrusted_pending + mine.immature > 0 &&
+        html`<span>and ${nmc(mine.untrusted_pending + mine.immature)} to come</span>`
+      }</dd></div><div class="fact"><dt>Under way</dt><dd><b>${
+        running.filter(({ step }) => step !== "failed").length
+      }</b></dd></div></dl>${
+        running.length > 0 && card(
+          "Registrations under way",
+          html`<ul class="operations">${
+            running.map((each) =>
+              html`<li><span>${each.name === undefined ? "A name that is not revealed" : listedHex(each.name)}<br>${
+                stepView(each)
+              }</span>${
+                (each.step === "committed" || each.step === "maturing") && each.name !== undefined &&
+                html`<form class="inline" action="${deskLink("cancel")}" method="post">${
+                  tokenField(visit)
+                }<input type="hidden" name="hex" value="${each.name}"><button type="submit">Cancel<span class="out"> ${
+                  titleName(bytesOfHex(each.name))
+                }</span></button></form>`
+              }</li>`
+            )
+          }</ul>`
+        )
+      }<section class="card"><h2>Own names</h2>${
+        own.length === 0 ?
+          EMPTY :
+          html`<form action="${deskLink("renew")}" method="post">${
+            tokenField(visit)
+          }<table class="stack names own"><thead><tr><th scope="col"><span class="out">Choose</span></th><th scope="col">Name</th><th scope="col">Expires in</th><th scope="col">Renewal</th><th scope="col">Value</th></tr></thead><tbody>${
+            own.slice((page - 1) * PAGE, page * PAGE).map((each) =>
+              ownRow(each, { pending: changing.has(each.name), renewed: renewing.all || renewed.has(each.name) })
+            )
+          }</tbody></table><p class="buttons"><label class="option" hidden><input type="checkbox" data-all="hex">All on this page</label><button type="submit" name="which" value="chosen">Renew chosen names</button><button type="submit" name="which" value="all">Renew all</button></p></form>${
+            pagesView(
+              { page, pages, label: "Pages of the names", words: ["Before", "Next"] },
+              (to) => deskLink("names", { page: String(to) })
+            )
+          }`
+      }</section>${formerView(former)}`
+    })
+  })
+
+/** A name that the wallet owns now. */
+export const heldName = (visit: DeskVisit, given: URLSearchParams) =>
+  Effect.gen(function*() {
+    const name = yield* nameIn(given)
+    const hex = Buffer.from(name).toString("hex")
+    const [record] = yield* visit.calls.call("name_list", [hex, AS_HEX], OwnNameList)
+    if (record === undefined || !record.ismine || record.expired) {
+      return yield* new NotMeant({
+        text: "This wallet does not own that name now. It may have expired, or have another owner."
+      })
+    }
+    return { name, hex, record }
+  })
+
+export const namePage: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, query } = visit
+    const { hex, name, record } = yield* heldName(visit, query)
+    const pending = yield* calls.call("name_pending", [hex, AS_HEX], Pending)
+    const renewing = yield* calls.call("name_autorenew", [null, null, { nameEncoding: "hex" }], Renewing)
+    const value = bytesOfHex(record.value)
+    const isRenewed = renewing.all || renewing.names.some((each) => equal(bytesOfHex(each.name), name))
+    return deskAnswer(visit, {
+      title: titleName(name),
+      at: "name",
+      main: html`<header class="name-head"><p class="muted">${kindOfName(name)}</p><h1>${
+        wholeName(name)
+      }</h1></header>${
+        pending.length > 0 &&
+        alertView(
+          "busy",
+          `${counted(pending.length, "change")} of this name wait for a block. What follows is from before.`
+        )
+      }<section class="card"><h2>What you can do</h2><div class="buttons"><a class="button primary" href="${
+        ownNameLink("edit", name)
+      }">Change its value</a><form class="inline" action="${deskLink("renew")}" method="post">${
+        tokenField(visit)
+      }<input type="hidden" name="hex" value="${hex}"><button type="submit" name="which" value="chosen">Renew</button></form><a class="button" href="${
+        ownNameLink("transfer", name)
+      }">Transfer</a><a class="button" href="${
+        ownNameLink("release", name)
+      }">Release</a></div></section><section class="card"><h2>Value</h2>${
+        valueView(value, true, nameLink(name))
+      }</section>${lintView(name, value)}<section class="card"><h2>Record</h2>${
+        recordView([
+          ["Expires in", expiryOf(record)],
+          [
+            "Renewal",
+            html`${
+              isRenewed
+                ? "The wallet renews it by itself, two weeks before it expires."
+                : "You renew it: the wallet does not."
+            }<form class="inline" action="${deskLink("renew")}" method="post">${
+              tokenField(visit)
+            }<input type="hidden" name="hex" value="${hex}"> <button type="submit" name="which" value="${
+              isRenewed ? "off" : "on"
+            }">${isRenewed ? "Stop that" : "Let the wallet renew it"}</button></form>`
+          ],
+          ["Last change", html`block ${record.height}`],
+          ["Address", html`<code class="address">${record.address}</code>`],
+          ["More", html`<a href="${nameLink(name)}">Its page in the explorer</a>`]
+        ])
+      }</section>`
+    })
+  })

@@ -1,0 +1,135 @@
+import * as Effect from "effect/Effect"
+import type { Bytes } from "../protocol/bytes.ts"
+import { html } from "../web/html.ts"
+import { titleName, visible, wholeName } from "../web/visible.ts"
+import { AddressCheck, Anything, AS_HEX } from "./answers.ts"
+import { deskLink, ownNameLink } from "./deskLinks.ts"
+import { field, option } from "./frame.ts"
+import { heldName } from "./namesPage.ts"
+import { recordView } from "./nameViews.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, planned, tokenField } from "./visit.ts"
+
+/** Giving a name to another owner, and giving it up. */
+
+interface Given {
+  readonly name: Bytes
+  readonly hex: string
+}
+
+const transferForm = (
+  visit: DeskVisit,
+  { hex, name }: Given,
+  { address = "", wrong = [] }: { readonly address?: string; readonly wrong?: ReadonlyArray<string> } = {}
+) =>
+  deskAnswer(visit, {
+    title: `Transfer ${titleName(name)}`,
+    at: "transfer",
+    status: wrong.length > 0 ? 400 : 200,
+    main: html`<header class="name-head"><p class="muted">Transfer</p><h1>${
+      wholeName(name)
+    }</h1></header><section class="card"><form class="stacked" action="${deskLink("transfer")}" method="post">${
+      tokenField(visit)
+    }<input type="hidden" name="hex" value="${hex}">${
+      field({
+        name: "address",
+        label: "Address of the new owner",
+        hint: "The new owner gets it from the own wallet, for example under Payments, Receive",
+        value: address,
+        wrong,
+        required: true
+      })
+    }<p class="hint">The value stays, and the 0.01 NMC in the name go with it. Only the new owner can change the name afterwards.</p><div class="buttons"><button class="primary" type="submit">Go on to confirm</button><a class="button" href="${
+      ownNameLink("name", name)
+    }">Back</a></div></form></section>`
+  })
+
+export const transferPage: DeskHandler = (visit) =>
+  Effect.map(heldName(visit, visit.query), (given) => transferForm(visit, given))
+
+export const transfer: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const given = yield* heldName(visit, visit.form)
+    const { hex, name } = given
+    const address = (visit.form.get("address") ?? "").trim()
+    const { error, isvalid } = yield* visit.calls.call("validateaddress", [address], AddressCheck)
+    if (!isvalid) {
+      return transferForm(visit, given, {
+        address,
+        wrong: [error === undefined ? "This is no address." : `This is no address of this network: ${error}.`]
+      })
+    }
+    return planned(visit, {
+      title: "Transfer a name",
+      content: recordView([
+        ["Name", wholeName(name)],
+        ["New owner", html`<code class="address">${visible(address)}</code>`],
+        ["Goes with it", html`the value, and the 0.01 NMC in the name`],
+        [
+          "Afterwards",
+          html`Only the new owner can change, renew or give back the name. A wrong address cannot be corrected.`
+        ]
+      ]),
+      button: "Transfer it",
+      back: ownNameLink("transfer", name),
+      spends: true,
+      unlocks: "all",
+      same: `transfer ${hex}`,
+      run: ({ call }) =>
+        Effect.as(call("name_update", [hex, null, { ...AS_HEX, destAddress: address }], Anything), {
+          title: "The transfer is sent",
+          text: html`The name belongs to the new owner once a block holds the transaction, in about ten minutes.`
+        })
+    })
+  })
+
+export const releasePage: DeskHandler = (visit) =>
+  Effect.map(heldName(visit, visit.query), ({ hex, name }) =>
+    deskAnswer(visit, {
+      title: `Release ${titleName(name)}`,
+      at: "release",
+      main: html`<header class="name-head"><p class="muted">Release</p><h1>${
+        wholeName(name)
+      }</h1></header><section class="card"><form class="stacked" action="${deskLink("release")}" method="post">${
+        tokenField(visit)
+      }<input type="hidden" name="hex" value="${hex}"><p>The network has no way to give a name back at once. The wallet stops renewing it, and when it has expired any owner can register it. The 0.01 NMC in it are lost then, unless you renew it before.</p>${
+        option({
+          type: "checkbox",
+          name: "empty",
+          value: "1",
+          label: "Empty its value now",
+          hint:
+            "A transaction with a fee, so that the name leads nowhere from its block on. It starts the time until the expiry again."
+        })
+      }<div class="buttons"><button class="primary" type="submit">Go on to confirm</button><a class="button" href="${
+        ownNameLink("name", name)
+      }">Back</a></div></form></section>`
+    }))
+
+export const release: DeskHandler = (visit) =>
+  Effect.map(heldName(visit, visit.form), ({ hex, name }) => {
+    const empties = visit.form.get("empty") === "1"
+    return planned(visit, {
+      title: "Release a name",
+      content: recordView([
+        ["Name", wholeName(name)],
+        ["Renewal", html`The wallet stops renewing it.`],
+        ["Value", empties ? html`Becomes empty, by a transaction now.` : html`Stays until the name expires.`]
+      ]),
+      button: "Release it",
+      back: ownNameLink("release", name),
+      spends: true,
+      unlocks: empties ? "all" : "nothing",
+      same: `release ${hex}`,
+      run: ({ call }) =>
+        Effect.gen(function*() {
+          if (empties) yield* call("name_update", [hex, "", AS_HEX], Anything)
+          yield* call("name_autorenew", [hex, false, { nameEncoding: "hex" }], Anything)
+          return {
+            title: "The name is released",
+            text: html`The wallet does not renew it any more.${
+              empties && " The empty value counts once a block holds it."
+            }`
+          }
+        })
+    })
+  })

@@ -1,0 +1,208 @@
+import * as Effect from "effect/Effect"
+import { parseDisplayHash } from "../protocol/bytes.ts"
+import { redirect } from "../web/document.ts"
+import { ago, shortHash } from "../web/format.ts"
+import { type Html, html } from "../web/html.ts"
+import { transactionLink } from "../web/links.ts"
+import { visible } from "../web/visible.ts"
+import {
+  AddressCheck,
+  BalancesAnswer,
+  Finished,
+  FundedAnswer,
+  type Payment,
+  Payments,
+  Signed,
+  Text
+} from "./answers.ts"
+import { CallFailed, type Calls } from "./calls.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
+import { alertView, card, field } from "./frame.ts"
+import { amountGiven, nmc, unitsOf } from "./money.ts"
+import { recordView } from "./nameViews.ts"
+import { qrCode } from "./qr.ts"
+import { deskAnswer, type DeskHandler, type DeskVisit, NotMeant, planned, secondsNow, tokenField } from "./visit.ts"
+
+/** Balance and payments, an address to be paid at, and paying. */
+
+const LAST_PAYMENTS = 25
+
+const txidView = (txid: string): Html => {
+  const hash = parseDisplayHash(txid)
+  return hash === undefined ? html`–` : html`<a href="${transactionLink(hash)}">${shortHash(txid)}</a>`
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ["send", "paid"],
+  ["receive", "received"],
+  ["generate", "mined"],
+  ["immature", "mined, too young"],
+  ["orphan", "void"]
+])
+
+const paymentRow = (now: number) => ({ address, amount, category, confirmations, time, txid }: Payment): Html =>
+  html`<tr><td data-label="Time">${ago(time, { now })}</td><th scope="row">${KINDS.get(category) ?? category}${
+    confirmations === 0 && html` <span class="badge busy">no block yet</span>`
+  }${
+    confirmations < 0 && html` <span class="badge attention">void</span>`
+  }</th><td data-label="Amount" class="number">${nmc(amount)}</td><td data-label="Address" class="owner-cell broad">${
+    address === undefined
+      ? html`<span class="muted">none</span>`
+      : html`<code class="address">${visible(address)}</code>`
+  }</td><td data-label="Transaction" class="broad">${txidView(txid)}</td></tr>`
+
+export const paymentsPage: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls } = visit
+    const { mine } = yield* calls.call("getbalances", [], BalancesAnswer)
+    const payments = yield* calls.call("listtransactions", ["*", LAST_PAYMENTS], Payments)
+    const now = yield* secondsNow
+    return deskAnswer(visit, {
+      title: "Payments",
+      at: "payments",
+      main: html`<h1>Payments</h1><dl class="facts"><div class="fact"><dt>Balance</dt><dd><b>${
+        nmc(mine.trusted)
+      }</b></dd></div><div class="fact"><dt>On its way</dt><dd><b>${
+        nmc(mine.untrusted_pending)
+      }</b></dd></div><div class="fact"><dt>Mined, too young</dt><dd><b>${
+        nmc(mine.immature)
+      }</b></dd></div></dl><div class="buttons"><a class="button primary" href="${
+        deskLink("send")
+      }">Pay</a><a class="button" href="${deskLink("receive")}">Receive</a></div>${
+        card(
+          "Last payments",
+          payments.length === 0
+            ? html`<p class="empty">None yet.</p>`
+            : html`<table class="stack"><thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Amount</th><th scope="col">Address</th><th scope="col">Transaction</th></tr></thead><tbody>${
+              [...payments].reverse().map(paymentRow(now))
+            }</tbody></table>`
+        )
+      }`
+    })
+  })
+
+/** Letters and digits: what an address can have. */
+const ADDRESS = /^[a-zA-Z0-9]{20,100}$/
+
+export const receivePage: DeskHandler = (visit) =>
+  Effect.sync(() => {
+    const given = visit.query.get("address") ?? ""
+    const address = ADDRESS.test(given) ? given : undefined
+    return deskAnswer(visit, {
+      title: "Receive",
+      at: "receive",
+      main: html`<h1>Receive</h1><section class="card">${
+        address === undefined
+          ? html`<p>For coins, and for a name that its owner transfers to you. A new address for each payer keeps payments apart.</p>`
+          : html`${
+            qrCode({ text: `namecoin:${address}`, label: `QR code of the address ${address}` })
+          }<p class="big"><code class="address">${address}</code></p>`
+      }<form action="${deskLink("receive")}" method="post">${tokenField(visit)}<button class="primary" type="submit">${
+        address === undefined ? "Show a new address" : "Show another one"
+      }</button></form></section>`
+    })
+  })
+
+export const newAddress: DeskHandler = (visit) =>
+  Effect.map(visit.calls.call("getnewaddress", [], Text), (address) => redirect(deskPlace("receive", { address })))
+
+interface SendTexts {
+  readonly address: string
+  readonly amount: string
+}
+
+const sendForm = (
+  visit: DeskVisit,
+  { address, amount }: SendTexts = { address: "", amount: "" },
+  wrong: { readonly address?: string; readonly amount?: string } = {}
+) =>
+  deskAnswer(visit, {
+    title: "Pay",
+    at: "send",
+    status: wrong.address === undefined && wrong.amount === undefined ? 200 : 400,
+    main: html`<h1>Pay</h1>${
+      (wrong.address !== undefined || wrong.amount !== undefined) &&
+      alertView("attention", "Nothing was sent. See below.")
+    }<section class="card"><form class="stacked" action="${deskLink("send")}" method="post">${tokenField(visit)}${
+      field({
+        name: "address",
+        label: "Address",
+        hint: "A Namecoin address",
+        value: address,
+        wrong: wrong.address === undefined ? [] : [wrong.address],
+        required: true
+      })
+    }${
+      field({
+        name: "amount",
+        label: "Amount in NMC",
+        hint: "The fee comes on top of it, and is shown before you confirm",
+        value: amount,
+        wrong: wrong.amount === undefined ? [] : [wrong.amount],
+        required: true
+      })
+    }<div class="buttons"><button class="primary" type="submit">Go on to confirm</button><a class="button" href="${
+      deskLink("payments")
+    }">Back</a></div></form></section>`
+  })
+
+export const sendPage: DeskHandler = (visit) => Effect.sync(() => sendForm(visit))
+
+/** Signs and sends the transaction that was shown: never another one, so that it can be paid once at most. */
+const sendShown = ({ call }: Calls, psbt: string): Effect.Effect<string, CallFailed> =>
+  Effect.gen(function*() {
+    const signed = yield* call("walletprocesspsbt", [psbt], Signed)
+    const { hex } = yield* call("finalizepsbt", [signed.psbt], Finished)
+    if (hex === undefined) {
+      return yield* new CallFailed({
+        method: "finalizepsbt",
+        code: -4,
+        message: "the wallet has not all keys for its coins"
+      })
+    }
+    return yield* call("sendrawtransaction", [hex], Text)
+  })
+
+export const pay: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, form } = visit
+    const texts = {
+      address: (form.get("address") ?? "").trim().replace(/^namecoin:/i, ""),
+      amount: form.get("amount") ?? ""
+    }
+    const { address } = texts
+    const given = amountGiven(texts.amount)
+    const { isvalid } = yield* calls.call("validateaddress", [address], AddressCheck)
+    if (!isvalid || "wrong" in given) {
+      return sendForm(visit, texts, {
+        ...(isvalid ? {} : { address: "This is no address of this network." }),
+        ..."wrong" in given ? { amount: given.wrong } : {}
+      })
+    }
+    if (!calls.may("sendrawtransaction")) {
+      return yield* new NotMeant({ text: "Your user may not pay. Log in as a user with the right for it." })
+    }
+    const { amount } = given
+    const { fee, psbt } = yield* calls.call("walletcreatefundedpsbt", [[], [{ [address]: amount }]], FundedAnswer)
+    const total = (unitsOf(Number(amount)) + unitsOf(fee)) / 1e8
+    return planned(visit, {
+      title: "Pay",
+      content: recordView([
+        ["To", html`<code class="address">${visible(address)}</code>`],
+        ["Amount", html`<b>${amount} NMC</b>`],
+        ["Fee", html`${nmc(fee)}`],
+        ["In all", html`${nmc(total)}`],
+        ["Afterwards", html`It is final.`]
+      ]),
+      button: `Pay ${amount} NMC`,
+      back: deskLink("send"),
+      spends: true,
+      unlocks: "all",
+      same: `pay ${address} ${amount}`,
+      run: (call) =>
+        Effect.map(sendShown(call, psbt), (txid) => ({
+          title: "The payment is sent",
+          text: html`Transaction ${txidView(txid)}. It counts once a block holds it, in about ten minutes.`
+        }))
+    })
+  })

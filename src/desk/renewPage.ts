@@ -1,0 +1,91 @@
+import * as Effect from "effect/Effect"
+import { redirect } from "../web/document.ts"
+import { html } from "../web/html.ts"
+import { Anything, RenewalPlanAnswer } from "./answers.ts"
+import type { CallParam } from "./calls.ts"
+import { deskLink } from "./deskLinks.ts"
+import { deskPlace } from "./deskLinks.ts"
+import { nmc } from "./money.ts"
+import { about, listedHex, ofNames, recordView } from "./nameViews.ts"
+import { type DeskHandler, NotMeant, planned } from "./visit.ts"
+
+/** Renewals: of chosen names, of all, and of a name by the wallet itself. */
+
+const NAMES_SHOWN = 20
+
+const ENCODING = { nameEncoding: "hex" } as const
+
+const NAME = /^(?:[0-9a-f]{2}){1,255}$/
+
+export const renew: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, form } = visit
+    const which = form.get("which")
+    const chosen = [...new Set(form.getAll("hex").filter((hex) => NAME.test(hex)))]
+    const [first] = chosen
+    if (which === "on" || which === "off") {
+      if (first === undefined) return yield* new NotMeant({ text: "The form names no name." })
+      yield* calls.call("name_autorenew", [first, which === "on", ENCODING], Anything)
+      return redirect(deskPlace("name", { hex: first }))
+    }
+    if (which !== "all" && first === undefined) {
+      return yield* new NotMeant({ text: "No name was chosen. Go back, and tick the names to renew." })
+    }
+    const names: CallParam = which === "all" ? "all" : chosen
+    const plan = yield* calls.call("name_renew", [names, { ...ENCODING, dryrun: true }], RenewalPlanAnswer)
+    const skipped = plan.names.filter(({ state }) => state === "skipped")
+    const renewed = plan.names.filter(({ state }) => state === "waiting")
+    if (renewed.length === 0) {
+      return yield* new NotMeant({
+        text: skipped[0]?.note === undefined ? "There is no name to renew." : `Nothing is to renew: ${skipped[0].note}.`
+      })
+    }
+    return planned(visit, {
+      title: renewed.length === 1 ? "Renew a name" : `Renew ${ofNames(renewed.length)}`,
+      content: recordView([
+        [
+          "Names",
+          html`<ul class="sees">${renewed.slice(0, NAMES_SHOWN).map(({ name }) => html`<li>${listedHex(name)}</li>`)}${
+            renewed.length > NAMES_SHOWN && html`<li class="muted">and ${renewed.length - NAMES_SHOWN} more</li>`
+          }</ul>`
+        ],
+        ["Fees", about(plan.fee === undefined ? undefined : nmc(plan.fee))],
+        ["How", html`A transaction for each name, over the next blocks. Value and owner stay as they are.`],
+        skipped.length > 0 ? ["Left out", html`${ofNames(skipped.length)} that cannot be renewed now`] : undefined
+      ]),
+      button: renewed.length === 1 ? "Renew it" : "Renew them",
+      back: deskLink("names"),
+      spends: false,
+      unlocks: "renewals",
+      same: `renew ${JSON.stringify(names)}`,
+      run: (call) =>
+        Effect.as(call.call("name_renew", [names, ENCODING], Anything), {
+          title: "The renewal is under way",
+          text: html`The wallet sends one transaction for each name, over the next blocks. <a href="${
+            deskLink("names")
+          }">Names</a> shows which of them are still changing.`
+        })
+    })
+  })
+
+export const cancel: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const hex = visit.form.get("hex") ?? ""
+    if (!NAME.test(hex)) return yield* new NotMeant({ text: "The form names no name." })
+    return planned(visit, {
+      title: "Cancel a registration",
+      content: html`${
+        recordView([["Name", listedHex(hex)]])
+      }<p class="muted">The name is not sent. The 0.01 NMC of its commitment stay locked: only another registration of the same name can use them.</p>`,
+      button: "Cancel the registration",
+      back: deskLink("names"),
+      spends: false,
+      unlocks: "nothing",
+      same: `cancel ${hex}`,
+      run: ({ call }) =>
+        Effect.as(call("name_cancel", [hex, ENCODING], Anything), {
+          title: "The registration is cancelled",
+          text: html`Nothing more is sent for it.`
+        })
+    })
+  })

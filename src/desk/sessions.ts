@@ -1,0 +1,103 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import type { AdmittedUser } from "../http/Pages.ts"
+import { Confirmations } from "./confirmations.ts"
+
+/**
+ * The log-ins of users. A session ends by a log-out, after a time without a request, after a time in any case, and with the
+ * process. The process has no token: only its hash, so that a copy of its memory from before shows none that is unused.
+ */
+
+/** Milliseconds after the last request, and after the log-in, at which a session ends. */
+export const IDLE_MS = 20 * 60_000
+export const LONGEST_MS = 8 * 3_600_000
+
+/** Milliseconds for which a password that was asked for again counts. */
+export const VERIFIED_MS = 5 * 60_000
+
+/** Sessions at one time. A further log-in ends the one that was used longest ago. */
+export const MOST_SESSIONS = 32
+
+const TOKEN_BYTES = 32
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64")
+
+/** One log-in. Times are milliseconds of a monotonic clock. */
+export class DeskSession {
+  readonly user: AdmittedUser
+  readonly confirmations: Confirmations
+  /** The wallet that it shows; `undefined` for the only one. */
+  wallet: string | undefined
+  readonly begun: number
+  used: number
+  verified: number | undefined
+  readonly #key = randomBytes(TOKEN_BYTES)
+
+  constructor(user: AdmittedUser, now: number) {
+    this.user = user
+    this.begun = now
+    this.used = now
+    this.confirmations = new Confirmations()
+  }
+
+  /** The token that each of its forms carries. */
+  get formToken(): string {
+    return createHmac("sha256", this.#key).update("form").digest("base64url")
+  }
+
+  isFormToken(given: string | null): boolean {
+    const [right, token] = [Buffer.from(this.formToken), Buffer.from(given ?? "")]
+    return right.length === token.length && timingSafeEqual(right, token)
+  }
+
+  isVerified(now: number): boolean {
+    return this.verified !== undefined && now - this.verified < VERIFIED_MS
+  }
+}
+
+export const isOver = ({ begun, used }: Pick<DeskSession, "begun" | "used">, now: number): boolean =>
+  now - used >= IDLE_MS || now - begun >= LONGEST_MS
+
+export class DeskSessions {
+  readonly #sessions = new Map<string, DeskSession>()
+
+  /** Begins a session. Returns its token, which is stored nowhere. */
+  begin(user: AdmittedUser, now: number): { readonly token: string; readonly session: DeskSession } {
+    for (const [key, session] of this.#sessions) if (isOver(session, now)) this.#sessions.delete(key)
+    if (this.#sessions.size >= MOST_SESSIONS) {
+      const [oldest] = [...this.#sessions].toSorted(([, a], [, b]) => a.used - b.used)
+      if (oldest !== undefined) this.#sessions.delete(oldest[0])
+    }
+    const token = randomBytes(TOKEN_BYTES).toString("base64url")
+    const session = new DeskSession(user, now)
+    this.#sessions.set(hashOf(token), session)
+    return { token, session }
+  }
+
+  /** The session of a token, which counts as used now; `undefined` if there is none any more. */
+  find(token: string | undefined, now: number): DeskSession | undefined {
+    if (token === undefined) return undefined
+    const key = hashOf(token)
+    const session = this.#sessions.get(key)
+    if (session === undefined) return undefined
+    if (isOver(session, now)) {
+      this.#sessions.delete(key)
+      return undefined
+    }
+    session.used = now
+    return session
+  }
+
+  end(token: string | undefined): void {
+    if (token !== undefined) this.#sessions.delete(hashOf(token))
+  }
+}
+
+const COOKIE = "svcd_desk"
+
+/** The token in a Cookie header. */
+export const tokenOf = (cookie: string | undefined): string | undefined =>
+  cookie?.split(";").map((part) => part.trim()).find((part) => part.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
+
+/** The cookie of a session, for the pages of the desk alone: without a path a browser takes that of the request. */
+export const sessionCookie = (token: string, { secure }: { readonly secure: boolean }): string =>
+  `${COOKIE}=${token}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}${token === "" ? "; Max-Age=0" : ""}`

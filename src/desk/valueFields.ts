@@ -1,0 +1,185 @@
+import { escapeUnsafe } from "../base/safeText.ts"
+import { type Bytes } from "../protocol/bytes.ts"
+import { encodeText, namespaceOf } from "../protocol/nameText.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
+import { DOMAIN_FIELDS, type DomainField, readDomainForm, writeDomainForm } from "../values/domainForm.ts"
+import { type FormFault, linesOf } from "../values/formFields.ts"
+import { IDENTITY_FIELDS, type IdentityField, readIdentityForm, writeIdentityForm } from "../values/identityForm.ts"
+import { lint } from "../values/lint.ts"
+import { isFault, readLocatedJson } from "../values/locatedJson.ts"
+
+/** Values of names as fields of a page. */
+
+export interface ValueField {
+  readonly key: string
+  readonly label: string
+  readonly hint: string
+  /** Lines of the field; `undefined`: one line. */
+  readonly rows: number | undefined
+  /** The part of the page in which it is, if not in the first. */
+  readonly part?: string
+}
+
+const DOMAIN: Readonly<Record<DomainField, Omit<ValueField, "key">>> = {
+  address: { label: "Addresses", hint: "IPv4 or IPv6 of the server, one on each line: 192.0.2.1", rows: 2 },
+  subdomain: {
+    label: "Sub-domains",
+    hint: "A label, then an address, or alias, ns, ds or txt with its content: www 192.0.2.1, shop alias example.org",
+    rows: 3
+  },
+  text: { label: "Text", hint: "A TXT record on each line", rows: 2 },
+  tor: { label: "Tor", hint: "The address of an onion service: 56 characters and .onion", rows: 1 },
+  alias: {
+    label: "Alias",
+    hint: "Another host whose records count here, in place of all others: example.org",
+    rows: undefined,
+    part: "Name servers and alias"
+  },
+  ns: {
+    label: "Name servers",
+    hint: "Hosts that answer for this domain, one on each line: ns1.example.org",
+    rows: 2,
+    part: "Name servers and alias"
+  },
+  ds: {
+    label: "DS",
+    hint: "Keys of those name servers, as DNS tools print them: 12345 8 2 and the digest",
+    rows: 2,
+    part: "Name servers and alias"
+  },
+  tls: {
+    label: "TLS",
+    hint: "Certificates by port, as TLSA records: 443 3 1 1 and the data",
+    rows: 2,
+    part: "Certificates and mail"
+  },
+  mail: {
+    label: "Mail",
+    hint: "Priority and host of a mail server: 10 mail.example.org",
+    rows: 2,
+    part: "Certificates and mail"
+  }
+}
+
+/** The order on the page. */
+const DOMAIN_ORDER: ReadonlyArray<DomainField> = [
+  "address",
+  "subdomain",
+  "text",
+  "tor",
+  "alias",
+  "ns",
+  "ds",
+  "tls",
+  "mail"
+]
+
+const IDENTITY: Readonly<Record<IdentityField, Omit<ValueField, "key">>> = {
+  name: { label: "Name", hint: "As others should call you", rows: undefined },
+  email: {
+    label: "E-mail",
+    hint: "Anyone can read it. svcd-mail forwards mail for this identity to it",
+    rows: undefined
+  },
+  backup: {
+    label: "Other e-mail addresses",
+    hint: "For svcd-mail if the first does not answer, one on each line",
+    rows: 2
+  },
+  website: { label: "Website", hint: "https://example.org", rows: undefined },
+  description: { label: "About", hint: "One line", rows: undefined },
+  nostr: { label: "Nostr", hint: "Public key: npub1… or 64 hexadecimal digits", rows: undefined },
+  photo_url: { label: "Picture", hint: "Its address: https://example.org/me.jpg", rows: undefined, part: "More" },
+  xmpp: { label: "XMPP", hint: "alice@example.org", rows: undefined, part: "More" },
+  fpr: { label: "OpenPGP", hint: "Fingerprint of 40 or 64 hexadecimal digits", rows: undefined, part: "More" }
+}
+
+export type FormKind = "domain" | "identity" | "json"
+
+/** The form that suits a name. */
+export const kindFor = (name: Bytes): FormKind => {
+  const namespace = namespaceOf(name)
+  return namespace === "d/" || namespace === "dd/" ? "domain" : namespace === "id/" ? "identity" : "json"
+}
+
+export const valueFieldsOf = (kind: FormKind): ReadonlyArray<ValueField> =>
+  kind === "domain"
+    ? DOMAIN_ORDER.map((key) => ({ key, ...DOMAIN[key] }))
+    : kind === "identity"
+    ? IDENTITY_FIELDS.map((key) => ({ key, ...IDENTITY[key] }))
+    : []
+
+export interface OpenValue {
+  readonly kind: FormKind
+  /** The text of each field. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Parts of the value that no field shows. */
+  readonly kept: ReadonlyArray<string>
+}
+
+const JSON_FIELD = "json"
+
+/** Characters that turn or hide others; JSON keeps its meaning with their escapes. */
+const UNSEEN = /[^\P{Cc}\n\r\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/** A value as one text; `undefined` if it has characters that a field cannot show and that are no part of JSON. */
+const jsonForm = (value: string): OpenValue | undefined => {
+  const safe = value.replaceAll(UNSEEN, escapeUnsafe)
+  return safe !== value && isFault(readLocatedJson(safe))
+    ? undefined
+    : { kind: "json", texts: new Map([[JSON_FIELD, safe]]), kept: [] }
+}
+
+/** A value in its form; as JSON if it is no JSON object. `undefined` if no field can show it. */
+export const openValue = (value: Bytes, kind: FormKind): OpenValue | undefined => {
+  const text = encodeText(value, "utf8")
+  if (text === undefined) return undefined
+  if (kind === "json") return jsonForm(text)
+  const read = kind === "domain" ? readDomainForm(text) : readIdentityForm(text)
+  if (read === undefined) return jsonForm(text)
+  const texts = Object.entries(read.lines).map(([key, lines]): [string, string] => [key, lines.join("\n")])
+  return { kind, texts: new Map(texts), kept: read.kept }
+}
+
+/** The texts of the fields as a form was sent. */
+export const sentTexts = (kind: FormKind, form: URLSearchParams): ReadonlyMap<string, string> =>
+  new Map([...valueFieldsOf(kind).map(({ key }) => key), JSON_FIELD].map((key) => [key, form.get(key) ?? ""]))
+
+export interface MadeValue {
+  readonly value: string | undefined
+  readonly bytes: number
+  readonly faults: ReadonlyArray<FormFault>
+}
+
+/** The most bytes of a value that a name can have and still be updated. */
+export const MOST_BYTES = MAX_SCRIPT_ELEMENT_SIZE
+
+/** The value of a form that was sent, made from the value before. */
+export const madeValue = (
+  { base, kind, texts }: { readonly kind: FormKind; readonly base: string; readonly texts: ReadonlyMap<string, string> }
+): MadeValue => {
+  const lines = (keys: ReadonlyArray<string>) =>
+    Object.fromEntries(keys.map((key) => [key, linesOf(texts.get(key) ?? "")]))
+  const written = kind === "domain"
+    ? writeDomainForm(base, lines(DOMAIN_FIELDS))
+    : kind === "identity"
+    ? writeIdentityForm(base, lines(IDENTITY_FIELDS))
+    : { value: (texts.get(JSON_FIELD) ?? "").replaceAll("\r\n", "\n") }
+  if (written === undefined) {
+    return { value: undefined, bytes: 0, faults: [{ field: JSON_FIELD, line: 1, message: "is no JSON object" }] }
+  }
+  if ("faults" in written) return { value: undefined, bytes: 0, faults: written.faults }
+  const bytes = Buffer.byteLength(written.value)
+  const faults = bytes > MOST_BYTES
+    ? [{
+      field: valueFieldsOf(kind)[0]?.key ?? JSON_FIELD,
+      line: 0,
+      message: `The whole value has ${bytes} bytes, and ${MOST_BYTES} is the most: leave something out.`
+    }]
+    : []
+  return { value: written.value, bytes, faults }
+}
+
+/** What is wrong with the name itself, as sentences. */
+export const nameFaults = (name: Bytes): ReadonlyArray<string> =>
+  lint(name, new Uint8Array(0)).findings.map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`)

@@ -1,0 +1,139 @@
+import type { Bytes } from "../protocol/bytes.ts"
+import { toHex } from "../protocol/bytes.ts"
+import { decodeText } from "../protocol/nameText.ts"
+import type { FormFault } from "../values/formFields.ts"
+import { lint } from "../values/lint.ts"
+import { findingText } from "../values/lint.ts"
+import { type Html, html, NOTHING } from "../web/html.ts"
+import { indentedJson } from "../web/valueView.ts"
+import { visible } from "../web/visible.ts"
+import { deskLink, ownNameLink } from "./deskLinks.ts"
+import { alertView, field } from "./frame.ts"
+import { type FormKind, type MadeValue, MOST_BYTES, type ValueField, valueFieldsOf } from "./valueFields.ts"
+import { type DeskVisit, tokenField } from "./visit.ts"
+
+/** The form for the value of a name. */
+
+export interface ValueForm {
+  readonly name: Bytes
+  /** Whether the name is new. */
+  readonly isNew: boolean
+  readonly kind: FormKind
+  /** The value before, which may have parts that the form does not show. */
+  readonly base: string
+  readonly texts: ReadonlyMap<string, string>
+  readonly kept: ReadonlyArray<string>
+  readonly made: MadeValue
+  /** Whether the form was sent, so that what is wrong is told. */
+  readonly sent: boolean
+}
+
+const FINDINGS = 8
+
+const faultText = ({ field, line, message }: FormFault, kind: FormKind): string => {
+  const label = valueFieldsOf(kind).find(({ key }) => key === field)?.label ?? "Value"
+  return line === 0 ? message : `${label}, line ${line}: ${message}.`
+}
+
+/** The value that the fields make, with its bytes and what is unusual in it. */
+export const draftView = ({ kind, made, name }: Pick<ValueForm, "kind" | "made" | "name">): Html => {
+  const { bytes, faults, value } = made
+  if (value === undefined) {
+    return html`<h2>The value</h2><p class="muted">Appears here once all fields can be read: ${faults.length} ${
+      faults.length === 1 ? "line" : "lines"
+    } cannot.</p><ul class="findings">${
+      faults.slice(0, FINDINGS).map((fault) => html`<li>${visible(faultText(fault, kind))}</li>`)
+    }</ul>`
+  }
+  const { findings } = lint(name, decodeText(value, "utf8") ?? new Uint8Array(0))
+  return html`<h2>The value</h2><p class="meter"><meter min="0" max="${MOST_BYTES}" value="${
+    Math.min(bytes, MOST_BYTES)
+  }" aria-label="Bytes of the value"></meter> <b>${bytes}</b> of ${MOST_BYTES} bytes</p><pre class="value" tabindex="0" aria-label="Value as JSON">${
+    value === "" ? "(empty)" : visible(indentedJson(value) ?? value, true)
+  }</pre>${
+    findings.length > 0 &&
+    html`<ul class="findings">${
+      findings.slice(0, FINDINGS).map((each) =>
+        html`<li><span class="badge ${each.severity === "error" ? "attention" : "busy"}">${each.severity}</span> ${
+          visible(findingText(each))
+        }</li>`
+      )
+    }</ul>`
+  }`
+}
+
+const faultsOf = (key: string, { made, sent }: ValueForm): ReadonlyArray<string> =>
+  sent
+    ? made.faults.filter((fault) => fault.field === key).map(({ line, message }) =>
+      line === 0 ? message : `Line ${line} ${message}.`
+    )
+    : []
+
+const fieldView = (form: ValueForm) => ({ hint, key, label, rows }: ValueField): Html => {
+  const value = form.texts.get(key) ?? ""
+  return field({
+    name: key,
+    label,
+    hint,
+    value,
+    ...(rows === undefined ? {} : { rows: Math.min(8, Math.max(rows, value.split("\n").length)) }),
+    wrong: faultsOf(key, form)
+  })
+}
+
+const partView = (form: ValueForm, part: string, fields: ReadonlyArray<ValueField>): Html => {
+  const open = fields.some(({ key }) => (form.texts.get(key) ?? "") !== "" || faultsOf(key, form).length > 0)
+  const inner = html`<summary>${part}</summary>${fields.map(fieldView(form))}`
+  return open ? html`<details open>${inner}</details>` : html`<details>${inner}</details>`
+}
+
+const fieldsView = (form: ValueForm): Html => {
+  const fields = valueFieldsOf(form.kind)
+  if (fields.length === 0) {
+    return field({
+      name: "json",
+      label: "Value",
+      hint: "As it is stored. Values of domains and identities are JSON objects.",
+      value: form.texts.get("json") ?? "",
+      rows: 10,
+      wrong: [...faultsOf("json", form)]
+    })
+  }
+  const parts = [...new Set(fields.flatMap(({ part }) => part ?? []))]
+  return html`${fields.filter(({ part }) => part === undefined).map(fieldView(form))}${
+    parts.map((part) => partView(form, part, fields.filter((each) => each.part === part)))
+  }`
+}
+
+/** A link to the other way of editing. */
+const otherWay = ({ isNew, kind, name }: ValueForm, suits: FormKind): Html => {
+  if (suits === "json") return NOTHING
+  const as = kind === "json" ? "form" : "json"
+  const link = isNew ? deskLink("register", { hex: toHex(name), as }) : `${ownNameLink("edit", name)}&as=${as}`
+  return html`<p class="hint"><a href="${link}">${
+    kind === "json" ? "Edit it in fields" : "Edit it as JSON"
+  }</a>, without what is typed here</p>`
+}
+
+export const valueForm = (visit: DeskVisit, form: ValueForm, suits: FormKind): Html =>
+  html`${
+    form.sent && form.made.faults.length > 0 &&
+    alertView("attention", "Some lines cannot be read. They are marked below; nothing was sent.")
+  }<section class="card fields"><form class="stacked" action="${
+    deskLink("write")
+  }" method="post" data-draft="./desk/draft">${tokenField(visit)}<input type="hidden" name="hex" value="${
+    toHex(form.name)
+  }"><input type="hidden" name="new" value="${
+    form.isNew ? 1 : 0
+  }"><input type="hidden" name="kind" value="${form.kind}"><input type="hidden" name="base" value="${
+    Buffer.from(form.base).toString("hex")
+  }">${fieldsView(form)}${
+    form.kept.length > 0 &&
+    html`<p class="hint">Kept as they are, because no field shows them: ${
+      form.kept.map((path, at) => html`${at > 0 && ", "}<code class="break">${visible(path)}</code>`)
+    }</p>`
+  }<div class="draft" id="draft">${
+    draftView(form)
+  }</div><div class="buttons"><button class="primary" type="submit">Go on to confirm</button><span class="hint">Nothing is sent yet.</span></div></form>${
+    otherWay(form, suits)
+  }</section>`

@@ -1,0 +1,69 @@
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type { AdmittedUser, PageAnswer } from "../http/Pages.ts"
+import { type Bytes, fromHex } from "../protocol/bytes.ts"
+import { redirect } from "../web/document.ts"
+import type { Html } from "../web/html.ts"
+import { WalletInfo } from "./answers.ts"
+import type { CallFailed, Calls } from "./calls.ts"
+import type { Plan } from "./confirmations.ts"
+import { deskPlace } from "./deskLinks.ts"
+import { type DeskContent, deskPage, formToken, type FrameOf } from "./frame.ts"
+import type { DeskSession } from "./sessions.ts"
+
+/** One request of a user with a session, and what the pages do with it. */
+
+export interface DeskVisit {
+  readonly session: DeskSession
+  readonly frame: FrameOf
+  readonly calls: Calls
+  readonly query: URLSearchParams
+  /** Empty for a request by GET. */
+  readonly form: URLSearchParams
+  readonly admit: (user: string, password: Redacted.Redacted<string>) => Effect.Effect<AdmittedUser | undefined>
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+}
+
+/** What was sent cannot be meant: a part of a link or of a form is missing or wrong. */
+export class NotMeant extends Data.TaggedError("NotMeant")<{ readonly text: string }> {}
+
+export type DeskFailure = CallFailed | NotMeant
+
+/** A page of the desk, for requests by GET or for forms. */
+export type DeskHandler = (visit: DeskVisit) => Effect.Effect<PageAnswer, DeskFailure>
+
+export const deskAnswer = (visit: DeskVisit, content: DeskContent): PageAnswer => deskPage(content, visit.frame)
+
+/** The token of the forms of this session. */
+export const tokenField = ({ frame }: DeskVisit): Html => formToken(frame.formToken)
+
+/** Goes to the page on which the user confirms a plan. */
+export const planned = ({ now, session }: DeskVisit, plan: Plan): PageAnswer =>
+  redirect(deskPlace("confirm", { id: session.confirmations.prepare(plan, now()) }))
+
+/** The name of a link or a form. */
+export const nameIn = (given: URLSearchParams): Effect.Effect<Bytes, NotMeant> => {
+  const name = fromHex(given.get("hex") ?? "")
+  return name === undefined || name.length === 0 || name.length > 255
+    ? new NotMeant({ text: "The link names no name." })
+    : Effect.succeed(name)
+}
+
+export type Lock = "none" | "locked" | "renewals" | "unlocked"
+
+export interface WalletState {
+  readonly info: WalletInfo
+  readonly lock: Lock
+}
+
+const lockOf = ({ renewals_only: renewalsOnly, unlocked_until: until }: WalletInfo): Lock =>
+  until === undefined ? "none" : renewalsOnly === true ? "renewals" : until === 0 ? "locked" : "unlocked"
+
+export const walletState = ({ calls }: Pick<DeskVisit, "calls">): Effect.Effect<WalletState, CallFailed> =>
+  Effect.map(calls.call("getwalletinfo", [], WalletInfo), (info) => ({ info, lock: lockOf(info) }))
+
+/** Seconds since 1970. */
+export const secondsNow: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1000))

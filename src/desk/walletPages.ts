@@ -1,0 +1,300 @@
+import * as Effect from "effect/Effect"
+import { redirect } from "../web/document.ts"
+import { ago } from "../web/format.ts"
+import { type Html, html, NOTHING } from "../web/html.ts"
+import { Anything, LoadedWallets } from "./answers.ts"
+import type { CallFailed } from "./calls.ts"
+import { deskLink, deskPlace } from "./deskLinks.ts"
+import { wordsOf } from "./errorWords.ts"
+import { card, field, option } from "./frame.ts"
+import { recordView } from "./nameViews.ts"
+import {
+  deskAnswer,
+  type DeskHandler,
+  type DeskVisit,
+  type Lock,
+  planned,
+  secondsNow,
+  tokenField,
+  walletState
+} from "./visit.ts"
+
+/** The wallet: its lock, its passphrase, and how it is restored. */
+
+const LOCKS: Readonly<Record<Lock, readonly [tone: string, word: string, text: string]>> = {
+  none: ["attention", "no passphrase", "Any reader of its file has its coins and names."],
+  locked: ["good", "locked", "It signs nothing."],
+  renewals: ["good", "renewals only", "It signs renewals of names, and nothing else."],
+  unlocked: ["busy", "unlocked", "It signs whatever a user with rights asks for."]
+}
+
+/** Times to choose, in seconds. */
+const TIMES: ReadonlyArray<readonly [seconds: number, words: string]> = [
+  [300, "5 minutes"],
+  [1_800, "30 minutes"],
+  [10_800, "3 hours, for a registration"],
+  [2_592_000, "30 days"],
+  [31_536_000, "1 year"]
+]
+
+/** Longest time for which the whole wallet is unlocked here. */
+const LONGEST_WHOLE = 10_800
+
+const unlockForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
+  card(
+    "Unlock",
+    html`<form class="stacked" action="${deskLink("unlock")}" method="post">${
+      tokenField(visit)
+    }<fieldset><legend>For what</legend>${
+      option({
+        type: "radio",
+        name: "for",
+        value: "renewals",
+        label: "Renewals of names only",
+        hint: "No payment, no change and no transfer",
+        checked: true
+      })
+    }${
+      option({ type: "radio", name: "for", value: "all", label: "Everything", hint: "For three hours at most" })
+    }</fieldset><div class="field"><label for="f-time">For how long</label><select id="f-time" name="time">${
+      TIMES.map(([time, words]) => html`<option value="${time}">${words}</option>`)
+    }</select></div>${
+      field({ name: "passphrase", label: "Passphrase of the wallet", type: "password", required: true, wrong })
+    }<button class="primary" type="submit">Unlock</button></form>`
+  )
+
+const encryptForm = (visit: DeskVisit, wrong: ReadonlyArray<string>): Html =>
+  card(
+    "Set a passphrase",
+    html`<form class="stacked" action="${deskLink("encrypt")}" method="post">${
+      tokenField(visit)
+    }<p>The wallet then signs only after you enter it. svcd cannot show or replace a passphrase that you forget: only the recovery words help then.</p>${
+      field({
+        name: "passphrase",
+        label: "New passphrase",
+        hint: "Several words that do not belong together, 12 characters or more",
+        type: "password",
+        autocomplete: "new-password",
+        required: true,
+        wrong
+      })
+    }${
+      field({ name: "again", label: "The same again", type: "password", autocomplete: "new-password", required: true })
+    }<button class="primary" type="submit">Go on to confirm</button></form>`
+  )
+
+const wordsRow = (kept: boolean | undefined): readonly [string, Html] | undefined =>
+  kept === undefined ? undefined : [
+    "Recovery words",
+    html`${
+      kept
+        ? html`<span class="badge good">kept</span> They were shown, or the file was copied.`
+        : html`<span class="badge attention">not yet</span> They were never shown, and there is no copy of the file.`
+    } <a href="${deskLink("words")}">About the words</a>`
+  ]
+
+const walletView = (
+  visit: DeskVisit,
+  { passphrase = [], unlock = [] }: {
+    readonly passphrase?: ReadonlyArray<string>
+    readonly unlock?: ReadonlyArray<string>
+  } = {}
+) =>
+  Effect.gen(function*() {
+    const { info, lock } = yield* walletState(visit)
+    const now = yield* secondsNow
+    const [tone, word, text] = LOCKS[lock]
+    const until = info.unlocked_until ?? 0
+    return deskAnswer(visit, {
+      title: "Wallet",
+      at: "wallet",
+      status: passphrase.length + unlock.length > 0 ? 403 : 200,
+      main: html`<h1>Wallet</h1>${
+        card(
+          info.walletname === "" ? "The wallet" : info.walletname,
+          html`${
+            recordView([
+              [
+                "Lock",
+                html`<span class="badge ${tone}">${word}</span> ${text}${
+                  until > 0 && html` Until then: ${ago(until, { now })}.`
+                }`
+              ],
+              info.private_keys_enabled ? undefined : ["Keys", html`None: it watches only.`],
+              wordsRow(info.phrase_kept)
+            ])
+          }${
+            until > 0 &&
+            html`<form action="${deskLink("lock")}" method="post">${
+              tokenField(visit)
+            }<p class="buttons"><button type="submit">Lock it now</button></p></form>`
+          }`
+        )
+      }${
+        lock === "none"
+          ? info.private_keys_enabled ? encryptForm(visit, passphrase) : NOTHING
+          : unlockForm(visit, unlock)
+      }`
+    })
+  })
+
+export const walletPage: DeskHandler = (visit) => walletView(visit)
+
+export const unlock: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, form } = visit
+    const renewalsOnly = form.get("for") !== "all"
+    const [first] = TIMES
+    const time = TIMES.find(([seconds]) => String(seconds) === form.get("time"))?.[0] ?? first?.[0] ?? 0
+    const lasting = renewalsOnly ? time : Math.min(time, LONGEST_WHOLE)
+    const done = calls.call("walletpassphrase", [form.get("passphrase") ?? "", lasting, renewalsOnly], Anything)
+    return yield* Effect.matchEffect(done, {
+      onSuccess: () => Effect.succeed(redirect(deskPlace("wallet"))),
+      onFailure: (failure) =>
+        failure.code === -14 || failure.code === -8
+          ? walletView(visit, { unlock: ["The passphrase is wrong. The wallet is as it was."] })
+          : failure
+    })
+  })
+
+export const lock: DeskHandler = ({ calls }) =>
+  Effect.as(calls.call("walletlock", [], Anything), redirect(deskPlace("wallet")))
+
+const SHORTEST = 8
+
+export const setPassphrase: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { form } = visit
+    const passphrase = form.get("passphrase") ?? ""
+    if (passphrase.length < SHORTEST) {
+      return yield* walletView(visit, { passphrase: [`It needs ${SHORTEST} characters or more.`] })
+    }
+    if (passphrase !== form.get("again")) return yield* walletView(visit, { passphrase: ["The two are not the same."] })
+    return planned(visit, {
+      title: "Set a passphrase",
+      content:
+        html`<p>The wallet is locked afterwards. Write the passphrase down, and keep it apart from the recovery words.</p>`,
+      button: "Set it",
+      back: deskLink("wallet"),
+      spends: true,
+      unlocks: "nothing",
+      same: "encrypt",
+      run: ({ call }) =>
+        Effect.as(call("encryptwallet", [passphrase], Anything), {
+          title: "The wallet has a passphrase",
+          text: html`It is locked now. Copies of its file from before still show the keys: destroy them. <a href="${
+            deskLink("wallet")
+          }">Unlock it</a>`
+        })
+    })
+  })
+
+// No wallet, or several
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** The page for a session without a wallet: none is loaded, or several are. */
+export const withoutWallet = (
+  visit: DeskVisit,
+  failure: Pick<CallFailed, "code" | "message">,
+  wrong: ReadonlyArray<string> = []
+) =>
+  Effect.gen(function*() {
+    const names = yield* Effect.orElseSucceed(visit.calls.call("listwallets", [], LoadedWallets), () => [])
+    return deskAnswer(visit, {
+      title: "Choose a wallet",
+      at: "wallet",
+      status: wrong.length > 0 ? 400 : 200,
+      main: html`<h1>${names.length === 0 ? "Create a wallet" : "Choose a wallet"}</h1>${
+        names.length > 0 && card(
+          "Loaded wallets",
+          html`<form class="stacked" action="${deskLink("choose")}" method="post">${
+            tokenField(visit)
+          }<fieldset><legend>Wallet</legend>${
+            names.map((name, at) =>
+              option({
+                type: "radio",
+                name: "wallet",
+                value: name,
+                label: name === "" ? "The default wallet" : name,
+                checked: at === 0
+              })
+            )
+          }</fieldset><button class="primary" type="submit">Use it</button></form>`
+        )
+      }${
+        card(
+          names.length === 0 ? "A new wallet" : "Another wallet",
+          html`<form class="stacked" action="${deskLink("create")}" method="post">${tokenField(visit)}<p>${
+            wordsOf(failure).text
+          } A wallet is a file on the machine of the node, with the keys for your names and coins.</p>${
+            field({
+              name: "wallet",
+              label: "Name of the wallet",
+              hint: "Letters, digits, points, hyphens",
+              wrong,
+              required: true
+            })
+          }${
+            field({
+              name: "passphrase",
+              label: "Passphrase",
+              hint: "The wallet signs only after you enter it. Without one, any reader of its file has its coins",
+              type: "password",
+              autocomplete: "new-password"
+            })
+          }${
+            field({
+              name: "again",
+              label: "The same again",
+              hint: "If you chose one",
+              type: "password",
+              autocomplete: "new-password"
+            })
+          }<button class="primary" type="submit">Create it</button></form>`
+        )
+      }`
+    })
+  })
+
+export const choose: DeskHandler = ({ form, session }) =>
+  Effect.sync(() => {
+    session.wallet = form.get("wallet") ?? undefined
+    return redirect(deskPlace("names"))
+  })
+
+export const createWallet: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { calls, form, session } = visit
+    const name = form.get("wallet") ?? ""
+    const passphrase = form.get("passphrase") ?? ""
+    const wrong = !NAME.test(name)
+      ? "Use letters, digits, points and hyphens, 64 at most."
+      : passphrase !== (form.get("again") ?? "")
+      ? "The two passphrases are not the same."
+      : passphrase !== "" && passphrase.length < SHORTEST
+      ? `The passphrase needs ${SHORTEST} characters or more.`
+      : undefined
+    const made = calls.call("createwallet", [
+      name,
+      false,
+      false,
+      passphrase === "" ? null : passphrase,
+      false,
+      true,
+      true
+    ], Anything)
+    const failed = (failure: CallFailed) =>
+      withoutWallet(visit, failure, [wordsOf(failure).detail ?? wordsOf(failure).text])
+    if (wrong !== undefined) {
+      return yield* withoutWallet(visit, { code: -18, message: "" }, [wrong])
+    }
+    return yield* Effect.matchEffect(made, {
+      onFailure: failed,
+      onSuccess: () =>
+        Effect.sync(() => {
+          session.wallet = name
+          return redirect(deskPlace("words"))
+        })
+    })
+  })

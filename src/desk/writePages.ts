@@ -1,0 +1,309 @@
+import * as Effect from "effect/Effect"
+import type { PageAnswer } from "../http/Pages.ts"
+import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import { decodeText, encodeText } from "../protocol/nameText.ts"
+import { type Html, html } from "../web/html.ts"
+import { lintView } from "../web/lintView.ts"
+import { namesMeant } from "../web/namesMeant.ts"
+import { kindOfName } from "../web/nameState.ts"
+import { indentedJson } from "../web/valueView.ts"
+import { titleName, visible, wholeName } from "../web/visible.ts"
+import { Anything, AS_HEX, FeeRateAnswer, Registrations, RenewalPlanAnswer } from "./answers.ts"
+import { type CallParam, unless } from "./calls.ts"
+import { deskLink, ownNameLink } from "./deskLinks.ts"
+import { alertView, deskPage, field, option } from "./frame.ts"
+import { nmc, unitsOf } from "./money.ts"
+import { heldName } from "./namesPage.ts"
+import { about, bytesOfHex, recordView } from "./nameViews.ts"
+import { type FormKind, kindFor, madeValue, nameFaults, openValue, sentTexts } from "./valueFields.ts"
+import { draftView, type ValueForm, valueForm } from "./valueForm.ts"
+import { deskAnswer, type DeskFailure, type DeskHandler, type DeskVisit, nameIn, NotMeant, planned } from "./visit.ts"
+
+/** Registering a name, and changing its value: the same form, and a page on which the user confirms it. */
+
+const heading = (kind: string, name: Bytes): Html =>
+  html`<header class="name-head"><p class="muted">${kind}: ${kindOfName(name)}</p><h1>${wholeName(name)}</h1></header>`
+
+// The name to register
+
+const chooseName = (
+  visit: DeskVisit,
+  { text = "", wrong = [] }: { readonly text?: string; readonly wrong?: ReadonlyArray<string> } = {}
+) =>
+  deskAnswer(visit, {
+    title: "Register a name",
+    at: "register",
+    status: wrong.length > 0 ? 400 : 200,
+    main: html`<h1>Register a name</h1><section class="card"><form class="stacked" action="${
+      deskLink("register")
+    }" method="get">${
+      field({
+        name: "name",
+        label: "Name",
+        hint: "A domain such as example.bit, an identity such as id/alice, or any other name",
+        value: text,
+        wrong,
+        required: true
+      })
+    }<fieldset><legend>What it is</legend>${
+      option({
+        type: "radio",
+        name: "as",
+        value: "domain",
+        label: "A domain",
+        hint: "example, for example.bit",
+        checked: true
+      })
+    }${option({ type: "radio", name: "as", value: "identity", label: "An identity", hint: "alice, for id/alice" })}${
+      option({ type: "radio", name: "as", value: "other", label: "Exactly what is written above" })
+    }</fieldset><div class="buttons"><button class="primary" type="submit">Go on</button><span class="hint">Others do not see which name you ask for.</span></div></form></section>`
+  })
+
+/** The name that a user wrote, with its namespace. */
+const nameGiven = (text: string, as: string | null): Bytes | undefined => {
+  const typed = text.trim()
+  if (as === "other") return decodeText(typed, "utf8")
+  if (as === "identity" && !typed.includes("/")) return decodeText(`id/${typed.toLowerCase()}`, "utf8")
+  const meant = namesMeant(typed)
+  return meant.find((name) => kindFor(name) !== "json") ?? meant[0]
+}
+
+/** Why a name cannot be registered: sentences. */
+const barriers = ({ calls }: DeskVisit, name: Bytes) =>
+  Effect.gen(function*() {
+    if (name.length > 255) return ["The name has more than 255 bytes."]
+    const hex = toHex(name)
+    const found = yield* unless(calls.call("name_show", [hex, { ...AS_HEX, allowExpired: false }], Anything), [-4])
+    if (found !== undefined) return ["This name belongs to an owner already. Choose another one."]
+    const registrations = yield* calls.call("name_registrations", [AS_HEX], Registrations)
+    const running = registrations.some((each) => each.name === hex && each.step !== "done" && each.step !== "failed")
+    return running ? ["The wallet is registering this name already: see its names."] : []
+  })
+
+const emptyForm = (name: Bytes, kind: FormKind): ValueForm => {
+  const made = madeValue({ kind, base: "", texts: new Map() })
+  return { name, isNew: true, kind, base: "", texts: new Map(), kept: [], made, sent: false }
+}
+
+export const register: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { query } = visit
+    const text = query.get("name")
+    const hex = query.get("hex")
+    if (text === null && hex === null) return chooseName(visit)
+    const as = query.get("as")
+    const name = hex === null ? nameGiven(text ?? "", as) : yield* nameIn(query)
+    if (name === undefined || name.length === 0) {
+      return chooseName(visit, { text: text ?? "", wrong: ["Write a name."] })
+    }
+    const wrong = yield* barriers(visit, name)
+    if (wrong.length > 0) {
+      return chooseName(visit, { text: text ?? encodeText(name, "utf8") ?? "", wrong })
+    }
+    const faults = nameFaults(name)
+    const suits = kindFor(name)
+    return deskAnswer(visit, {
+      title: `Register ${titleName(name)}`,
+      at: "register",
+      main: html`${heading("Register", name)}${
+        faults.length > 0 && alertView(
+          "attention",
+          ...faults.map((each) => visible(each)),
+          "It can be registered, but programs may not read it."
+        )
+      }${valueForm(visit, emptyForm(name, as === "json" ? "json" : suits), suits)}`
+    })
+  })
+
+// The value of an own name
+
+const editForm = (name: Bytes, value: Bytes, as: string | null): Effect.Effect<ValueForm, NotMeant> => {
+  const kind = as === "json" ? "json" : kindFor(name)
+  const open = openValue(value, kind)
+  const base = encodeText(value, "utf8")
+  if (open === undefined || base === undefined) {
+    return new NotMeant({
+      text:
+        "The value of this name is no text that a field can show. Change it by RPC: name_update with valueEncoding hex."
+    })
+  }
+  const made = madeValue({ kind: open.kind, base, texts: open.texts })
+  return Effect.succeed({
+    name,
+    isNew: false,
+    kind: open.kind,
+    base,
+    texts: open.texts,
+    kept: open.kept,
+    made,
+    sent: false
+  })
+}
+
+export const edit: DeskHandler = (visit) =>
+  Effect.gen(function*() {
+    const { name, record } = yield* heldName(visit, visit.query)
+    const form = yield* editForm(name, bytesOfHex(record.value), visit.query.get("as"))
+    return deskAnswer(visit, {
+      title: `Change ${titleName(name)}`,
+      at: "edit",
+      main: html`${heading("Change the value", name)}${valueForm(visit, form, kindFor(name))}`
+    })
+  })
+
+// The form as it was sent
+
+const KINDS: ReadonlyMap<string, FormKind> = new Map([["domain", "domain"], ["identity", "identity"], ["json", "json"]])
+
+const sentForm = ({ form }: DeskVisit): Effect.Effect<ValueForm, NotMeant> =>
+  Effect.gen(function*() {
+    const name = yield* nameIn(form)
+    const kind = KINDS.get(form.get("kind") ?? "")
+    const base = encodeText(fromHex(form.get("base") ?? "") ?? new Uint8Array(0), "utf8")
+    if (kind === undefined || base === undefined) return yield* new NotMeant({ text: "The form is incomplete." })
+    const texts = sentTexts(kind, form)
+    const kept = openValue(Buffer.from(base), kind)?.kept ?? []
+    const made = madeValue({ kind, base, texts })
+    return { name, isNew: form.get("new") === "1", kind, base, texts, kept, made, sent: true }
+  })
+
+/** The value of a form while it is filled in, for the script. */
+export const draft: DeskHandler = (visit) =>
+  Effect.map(
+    sentForm(visit),
+    (form): PageAnswer =>
+      deskPage({ title: "Draft", at: "draft", main: html`<div id="draft">${draftView(form)}</div>` }, visit.frame)
+  )
+
+/** Bytes of the two transactions of a registration, without the name and its value. */
+const NEW_BYTES = 230
+const FIRST_BYTES = 320
+
+/** The least fee of 1000 bytes, in NMC: the default of -mintxfee. */
+const LEAST_RATE = 0.001
+
+const LOCKED = 0.01
+
+/** The fees of a registration, about. */
+const registrationCost = ({ calls }: DeskVisit, { made, name }: ValueForm) =>
+  Effect.map(
+    unless(calls.call("estimatesmartfee", [6], FeeRateAnswer), ["forbidden"]),
+    (found) => {
+      const rate = Math.max(found?.feerate ?? LEAST_RATE, LEAST_RATE)
+      return Math.ceil(unitsOf(rate) * (NEW_BYTES + FIRST_BYTES + name.length + made.bytes) / 1000) / 1e8
+    }
+  )
+
+const renewalCost = ({ calls }: DeskVisit, hex: string) =>
+  Effect.map(
+    unless(calls.call("name_renew", [[hex], { nameEncoding: "hex", dryrun: true }], RenewalPlanAnswer), [
+      "forbidden",
+      -4
+    ]),
+    (plan) => plan?.fee
+  )
+
+const valueRow = (value: string): Html =>
+  value === ""
+    ? html`<span class="muted">empty</span>`
+    : html`<pre class="value" tabindex="0" aria-label="Value">${visible(indentedJson(value) ?? value, true)}</pre>`
+
+const planRegistration = (visit: DeskVisit, form: ValueForm, value: string) =>
+  Effect.gen(function*() {
+    const { made, name } = form
+    const hex = toHex(name)
+    const bytes = Buffer.from(value)
+    const fees = yield* registrationCost(visit, form)
+    const params: ReadonlyArray<CallParam> = [hex, toHex(bytes), AS_HEX]
+    return planned(visit, {
+      title: "Register a name",
+      content: html`${
+        recordView([
+          ["Name", wholeName(name)],
+          ["Value", valueRow(value)],
+          ["Size", html`${made.bytes} of 520 bytes`],
+          ["Locked in the name", html`${LOCKED} NMC, until it expires`],
+          ["Fees", about(nmc(fees))],
+          [
+            "How",
+            html`A commitment now, which hides the name; the name itself after twelve blocks, about two hours later.`
+          ]
+        ])
+      }${lintView(name, bytes)}`,
+      button: "Register it",
+      back: deskLink("register", { hex }),
+      spends: true,
+      unlocks: "all",
+      same: `register ${hex}`,
+      run: ({ call }) =>
+        Effect.as(call("name_autoregister", params, Anything), {
+          title: "The registration is under way",
+          text:
+            html`The commitment is sent. After twelve blocks the wallet sends the name by itself, also after a restart. If the wallet is encrypted, it must be unlocked then: <a href="${
+              deskLink("wallet")
+            }">unlock it for some time</a>. <a href="${deskLink("names")}">Names</a> shows how far it is.`
+        })
+    })
+  })
+
+const planUpdate = (visit: DeskVisit, form: ValueForm, value: string) =>
+  Effect.gen(function*() {
+    const { made, name } = form
+    const { hex, record } = yield* heldName(visit, visit.form)
+    const now = encodeText(bytesOfHex(record.value), "utf8") ?? ""
+    if (now === value) {
+      return yield* new NotMeant({
+        text: "The value is the same as before: there is nothing to send. To keep the name for longer, renew it."
+      })
+    }
+    if (now !== form.base) {
+      return yield* new NotMeant({
+        text:
+          "The value of this name was changed after this form was opened. Open it again, so that the other change is not lost."
+      })
+    }
+    const fee = yield* renewalCost(visit, hex)
+    const bytes = Buffer.from(value)
+    return planned(visit, {
+      title: "Change the value of a name",
+      content: html`${
+        recordView([
+          ["Name", wholeName(name)],
+          ["New value", valueRow(value)],
+          ["Before", valueRow(now)],
+          ["Size", html`${made.bytes} of 520 bytes`],
+          ["Fee", about(fee === undefined ? undefined : nmc(fee))],
+          ["How", html`A transaction now, which also renews the name. The value counts once a block holds it.`]
+        ])
+      }${lintView(name, bytes)}`,
+      button: "Change it",
+      back: ownNameLink("edit", name),
+      spends: true,
+      unlocks: "all",
+      same: `update ${hex} ${toHex(bytes)}`,
+      run: ({ call }) =>
+        Effect.as(call("name_update", [hex, toHex(bytes), AS_HEX], Anything), {
+          title: "The change is sent",
+          text: html`It counts once a block holds it, in about ten minutes. <a href="${
+            ownNameLink("name", name)
+          }">The name</a> shows it then.`
+        })
+    })
+  })
+
+export const write: DeskHandler = (visit): Effect.Effect<PageAnswer, DeskFailure> =>
+  Effect.gen(function*() {
+    const form = yield* sentForm(visit)
+    const { faults, value } = form.made
+    if (value !== undefined && faults.length === 0) {
+      return yield* form.isNew ? planRegistration(visit, form, value) : planUpdate(visit, form, value)
+    }
+    return deskAnswer(visit, {
+      title: "A line cannot be read",
+      at: form.isNew ? "register" : "edit",
+      status: 400,
+      main: html`${heading(form.isNew ? "Register" : "Change the value", form.name)}${
+        valueForm(visit, form, kindFor(form.name))
+      }`
+    })
+  })

@@ -1,0 +1,74 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { Exchange } from "./Exchange.ts"
+import type { AdmittedUser, PageVisit } from "./Pages.ts"
+import type { Penalties } from "./Penalties.ts"
+import type { Permitted } from "./permissions.ts"
+import { type HttpRefusal, NO_ROOM, TOO_LARGE } from "./refusals.ts"
+import { BodyReader } from "./requestBody.ts"
+import type { Session } from "./Session.ts"
+
+/** Bytes of a form: the longest has a value of 520 bytes several times, each byte as three characters. */
+const LONGEST_FORM = 65_536
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded(?:;|$)/i
+
+export interface VisitRules {
+  readonly admit: (authorization: string) => string | undefined
+  readonly permittedTo: (user: string) => Permitted
+  readonly penalties: Penalties
+}
+
+/** What the pages with sessions of their own get from the listener. */
+export class Visits {
+  readonly #rules: VisitRules
+  readonly #bodies = new BodyReader(LONGEST_FORM)
+
+  constructor(rules: VisitRules) {
+    this.#rules = rules
+  }
+
+  /** Reads the form of a request, if it can have one; `visit` gets it. */
+  read(
+    exchange: Exchange,
+    { refuse, visit }: {
+      readonly visit: (visit: PageVisit, release: () => void) => void
+      readonly refuse: (refusal: HttpRefusal) => void
+    }
+  ): void {
+    const { expectsContinue, request, response, session } = exchange
+    if (request.method !== "POST") return visit(this.#visitOf(session, undefined), () => {})
+    if (expectsContinue) response.writeContinue()
+    const isForm = FORM_TYPE.test(request.headers["content-type"] ?? "")
+    this.#bodies.read(request, session.memory, (body) => {
+      if (body._tag !== "Complete") return refuse(body._tag === "TooLarge" ? TOO_LARGE : NO_ROOM)
+      const text = isForm ? Buffer.from(body.bytes).toString("utf8") : ""
+      visit(this.#visitOf(session, new URLSearchParams(text)), body.release)
+    })
+  }
+
+  #visitOf(session: Session, form: URLSearchParams | undefined): PageVisit {
+    const { client } = session
+    return {
+      peer: client.text,
+      remote: !client.loopback,
+      form,
+      admit: (user, password) => this.#admit(session, `${user}:${Redacted.value(password)}`)
+    }
+  }
+
+  /** Checks credentials in their turn, with the delay of wrong ones. */
+  #admit(session: Session, credentials: string): Effect.Effect<AdmittedUser | undefined> {
+    const { admit, penalties, permittedTo } = this.#rules
+    const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`
+    return Effect.async((resume) => {
+      const takeBack = penalties.await(session.key, () => {
+        const user = admit(authorization)
+        if (user === undefined) return penalties.serve(session, () => resume(Effect.succeed(undefined)))
+        penalties.admitted(session.key)
+        resume(Effect.succeed({ user, permitted: permittedTo(user) }))
+      })
+      return Effect.sync(() => takeBack?.())
+    })
+  }
+}

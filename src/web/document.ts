@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto"
+import type { PageAnswer } from "../http/Pages.ts"
+import { escape, type Html } from "./html.ts"
+
+/** Documents with one style and one script, and their headers. */
+
+const hashOf = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
+
+export interface Looks {
+  readonly style: string
+  readonly script: string
+}
+
+/**
+ * The browser loads, runs and sends only what is named here: the one style and the one script by their hashes, the icon
+ * within the page, requests to this server. No frame shows the page. Only a page beside the overview has a base.
+ */
+const policyOf = ({ script, style }: Looks, base: "'none'" | "'self'"): string =>
+  [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    `base-uri ${base}`,
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const COMMON = {
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "no-store",
+  "Vary": "Accept"
+} as const
+
+const headersOf = (policy: string): Readonly<Record<string, string>> => ({
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": policy,
+  ...COMMON
+})
+
+/** An icon within the page: otherwise a browser would request one. */
+const ICON = "data:image/svg+xml," + encodeURIComponent(
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='#0a56a5'/>" +
+    "<path d='M5 12V4l6 8V4' fill='none' stroke='#fff' stroke-width='2' stroke-linejoin='round'/></svg>"
+)
+
+export interface DocumentContent {
+  readonly status: number
+  readonly title: string
+  readonly body: Html
+  /** What links are relative to; empty for the page itself. */
+  readonly base: string
+  /** Seconds after which a browser without script reloads. */
+  readonly reloadAfter?: number | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** Makes documents that look the same. The style and the script are constants: the policy names their hashes. */
+export const documents = (looks: Looks): (content: DocumentContent) => PageAnswer => {
+  const plain = headersOf(policyOf(looks, "'none'"))
+  const withBase = headersOf(policyOf(looks, "'self'"))
+  return ({ base, body, headers, reloadAfter, status, title }) => ({
+    status,
+    headers: { ...(base === "" ? plain : withBase), ...headers },
+    body: "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
+      (reloadAfter === undefined ? "" : `<meta http-equiv="refresh" content="${reloadAfter}">\n`) +
+      (base === "" ? "" : `<base href="${base}">\n`) +
+      `<title>${escape(title)}</title>\n<link rel="icon" href="${
+        escape(ICON)
+      }">\n<style>${looks.style}</style>\n</head>\n<body>\n` +
+      `${body.text}\n<script>${looks.script}</script>\n</body>\n</html>\n`
+  })
+}
+
+/** For an answer without a document. */
+const EMPTY_POLICY = policyOf({ style: "", script: "" }, "'none'")
+
+/** Redirects to another page, by an address in which nothing needs escaping. */
+export const redirect = (address: string, headers: Readonly<Record<string, string>> = {}): PageAnswer => ({
+  status: 303,
+  headers: {
+    ...headersOf(EMPTY_POLICY),
+    "Content-Type": "text/plain; charset=utf-8",
+    "Location": address,
+    ...headers
+  },
+  body: ""
+})

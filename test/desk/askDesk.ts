@@ -1,0 +1,154 @@
+import { assert } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { makeDesk } from "../../src/desk/desk.ts"
+import { isStream, pageRequest } from "../../src/http/Pages.ts"
+import type { Permitted } from "../../src/http/permissions.ts"
+import { Dispatch } from "../../src/rpc/Dispatch.ts"
+
+/** A desk whose methods are answered by a table, and a browser that keeps its cookie. */
+
+export const PASSWORD = "right"
+
+export class Refused {
+  readonly code: number
+  readonly message: string
+
+  constructor(code: number, message: string) {
+    this.code = code
+    this.message = message
+  }
+}
+
+export interface RecordedCall {
+  readonly method: string
+  readonly params: ReadonlyArray<unknown>
+}
+
+export type Answers = Record<string, (params: ReadonlyArray<unknown>) => unknown>
+
+/** A wallet without a passphrase, coins or names. */
+export const EMPTY_WALLET: Answers = {
+  getwalletinfo: () => ({ walletname: "", private_keys_enabled: true, phrase_kept: true }),
+  getbalances: () => ({ mine: { trusted: 1.5, untrusted_pending: 0, immature: 0 } }),
+  name_list: () => [],
+  name_registrations: () => [],
+  name_renewals: () => [],
+  name_autorenew: () => ({ all: true, names: [] }),
+  name_pending: () => [],
+  name_show: () => new Refused(-4, "name never existed"),
+  estimatesmartfee: () => ({}),
+  validateaddress: () => ({ isvalid: true }),
+  name_autoregister: () => ({}),
+  listtransactions: () => []
+}
+
+interface Asked {
+  readonly path: string
+  readonly fields?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly remote?: boolean
+}
+
+export interface DeskAnswer {
+  readonly status: number
+  readonly body: string
+  readonly location: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export class TestDesk {
+  readonly calls: Array<RecordedCall> = []
+  answers: Answers
+  time = 0
+  cookie = ""
+  permitted: Permitted
+  readonly #visit
+
+  private constructor(answers: Answers, visit: (desk: TestDesk) => ReturnType<typeof TestDesk.handler>) {
+    this.answers = answers
+    this.#visit = visit(this)
+  }
+
+  private static handler(desk: TestDesk, behindProxy: boolean) {
+    const dispatch: typeof Dispatch.Service = {
+      read: (body) => ({
+        count: 1,
+        methods: () => [],
+        waits: false,
+        weight: 0,
+        answer: () => Effect.zipRight(Effect.yieldNow(), desk.answer(String(body)))
+      }),
+      readLong: () => Effect.die("not asked for"),
+      install: () => Effect.void,
+      inFlight: () => 0
+    }
+    return Effect.runSync(Effect.provideService(
+      makeDesk({ network: "regtest", behindProxy, ownName: "127.0.0.1", now: () => desk.time }),
+      Dispatch,
+      dispatch
+    ))
+  }
+
+  static make(answers: Answers = {}, behindProxy = false): TestDesk {
+    return new TestDesk({ ...EMPTY_WALLET, ...answers }, (desk) => TestDesk.handler(desk, behindProxy))
+  }
+
+  answer(body: string) {
+    return Effect.sync(() => {
+      const { method, params }: RecordedCall = JSON.parse(body)
+      this.calls.push({ method, params })
+      const answered = this.answers[method]?.(params) ?? null
+      return answered instanceof Refused
+        ? { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, error: { ...answered } }) }
+        : { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: answered }) }
+    })
+  }
+
+  /** The methods that were called since. */
+  called(...methods: ReadonlyArray<string>): ReadonlyArray<RecordedCall> {
+    return this.calls.filter(({ method }) => methods.includes(method))
+  }
+
+  ask({ fields, headers = {}, path, remote = false }: Asked): Effect.Effect<DeskAnswer> {
+    const request = pageRequest(`/desk/${path}`, {
+      accept: "text/html",
+      host: "127.0.0.1:8336",
+      cookie: this.cookie,
+      ...headers
+    })
+    assert.isTrue(this.#visit.serves(request))
+    return Effect.map(
+      this.#visit.visit(request, {
+        peer: "127.0.0.1:1",
+        remote,
+        form: fields === undefined ? undefined : new URLSearchParams(fields),
+        admit: (user, password) =>
+          Effect.succeed(Redacted.value(password) === PASSWORD ? { user, permitted: this.permitted } : undefined)
+      }),
+      ({ body, headers, status }) => {
+        if (isStream(body)) return assert.fail("a stream")
+        const cookie = headers["Set-Cookie"]
+        if (cookie !== undefined) this.cookie = cookie.split(";")[0] ?? ""
+        return { status, headers, location: headers["Location"] ?? "", body: String(body) }
+      }
+    )
+  }
+
+  readonly login = Effect.suspend(() => this.ask({ path: "login", fields: { user: "alice", password: PASSWORD } }))
+
+  /** The token in the forms of the session. */
+  readonly token = Effect.suspend(() =>
+    Effect.map(this.ask({ path: "send" }), ({ body }) => /name="token" value="([^"]+)"/.exec(body)?.[1] ?? "")
+  )
+
+  /** Sends a form with its token. */
+  send(path: string, fields: Readonly<Record<string, string>>): Effect.Effect<DeskAnswer> {
+    return Effect.flatMap(this.token, (token) => this.ask({ path, fields: { token, ...fields } }))
+  }
+
+  /** Opens the page to which an answer leads. */
+  follow({ location, status }: DeskAnswer): Effect.Effect<DeskAnswer> {
+    assert.strictEqual(status, 303)
+    return this.ask({ path: location.slice(2) })
+  }
+}

@@ -1,0 +1,315 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { IDLE_MS, LONGEST_MS, MOST_SESSIONS } from "../../src/desk/sessions.ts"
+import { type Answers, type DeskAnswer, PASSWORD, Refused, TestDesk } from "./askDesk.ts"
+
+const hexOf = (text: string): string => Buffer.from(text).toString("hex")
+
+const NAME = hexOf("d/example")
+const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+
+const OWN = {
+  name: NAME,
+  value: hexOf("{\"ip\":\"192.0.2.1\",\"x\":[1.50]}"),
+  txid: "ab".repeat(32),
+  ismine: true,
+  height: 100,
+  expires_in: 30_000,
+  expired: false,
+  address: ADDRESS
+}
+
+const PAYS: Answers = {
+  walletcreatefundedpsbt: () => ({ psbt: "unsigned", fee: 0.000_23 }),
+  walletprocesspsbt: ([psbt]) => ({ psbt: `signed ${String(psbt)}`, complete: true }),
+  finalizepsbt: () => ({ hex: "00", complete: true }),
+  sendrawtransaction: () => "cd".repeat(32)
+}
+
+/** The page on which a user confirms a registration, and its id. */
+const toConfirm = (desk: TestDesk, fields: Readonly<Record<string, string>> = {}) =>
+  Effect.map(
+    desk.send("write", { hex: NAME, new: "1", kind: "domain", base: "", address: "192.0.2.1", ...fields }),
+    (answer) => ({ answer, id: answer.location.split("id=")[1] ?? "" })
+  )
+
+const payment = (desk: TestDesk) =>
+  Effect.map(desk.send("send", { address: ADDRESS, amount: "1.5" }), ({ location }) => location.split("id=")[1] ?? "")
+
+const confirm = (
+  desk: TestDesk,
+  id: string,
+  fields: Readonly<Record<string, string>> = {}
+): Effect.Effect<DeskAnswer> => desk.send("confirm", { id, password: PASSWORD, ...fields })
+
+describe("log-in", () => {
+  it.live("takes a password or a cookie file, and gives a cookie that scripts and other sites do not get", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      assert.strictEqual((yield* desk.ask({ path: "names" })).location, "./login")
+      const wrong = yield* desk.ask({ path: "login", fields: { user: "alice", password: "no" } })
+      assert.deepStrictEqual([wrong.status, wrong.headers["Set-Cookie"]], [403, undefined])
+      const { headers, location } = yield* desk.ask({
+        path: "login",
+        fields: { user: "", password: `__cookie__:${PASSWORD}\n` }
+      })
+      assert.strictEqual(location, "./names")
+      assert.match(headers["Set-Cookie"] ?? "", /^svcd_desk=[\w-]{43}; HttpOnly; SameSite=Strict$/)
+      const names = yield* desk.ask({ path: "names" })
+      assert.include(names.body, "__cookie__")
+      assert.strictEqual(names.headers["Cache-Control"], "no-store")
+      yield* desk.send("logout", {})
+      assert.strictEqual((yield* desk.ask({ path: "names" })).location, "./login")
+    }))
+
+  it.live("ends after a time without a request, after a longer one in any case, and for the oldest of too many", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      desk.time += IDLE_MS - 1
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 200)
+      desk.time += IDLE_MS
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 303)
+      yield* desk.login
+      for (let passed = 0; passed < LONGEST_MS; passed += IDLE_MS / 2) {
+        yield* desk.ask({ path: "names" })
+        desk.time += IDLE_MS / 2
+      }
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 303)
+      yield* desk.login
+      const first = desk.cookie
+      for (let others = 0; others < MOST_SESSIONS; others++) {
+        desk.time++
+        desk.cookie = ""
+        yield* desk.login
+      }
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 200)
+      desk.cookie = first
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 303)
+    }))
+
+  it.live("a form without a session, of another session or without a token does nothing", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const id = yield* payment(desk)
+      const token = yield* desk.token
+      const fields = { id, password: PASSWORD, token }
+      for (const wrong of ["", `${token.slice(1)}x`, "x"]) {
+        const { body, status } = yield* desk.ask({ path: "confirm", fields: { ...fields, token: wrong } })
+        assert.deepStrictEqual([status, body.includes("This form counts no longer")], [403, true])
+      }
+      yield* desk.login
+      assert.strictEqual((yield* desk.ask({ path: "confirm", fields })).status, 403)
+      // The node was restarted: the cookie is that of an earlier process.
+      const later = TestDesk.make(PAYS)
+      later.cookie = desk.cookie
+      const restarted = yield* later.ask({ path: "confirm", fields })
+      assert.include(restarted.body, "You are not logged in any more")
+      assert.deepStrictEqual([...desk.called("sendrawtransaction"), ...later.calls], [])
+    }))
+
+  it.live("other machines and foreign names get nothing, unless a proxy ends TLS", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      const proxied = TestDesk.make({}, true)
+      const https = { host: "names.example.org", "x-forwarded-proto": "https" }
+      const status = (of: TestDesk, headers: Record<string, string>, remote = false) =>
+        Effect.map(of.ask({ path: "login", headers, remote }), (answer) => answer.status)
+      assert.strictEqual(yield* status(desk, {}), 200)
+      assert.strictEqual(yield* status(desk, { host: "localhost:8336" }), 200)
+      assert.strictEqual(yield* status(desk, { host: "evil.example" }), 403)
+      assert.strictEqual(yield* status(desk, {}, true), 403)
+      assert.strictEqual(yield* status(desk, https), 403)
+      assert.strictEqual(yield* status(proxied, https), 200)
+      assert.strictEqual(yield* status(proxied, https, true), 200)
+      assert.strictEqual(yield* status(proxied, { ...https, "x-forwarded-proto": "http" }, true), 403)
+      const { headers } = yield* proxied.ask({
+        path: "login",
+        headers: https,
+        fields: { user: "a", password: PASSWORD }
+      })
+      assert.include(headers["Set-Cookie"] ?? "", "; Secure")
+    }))
+})
+
+describe("confirmation", () => {
+  it.live("asks for the password, and registers once, however often the page is sent", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      const { answer, id } = yield* toConfirm(desk)
+      const page = yield* desk.follow(answer)
+      assert.include(page.body, "{\n  &quot;ip&quot;: &quot;192.0.2.1&quot;\n}")
+      assert.include(page.body, "0.01 NMC")
+      assert.deepStrictEqual(desk.called("name_autoregister"), [])
+      const wrong = yield* confirm(desk, id, { password: "no" })
+      assert.deepStrictEqual([wrong.status, wrong.body.includes("This is not the password")], [403, true])
+      const both = yield* Effect.all([confirm(desk, id), confirm(desk, id)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(both.map(({ location }) => location), [`./result?id=${id}`, `./result?id=${id}`])
+      assert.strictEqual((yield* confirm(desk, id)).location, `./result?id=${id}`)
+      // The back button, and the page once more.
+      assert.strictEqual((yield* desk.ask({ path: `confirm?id=${id}` })).location, `./result?id=${id}`)
+      const result = yield* desk.ask({ path: `result?id=${id}` })
+      assert.include(result.body, "The registration is under way")
+      assert.deepStrictEqual(desk.called("name_autoregister").map(({ params }) => params), [
+        [NAME, hexOf("{\"ip\":\"192.0.2.1\"}"), { nameEncoding: "hex", valueEncoding: "hex" }]
+      ])
+    }))
+
+  it.live("a payment is the transaction that was shown, and of two windows one pays", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const [first, second] = [yield* payment(desk), yield* payment(desk)]
+      const page = yield* desk.ask({ path: `confirm?id=${first}` })
+      for (const text of [ADDRESS, "1.5 NMC", "0.00023 NMC", "1.50023 NMC"]) assert.include(page.body, text)
+      yield* confirm(desk, first)
+      const refused = yield* confirm(desk, second)
+      assert.deepStrictEqual([refused.status, refused.body.includes("This was done already")], [409, true])
+      assert.deepStrictEqual(desk.called("walletprocesspsbt", "sendrawtransaction").map(({ params }) => params), [
+        ["unsigned"],
+        ["00"]
+      ])
+      // A payment that begins afterwards is meant.
+      desk.time++
+      const third = yield* payment(desk)
+      assert.strictEqual((yield* confirm(desk, third)).status, 303)
+      assert.lengthOf(desk.called("sendrawtransaction"), 2)
+    }))
+
+  it.live("both windows at one moment pay once", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const ids = [yield* payment(desk), yield* payment(desk)]
+      yield* Effect.all(ids.map((id) => confirm(desk, id)), { concurrency: "unbounded" })
+      assert.lengthOf(desk.called("sendrawtransaction"), 1)
+    }))
+
+  it.live("is forgotten after some time", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      yield* desk.login
+      const id = yield* payment(desk)
+      desk.time += 15 * 60_000
+      assert.include((yield* confirm(desk, id)).body, "This page is too old")
+      assert.include((yield* confirm(desk, "unknown")).body, "This page counts no longer")
+      assert.deepStrictEqual(desk.called("sendrawtransaction"), [])
+    }))
+
+  it.live("a wallet that was locked meanwhile asks for its passphrase, and is locked again afterwards", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make()
+      yield* desk.login
+      const { id } = yield* toConfirm(desk)
+      desk.answers = {
+        ...desk.answers,
+        getwalletinfo: () => ({ walletname: "", private_keys_enabled: true, unlocked_until: 0 }),
+        name_autoregister: () =>
+          desk.called("walletpassphrase").length > 1
+            ? {}
+            : new Refused(-13, "Error: Please enter the wallet passphrase"),
+        walletpassphrase: ([passphrase]) => passphrase === "open" ? null : new Refused(-14, "incorrect")
+      }
+      const asked = yield* confirm(desk, id)
+      assert.deepStrictEqual([asked.status, asked.body.includes("name=\"passphrase\"")], [403, true])
+      assert.include(asked.body, "Nothing was sent")
+      assert.include((yield* confirm(desk, id, { passphrase: "wrong" })).body, "The passphrase is wrong")
+      assert.strictEqual((yield* confirm(desk, id, { passphrase: "open" })).location, `./result?id=${id}`)
+      assert.deepStrictEqual(desk.calls.slice(-4).map(({ method }) => method), [
+        "getwalletinfo",
+        "walletpassphrase",
+        "name_autoregister",
+        "walletlock"
+      ])
+    }))
+
+  it.live("a name that another owner was faster with, and a failure that leaves open what happened", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({ name_autoregister: () => new Refused(-25, "this name exists already") })
+      yield* desk.login
+      const { id } = yield* toConfirm(desk)
+      const failed = yield* desk.follow(yield* confirm(desk, id))
+      assert.strictEqual(failed.status, 409)
+      assert.include(failed.body, "The name was registered meanwhile")
+      assert.include(failed.body, "Nothing was sent")
+      desk.answers = { ...desk.answers, name_autoregister: () => new Refused(-32_603, "Internal error") }
+      const unclear = yield* desk.follow(yield* confirm(desk, (yield* toConfirm(desk)).id))
+      assert.include(unclear.body, "It is not certain whether something was sent")
+    }))
+
+  it.live("a user without a right gets a sentence, and the method is not called", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make(PAYS)
+      desk.permitted = new Set(Object.keys(desk.answers).filter((method) => method !== "sendrawtransaction"))
+      yield* desk.login
+      const { body, status } = yield* desk.send("send", { address: ADDRESS, amount: "1" })
+      assert.deepStrictEqual([status, body.includes("Your user may not pay")], [400, true])
+      desk.permitted = new Set()
+      yield* desk.login
+      desk.calls.length = 0
+      assert.strictEqual((yield* desk.ask({ path: "names" })).status, 403)
+      assert.deepStrictEqual(desk.calls, [])
+    }))
+})
+
+describe("names", () => {
+  it.live("a change keeps what the form does not show, and refuses to undo another change", () =>
+    Effect.gen(function*() {
+      const desk = TestDesk.make({
+        name_list: () => [OWN],
+        name_renew: () => ({ names: [], transactions: 1, fee: 0.0004 })
+      })
+      yield* desk.login
+      const form = yield* desk.ask({ path: `edit?hex=${NAME}` })
+      assert.include(form.body, "Kept as they are")
+      const sent = { hex: NAME, new: "0", kind: "domain", base: OWN.value, address: "192.0.2.1\r\n192.0.2.7" }
+      const { location } = yield* desk.send("write", sent)
+      yield* confirm(desk, location.split("id=")[1] ?? "")
+      assert.deepStrictEqual(desk.called("name_update").map(({ params }) => params[1]), [
+        hexOf("{\"ip\":[\"192.0.2.1\",\"192.0.2.7\"],\"x\":[1.50]}")
+      ])
+      const other = yield* desk.send("write", { ...sent, base: hexOf("{}") })
+      assert.include(other.body, "changed after this form was opened")
+      const same = yield* desk.send("write", { ...sent, address: "192.0.2.1" })
+      assert.include(same.body, "The value is the same as before")
+      const wrong = yield* desk.send("write", { ...sent, address: "192.0.2.1\r\n<img>" })
+      assert.strictEqual(wrong.status, 400)
+      assert.include(wrong.body, "Line 2 is not an address")
+      assert.notInclude(wrong.body, "<img")
+    }))
+
+  it.live("markup, hidden and turning characters are spelled out", () =>
+    Effect.gen(function*() {
+      const evil = "d/<script>\u202e\u0007"
+      const desk = TestDesk.make({
+        name_list: () => [{ ...OWN, name: hexOf(evil), value: hexOf("{\"txt\":\"</pre><img src=x>\u202e\"}") }],
+        name_autoregister: () => new Refused(-4, "<img src=x>\u202e")
+      })
+      yield* desk.login
+      for (
+        const path of [
+          "names",
+          `name?hex=${hexOf(evil)}`,
+          `edit?hex=${hexOf(evil)}`,
+          `register?name=${encodeURIComponent(evil)}&as=other`
+        ]
+      ) {
+        const { body } = yield* desk.ask({ path })
+        assert.deepStrictEqual(body.match(/.{0,40}(?:<img|<script>[^"]|\u202e|\u0007).{0,20}/g) ?? [], [], path)
+        assert.match(body, /U\+202E|\\u202e/, path)
+      }
+      const failed = yield* desk.follow(yield* confirm(desk, (yield* toConfirm(desk)).id))
+      assert.notMatch(failed.body, /<img|\u202e/)
+    }))
+
+  it.live("pages are small and quick", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 2_000 }, (_, at) => ({ ...OWN, name: hexOf(`d/name-${at}`) }))
+      const desk = TestDesk.make({ name_list: () => many })
+      yield* desk.login
+      const { body } = yield* desk.ask({ path: "names" })
+      assert.isBelow(Buffer.byteLength(body), 60_000)
+    }))
+})

@@ -78,6 +78,8 @@ export const LoadedWallets = Schema.Array(Schema.String)
 
 export const Payment = Schema.Struct({
   address: Schema.optional(Schema.String),
+  /** The operation of an output with a name. */
+  name: Schema.optional(Schema.String),
   category: Schema.String,
   amount: Schema.Number,
   fee: Schema.optional(Schema.Number),

@@ -40,16 +40,32 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["orphan", "void"]
 ])
 
-const paymentRow = (now: number) => ({ address, amount, category, confirmations, time, txid }: Payment): Html =>
-  html`<tr><td data-label="Time">${ago(time, { now })}</td><th scope="row">${KINDS.get(category) ?? category}${
+/** What a row is about: a payment, or a name, of which RPC has the operation before a colon. */
+const whatOf = ({ category, name }: Payment): Html => {
+  if (name === undefined) return html`${KINDS.get(category) ?? category}`
+  return name.startsWith("new: ")
+    ? html`commitment of a name`
+    : html`name ${visible(name.replace(/^update: /, ""))}`
+}
+
+/** An output with a name has no amount of its own: its fee stands there, with what the name locks. */
+const amountOf = ({ amount, fee = 0, name }: Payment): Html =>
+  name === undefined ? html`${nmc(amount)}` : html`${nmc(fee)} <span class="muted">fee</span>`
+
+const paymentRow = (now: number) => (payment: Payment): Html => {
+  const { address, confirmations, time, txid } = payment
+  return html`<tr><td data-label="Time">${ago(time, { now })}</td><th scope="row">${whatOf(payment)}${
     confirmations === 0 && html` <span class="badge busy">no block yet</span>`
   }${
     confirmations < 0 && html` <span class="badge attention">void</span>`
-  }</th><td data-label="Amount" class="number">${nmc(amount)}</td><td data-label="Address" class="owner-cell broad">${
+  }</th><td data-label="Amount" class="number">${
+    amountOf(payment)
+  }</td><td data-label="Address" class="owner-cell broad">${
     address === undefined
       ? html`<span class="muted">none</span>`
       : html`<code class="address">${visible(address)}</code>`
   }</td><td data-label="Transaction" class="broad">${txidView(txid)}</td></tr>`
+}
 
 export const paymentsPage: DeskHandler = (visit) =>
   Effect.gen(function*() {

@@ -4,7 +4,7 @@
 // `lib`, `promise` and `native` beside FOLDER, unless --programs is given.
 
 import { type BuildOptions, buildSync, type Metafile } from "esbuild"
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { basename, dirname, join, resolve } from "node:path"
 import process from "node:process"
@@ -68,8 +68,8 @@ const { dependencies, engines, peerDependencies }: Record<string, Record<string,
   readFileSync(join(ROOT, "package.json"), "utf8")
 )
 
-/** Bundles into a folder; returns the folders of the packages that are inside. */
-const bundle = (folder: string, options: BuildOptions): ReadonlyArray<string> => {
+/** Bundles into a folder, without the licences; returns the folders of the packages that are inside. */
+const compose = (folder: string, options: BuildOptions): ReadonlyArray<string> => {
   const { metafile } = buildSync({
     absWorkingDir: ROOT,
     banner: { js: BANNER },
@@ -94,10 +94,11 @@ const bundle = (folder: string, options: BuildOptions): ReadonlyArray<string> =>
       throw new Error(`${folder} loads ${name}, which is not among the dependencies of package.json`)
     }
   }
-  const packages = new Set(Object.keys(metafile.inputs).map(packageOf).filter((name) => name !== undefined))
-  writeLicences(folder, [...packages])
-  return [...packages]
+  return [...new Set(Object.keys(metafile.inputs).map(packageOf).filter((name) => name !== undefined))]
 }
+
+/** Bundles into a folder that no other bundle shares. */
+const bundle = (folder: string, options: BuildOptions): void => writeLicences(folder, compose(folder, options))
 
 const writeLicences = (folder: string, packages: ReadonlyArray<string>): void => {
   const rule = `\n\n${"-".repeat(80)}\n\n`
@@ -138,8 +139,23 @@ const copyNativeCurve = (build: string): void => {
   cpSync(join(ROOT, "node_modules/secp256k1/prebuilds"), join(folder, "prebuilds"), { recursive: true })
 }
 
+/** A program that runs for a moment, many times. */
+const SHORT = "svcd-cli"
+
 /** The file behind the one that a user starts. */
 const mainOf = (program: string): string => `${program}.main`
+
+/**
+ * From Node.js 22 on, keeps what is compiled in a directory of the user alone: otherwise half of the work of a short program
+ * is to compile it again. A shared directory could hold code of another user.
+ */
+const CACHE = `import module from "node:module";
+const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && process.env.HOME + "/.cache");
+if (cache && module.enableCompileCache) {
+  process.umask(0o077);
+  module.enableCompileCache(cache + "/svcd");
+}
+`
 
 /**
  * What a user starts: it tells an older Node.js apart, where the program itself would end with an error of the loader. So
@@ -150,9 +166,9 @@ const launcher = (program: string): string => {
   const [major, minor] = oldest.split(".")
   return `#!/usr/bin/env node
 import process from "node:process";
-const [major, minor] = process.versions.node.split(".").map(Number);
+${program === SHORT ? CACHE : ""}const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > ${major} || (major === ${major} && minor >= ${minor})) {
-  await import("./${mainOf(program)}.js");
+  await import("./${mainOf(program)}.${program === SHORT ? "mjs" : "js"}");
 } else {
   console.error(\`${program}: Node.js ${oldest} or newer is needed, and this is \${process.versions.node}: install a newer one (https://nodejs.org), or the archive of svcd, which has its own\`);
   process.exitCode = 1;
@@ -160,11 +176,34 @@ if (major > ${major} || (major === ${major} && minor >= ${minor})) {
 `
 }
 
+const entryOf = (program: string) => ({ in: compiled(`bin/${program}`), out: mainOf(program) })
+
+/**
+ * Bundles that program so that a start reads little: what it loads on use is in files of its own, and names are short. The
+ * files stand in the same folder, as other code looks for files from its own place.
+ */
+const composeShort = (folder: string): ReadonlyArray<string> => {
+  for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+    if (file.startsWith(`${SHORT}-`)) rmSync(join(folder, file))
+  }
+  return compose(folder, {
+    // No package inside is one in CommonJS that loads modules of Node.
+    banner: {},
+    chunkNames: `${SHORT}-[name]-[hash]`,
+    entryPoints: [entryOf(SHORT)],
+    minify: true,
+    // The loader knows this kind of module by its name, and looks for no package.json.
+    outExtension: { ".js": ".mjs" },
+    splitting: true
+  })
+}
+
 const bundlePrograms = (folder: string): void => {
-  const mains = PROGRAMS.map((program) => ({ in: compiled(`bin/${program}`), out: mainOf(program) }))
+  const mains = PROGRAMS.filter((program) => program !== SHORT).map(entryOf)
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
   // The text of a program stays in memory as long as it runs, two bytes a character. Names are kept: reports of errors show them.
-  bundle(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
+  const long = compose(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
+  writeLicences(folder, [...new Set([...composeShort(folder), ...long])])
   for (const program of PROGRAMS) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
 }
 

@@ -49,7 +49,7 @@ exec "$home/node" "$home/bin/${program}.js" "$@"
 `
 
 /** No declarations of types, and no maps of code that is not ours. */
-const isRun = (path) => !/\.(d\.[cm]?ts|tsbuildinfo|js\.map)$/.test(path)
+const isRun = (path) => !/\.(d\.[cm]?ts|tsbuildinfo|m?js\.map)$/.test(path)
 
 /** The loader reads a manifest, and complains of each entry whose file is missing. */
 const copyAddon = (modules) => {

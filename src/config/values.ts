@@ -14,7 +14,6 @@ import { UsageError } from "./UsageError.ts"
 import type { WALLET_OPTIONS } from "./walletOptions.ts"
 
 /** All options by name, decoded from text. The rules are the same for flags, environment, file and defaults. */
-export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
 export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTIONS>>>
 
 /** The options of relay policy and mining. */
@@ -182,4 +181,13 @@ export const decoderOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I
     Either.mapLeft(decode(textsOf(options, source)), (error) => new UsageError({ problems: problemsOf(error, source) }))
 }
 
-export const decodeValues: (source: OptionSource) => Either.Either<Values, UsageError> = decoderOf(OPTIONS, Values)
+let decodeAll: ((source: OptionSource) => Either.Either<Values, UsageError>) | undefined
+
+/** The decoder of all options. Its making takes time, and programs that only connect to a daemon do without it. */
+export const decodeValues = (source: OptionSource): Either.Either<Values, UsageError> => {
+  decodeAll ??= decoderOf(
+    OPTIONS,
+    Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
+  )
+  return decodeAll(source)
+}

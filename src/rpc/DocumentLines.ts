@@ -3,12 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type IncomingMessage, request } from "node:http"
-import { request as secureRequest } from "node:https"
+import type { IncomingMessage } from "node:http"
 import { StringDecoder } from "node:string_decoder"
 import { formatHostPort } from "../base/addresses.ts"
 import { codeOf } from "../base/errorCode.ts"
-import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable } from "./RpcClient.ts"
+import { basic, type RpcClientOptions, RpcUnauthorized, RpcUnreachable, webOf } from "./RpcClient.ts"
 
 /** Reads a document of a daemon line by line, for as long as the daemon writes it. */
 
@@ -44,23 +43,23 @@ const answerOf = (
   { address, basePath = "", credentials, secure = false }: DocumentSource,
   path: string
 ): Effect.Effect<IncomingMessage, RpcUnreachable> =>
-  Effect.async((resume) => {
-    const send = secure ? secureRequest : request
-    const current = typeof credentials === "function" ? credentials() : credentials
-    const authorization = current === undefined ? {} : { authorization: basic(current) }
-    const fail = (code: string): void =>
-      resume(new RpcUnreachable({ address: formatHostPort(address), code, wasSent: true }))
-    const outgoing = send({
-      ...address,
-      agent: false,
-      path: basePath + path,
-      headers: { ...authorization, accept: "application/x-ndjson" }
-    }, (incoming) => resume(Effect.succeed(incoming)))
-    outgoing.setTimeout(SILENCE, () => outgoing.destroy(Object.assign(new Error("silence"), { code: "ETIMEDOUT" })))
-    outgoing.on("error", (error) => fail(codeOf(error)))
-    outgoing.end()
-    return Effect.sync(() => outgoing.destroy())
-  })
+  Effect.flatMap(webOf(secure), ({ request }) =>
+    Effect.async((resume) => {
+      const current = typeof credentials === "function" ? credentials() : credentials
+      const authorization = current === undefined ? {} : { authorization: basic(current) }
+      const fail = (code: string): void =>
+        resume(new RpcUnreachable({ address: formatHostPort(address), code, wasSent: true }))
+      const outgoing = request({
+        ...address,
+        agent: false,
+        path: basePath + path,
+        headers: { ...authorization, accept: "application/x-ndjson" }
+      }, (incoming) => resume(Effect.succeed(incoming)))
+      outgoing.setTimeout(SILENCE, () => outgoing.destroy(Object.assign(new Error("silence"), { code: "ETIMEDOUT" })))
+      outgoing.on("error", (error) => fail(codeOf(error)))
+      outgoing.end()
+      return Effect.sync(() => outgoing.destroy())
+    }))
 
 /** What was received of an answer, as text. */
 class Received {

@@ -5,8 +5,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { Agent, type IncomingMessage, request } from "node:http"
-import { Agent as SecureAgent, request as secureRequest } from "node:https"
+import * as http from "node:http"
 import { type Address, formatHostPort } from "../base/addresses.ts"
 import { codeOf, type ErrorWords, reasonOf } from "../base/errorCode.ts"
 import type { Credentials } from "../config/settings.ts"
@@ -187,6 +186,10 @@ const failureOf = (error: Json): RpcFailure => {
 export const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
 
+/** Node's client of HTTP. TLS takes long to load, and most daemons are on the same machine. */
+export const webOf = (secure: boolean): Effect.Effect<Pick<typeof http, "Agent" | "request">> =>
+  secure ? Effect.promise(() => import("node:https")) : Effect.succeed(http)
+
 /** Makes a client. Its connections stay open between calls; the scope closes them. */
 export const make = (
   options: RpcClientOptions
@@ -195,11 +198,11 @@ export const make = (
     const { basePath = "", credentials, maxReply = MAX_REPLY, secure = false, timeout = TIMEOUT, wallet } = options
     const address = formatHostPort(options.address)
     const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS }
+    const web = yield* webOf(secure)
     const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => secure ? new SecureAgent(pool) : new Agent(pool)),
+      Effect.sync(() => new web.Agent(pool)),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const send = secure ? secureRequest : request
     let lastId = 0
 
     const authorization = (): { readonly authorization?: string } => {
@@ -215,7 +218,7 @@ export const make = (
       Effect.async((resume) => {
         let connected = false
         const fail = (code: string): void => resume(new RpcUnreachable({ address, code, wasSent: connected }))
-        const outgoing = send({
+        const outgoing = web.request({
           ...options.address,
           agent: once ? false : agent,
           method: "POST",
@@ -278,7 +281,7 @@ type Collected =
   | { readonly _tag: "Broken" }
 
 /** Reads a reply and calls `done` with the outcome. Only the first call of `done` counts. */
-const collect = (incoming: IncomingMessage, most: number, done: (outcome: Collected) => void): void => {
+const collect = (incoming: http.IncomingMessage, most: number, done: (outcome: Collected) => void): void => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   incoming.on("data", (chunk: Uint8Array) => {

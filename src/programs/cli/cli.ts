@@ -8,10 +8,9 @@ import { type BadArgument, byName, byPosition } from "../../rpc/method/conversio
 import { type CommandName, isCliCommand } from "./commandTable.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
-import { CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine } from "./flags.ts"
+import { CLI_SHELLS, type CliCommandLine, countOf, isShell, readCliCommandLine, wordProblems } from "./flags.ts"
 import { resultText } from "./jsonText.ts"
 import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
-import { runOwnCommand, wordProblems } from "./ownCommands.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
@@ -40,10 +39,13 @@ export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
     return line.command === "rpcauth" ? makeUser(input, line) : connected(input, line)
   })
 
+/** All but calls of methods: a call loads none of it. One module, as each file takes time to find. */
+const ownCommands = Effect.promise(() => import("./ownCommands.ts"))
+
 const help = (command: CommandName | undefined): Effect.Effect<CliOutcome> =>
   Effect.map(
-    Effect.promise(() => import("./help.ts")),
-    ({ CLI_HELP, commandHelp }) => success(command === undefined ? CLI_HELP : commandHelp(command))
+    ownCommands,
+    ({ helpText }) => success(helpText(command))
   )
 
 /** Loads the module for scripts only on use: it takes longer to load than everything else. */
@@ -59,7 +61,7 @@ const makeUser = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutco
   const problems = wordProblems(line)
   if (problems.length > 0) return Effect.succeed(usageOutcome(problems))
   return Effect.flatMap(
-    Effect.promise(() => import("./rpcauth.ts")),
+    ownCommands,
     ({ rpcauth }) => rpcauth(line.words, line.wants("json"), input)
   )
 }
@@ -77,7 +79,7 @@ const checkValue = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOut
     read,
     (value) =>
       Effect.map(
-        Effect.promise(() => import("./lint.ts")),
+        ownCommands,
         ({ lintCommand }) => lintCommand({ name, value, json: line.wants("json") }, input.screen)
       )
   )
@@ -127,13 +129,10 @@ const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutc
       input
     })
     const { command } = line
-    if (command === "doctor") {
-      const { doctorCommand } = yield* Effect.promise(() => import("./doctor.ts"))
-      return yield* doctorCommand({ connection, daemon, input, json: line.wants("json") })
-    }
     if (command === undefined || command === "lint" || command === "rpcauth") {
       return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), { connection, daemon, input })
     }
+    const { runOwnCommand } = yield* ownCommands
     return yield* runOwnCommand(command, { connection, daemon, input, line })
   }).pipe(
     Effect.catchAll((reason) => Effect.succeed(failure(1, `error: ${reason}`))),
@@ -201,7 +200,7 @@ const warned = (
   params: ReadonlyArray<Json> | JsonObject
 ): Effect.Effect<CliOutcome> =>
   Effect.map(
-    Effect.promise(() => import("./lint.ts")),
+    ownCommands,
     ({ warningsOfCall }) => ({ ...done, stderr: warningsOfCall(method, params) })
   )
 

@@ -10,7 +10,7 @@ import { shownPath } from "../../base/safeText.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { absolutePath, type Credentials, type SettingsInput } from "../../config/settings.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
-import { type DocumentFailure, type Lines, openLines } from "../../rpc/DocumentLines.ts"
+import type { DocumentFailure, Lines } from "../../rpc/DocumentLines.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type CallParams, make, type RpcClientError, type RpcUnreachable } from "../../rpc/RpcClient.ts"
@@ -136,7 +136,10 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       call: (method, params = []) => {
         return waiting(authorized(client.call(method, params)), wait)
       },
-      lines: (path) => waiting(authorized(openLines(source, path)), wait),
+      lines: (path) =>
+        Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
+          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), wait))
+        ),
       triedCookie: () => tried
     }
   })

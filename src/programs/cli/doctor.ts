@@ -5,7 +5,6 @@ import type { ConnectionSettings } from "../../config/connection.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 import { type Check, checkJson, checkLines, fail, ok, warn } from "./doctorCheck.ts"
-import { machineChecks } from "./doctorMachine.ts"
 import { askNode, nodeChecks } from "./doctorNode.ts"
 import { askWallet, walletChecks } from "./doctorWallet.ts"
 import { indented, objectOf, textAt } from "./jsonText.ts"
@@ -75,6 +74,8 @@ const counted = (checks: ReadonlyArray<Check>, state: Check["state"]): number =>
 export const doctorCommand = (doctor: DoctorInput): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
     const { connection, input: { screen }, json } = doctor
+    // Compiled parts load only here.
+    const { machineChecks } = yield* Effect.promise(() => import("./doctorMachine.ts"))
     const checks = [
       ...(yield* machineChecks(connection.dataDir)),
       ...cookieChecks(doctor),

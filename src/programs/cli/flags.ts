@@ -151,3 +151,23 @@ export const countOf = (
   problems.push(`-${name}: ${JSON.stringify(text)} is not a whole number from 0 to 9999999`)
   return fallback
 }
+
+/** The words of a command, where its usage line says less. */
+const TAKEN: { readonly [command in CommandName]?: string } = {
+  names: "one prefix",
+  find: "one text",
+  watch: "one prefix",
+  webhooks: "nothing, or: test ID",
+  lint: "a name and a value; put the value in quotes",
+  rpcauth: "a user name and a password"
+}
+
+/** What is wrong with the words behind a command. None is shown: a value may be there, or a password. */
+export const wordProblems = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
+  if (command === undefined) return []
+  const { takes: [least, most], words: wanted } = COMMAND_ROWS[command]
+  const isTest = command === "webhooks" && words.length > 0
+  const isRight = isTest ? words.length === 2 && words[0] === "test" : words.length >= least && words.length <= most
+  const taken = TAKEN[command] ?? (wanted === "" ? "no parameter" : wanted)
+  return isRight ? [] : [`${command}: takes ${taken}; see ${NAME} ${command} -help`]
+}

@@ -102,3 +102,6 @@ Parameters of methods that are texts are passed on as they are; others are JSON.
 Exit status: 0; 1 if no daemon answers, or a command fails; 2 for a mistake in flags or configuration;
 else the code of the daemon's error without its sign, modulo 256.
 `
+
+export const helpText = (command: CommandName | undefined): string =>
+  command === undefined ? CLI_HELP : commandHelp(command)

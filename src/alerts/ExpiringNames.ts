@@ -102,7 +102,12 @@ const make = (
       (cursor): NameClock => ({ tipHeight: cursor?.height ?? 0, params })
     )
 
-    let watched: { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> } | undefined
+    let watched: {
+      readonly count: number
+      readonly version: number
+      readonly found: ReadonlyMap<NameKey, ExpiringRecord | undefined>
+      readonly records: ReadonlyArray<ExpiringRecord>
+    } | undefined
 
     /** The record of a name, `undefined` if it was never registered. Most are in memory after the first time. */
     const recordOf = (name: Bytes): Effect.Effect<ExpiringRecord | undefined, StorageFailure> =>
@@ -113,17 +118,31 @@ const make = (
           : Effect.succeed(known)
       })
 
-    /** The records of the watched names, read once for each state of names and list. */
+    /** The records of the watched names. After a block, only those that the block or the list changed are read. */
     const watchedRecords = Effect.gen(function*() {
-      const of = `${commits.count} ${watch.version()}`
-      if (watched?.of === of) return watched.records
-      const found: Array<ExpiringRecord> = []
+      const { count } = commits
+      const version = watch.version()
+      if (watched?.count === count && watched.version === version) return watched.records
+      const touched = watched === undefined ? "all" : commits.touchedBehind(watched.count)
+      const before = watched?.found
+      const found = new Map<NameKey, ExpiringRecord | undefined>()
+      let isChanged = before === undefined || watched?.version !== version
       for (const { name } of watch.names()) {
+        const key = nameKey(name)
+        if (before?.has(key) === true && touched !== "all" && !touched.has(key)) {
+          found.set(key, before.get(key))
+          continue
+        }
         const record = yield* recordOf(name)
-        if (record !== undefined) found.push(record)
+        found.set(key, record)
+        isChanged = true
       }
-      watched = { of, records: found }
-      return found
+      // The same list as before where nothing is different: it need not be sorted again.
+      const records = !isChanged && watched !== undefined
+        ? watched.records
+        : [...found.values()].filter((record) => record !== undefined)
+      watched = { count, version, found, records }
+      return records
     })
 
     const owned = new Map<string, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()

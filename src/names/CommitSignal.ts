@@ -1,16 +1,38 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
+import type { NameKey } from "../protocol/keys.ts"
+
+/** Names that a commit changed; `all` where it is not known which. */
+export type Touched = "all" | Pick<ReadonlyMap<NameKey, unknown>, "keys" | "size">
+
+/** Commits whose names are remembered, and names of one. A reader that is further behind reads everything again. */
+const KEPT_COMMITS = 16
+const KEPT_NAMES = 5_000
 
 /** Wakes the readers that wait for the next commit. They miss nothing, since they read the state again. */
 export class CommitSignal {
   private readonly waiters = new Set<() => void>()
   private waited = Deferred.unsafeMake<void>(FiberId.none)
   private told = 0
+  /** The names of the last commits, the oldest first. */
+  private readonly trail: Array<ReadonlySet<NameKey> | "all"> = []
 
   /** The number of commits so far: while it stays, so does the state. */
   get count(): number {
     return this.told
+  }
+
+  /** The names that the commits behind the first `count` changed; `all` where that is not known any more. */
+  touchedBehind(count: number): ReadonlySet<NameKey> | "all" {
+    const behind = this.told - count
+    if (behind > this.trail.length) return "all"
+    const touched = new Set<NameKey>()
+    for (const names of behind === 0 ? [] : this.trail.slice(-behind)) {
+      if (names === "all") return "all"
+      for (const name of names) touched.add(name)
+    }
+    return touched
   }
 
   /** Returns what ends with the first commit after this call. */
@@ -40,9 +62,11 @@ export class CommitSignal {
     })
   }
 
-  tell(): void {
+  tell(touched: Touched = "all"): void {
     const waited = this.waited
     this.told++
+    this.trail.push(touched === "all" || touched.size > KEPT_NAMES ? "all" : new Set(touched.keys()))
+    if (this.trail.length > KEPT_COMMITS) this.trail.shift()
     for (const wake of [...this.waiters]) wake()
     this.waited = Deferred.unsafeMake(FiberId.none)
     Deferred.unsafeDone(waited, Effect.void)

@@ -106,7 +106,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** Reads the operations in chain order, all of one state. For `NameEvents`. */
   readonly readLog: <A>(use: (log: OperationLog) => A) => Effect.Effect<A, StorageFailure>
   /** Counts the changes of names.db, and wakes the readers that wait for the next one. */
-  readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next">>
+  readonly commits: Effect.Effect<Pick<CommitSignal, "behind" | "count" | "next" | "touchedBehind">>
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
 

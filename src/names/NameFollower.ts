@@ -4,7 +4,7 @@ import { applied, type ConnectedBlock, type Cursor, type Follower } from "../cha
 import type { NameKey } from "../protocol/keys.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
-import type { CommitSignal } from "./CommitSignal.ts"
+import type { CommitSignal, Touched } from "./CommitSignal.ts"
 import { batchOf, SettingNumbers } from "./nameChanges.ts"
 import { WrongRow } from "./NameEntry.ts"
 import type { NamesFile } from "./NamesFile.ts"
@@ -34,12 +34,12 @@ export const makeNameFollower = (
 ): Follower => {
   /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
   const changing = (
-    touched: Iterable<NameKey> | "all",
+    touched: Touched,
     write: Effect.Effect<void, StorageFailure>
   ): Effect.Effect<void, StorageFailure> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
-        records.freeze(touched)
+        records.freeze(touched === "all" ? touched : touched.keys())
         position.freeze("all")
       }),
       () => write,
@@ -47,7 +47,7 @@ export const makeNameFollower = (
         Effect.sync(() => {
           records.thaw()
           position.thaw()
-          commits.tell()
+          commits.tell(touched)
         })
     )
 
@@ -65,7 +65,7 @@ export const makeNameFollower = (
             : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
         })
       )
-      return changing(batch.latest.keys(), Effect.map(write, (complete) => search.changed(blocks.length, complete)))
+      return changing(batch.latest, Effect.map(write, (complete) => search.changed(blocks.length, complete)))
         .pipe(
           Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
         )

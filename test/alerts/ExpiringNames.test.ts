@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, FastCheck, Layer } from "effect"
+import * as ExpiringNames from "../../src/alerts/ExpiringNames.ts"
+import * as WatchList from "../../src/alerts/WatchList.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { blockAt, hashAt, type Operation, text, withNewDb } from "../names/blocks.ts"
+import { noWallets } from "../support/noWallets.ts"
+
+const NAMES = ["d/a", "d/b", "d/c", "d/d", "d/e", "d/f"]
+const WATCHED = { of: "subjects", mine: true, watched: true } as const
+
+const step = FastCheck.oneof(
+  { weight: 4, arbitrary: FastCheck.subarray(NAMES).map((names) => ({ type: "block", names } as const)) },
+  FastCheck.integer({ min: 1, max: 4 }).map((blocks) => ({ type: "rewind", blocks } as const)),
+  FastCheck.subarray(NAMES).map((names) => ({ type: "watch", names } as const)),
+  FastCheck.subarray(NAMES).map((names) => ({ type: "unwatch", names } as const)),
+  FastCheck.constant({ type: "list" } as const)
+)
+
+/** The lists over names.db, and the names that they read. */
+const listsOver = (db: typeof NameDb.Service, watch: typeof WatchList.WatchList.Service, read: Array<string> = []) =>
+  Layer.build(
+    ExpiringNames.layerFor(regtestParams).pipe(
+      Layer.provide(noWallets),
+      Layer.provide(Layer.succeed(WatchList.WatchList, watch)),
+      Layer.provide(Layer.succeed(NameDb, {
+        ...db,
+        recent: () => undefined,
+        resolve: (name) => {
+          read.push(Buffer.from(name).toString())
+          return db.resolve(name)
+        }
+      }))
+    )
+  ).pipe(Effect.map((context) => {
+    const { list } = Context.get(context, ExpiringNames.ExpiringNames)
+    return Effect.map(
+      list({ blocks: 30, whose: WATCHED, limit: 100 }),
+      ({ names }) =>
+        names.map(({ left, record: { height, name } }) => `${Buffer.from(name).toString()} ${height} ${left}`)
+    )
+  }))
+
+describe("ExpiringNames", () => {
+  it.effect.prop("lists watched names as if it read them all, over blocks, rewinds and changes of the list", {
+    steps: FastCheck.array(step, { maxLength: 30 })
+  }, ({ steps }) =>
+    Effect.scoped(withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const list = yield* listsOver(db, watch)
+        const rand = Uint8Array.of(1)
+        let height = 0
+        yield* db.follower.apply([blockAt(0)])
+        for (const each of steps) {
+          if (each.type === "block") {
+            height++
+            const operations = each.names.map((name): Operation => ({ name: text(name), rand }))
+            yield* db.follower.apply([blockAt(height, operations)])
+          } else if (each.type === "rewind") {
+            height = Math.max(0, height - each.blocks)
+            yield* db.follower.rewind({ height, hash: hashAt(height) })
+          } else if (each.type === "watch") yield* watch.add(each.names.map(text))
+          else if (each.type === "unwatch") yield* watch.remove(each.names.map(text))
+          else assert.deepStrictEqual(yield* list, yield* yield* listsOver(db, watch))
+        }
+        assert.deepStrictEqual(yield* list, yield* yield* listsOver(db, watch))
+      })
+    )), { fastCheck: { numRuns: 10 } })
+
+  it.scoped("reads after a block only what the block or the list changed", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const read: Array<string> = []
+        const list = yield* listsOver(db, watch, read)
+        const rand = Uint8Array.of(1)
+        yield* db.follower.apply([blockAt(0), blockAt(1, NAMES.map((name) => ({ name: text(name), rand })))])
+        yield* watch.add(["d/a", "d/b", "d/none"].map(text))
+        const readFor = Effect.map(Effect.zipRight(Effect.sync(() => void (read.length = 0)), list), () => [...read])
+        assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/none"])
+        assert.deepStrictEqual(yield* readFor, [])
+        yield* db.follower.apply([blockAt(2, ["d/b", "d/c"].map((name) => ({ name: text(name) })))])
+        yield* db.follower.apply([blockAt(3)])
+        assert.deepStrictEqual(yield* readFor, ["d/b"])
+        yield* watch.add([text("d/c")])
+        assert.deepStrictEqual(yield* readFor, ["d/c"])
+        yield* db.follower.rewind({ height: 1, hash: hashAt(1) })
+        assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
+        for (let height = 2; height < 20; height++) yield* db.follower.apply([blockAt(height)])
+        assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
+      })
+    ))
+})

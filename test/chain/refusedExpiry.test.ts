@@ -4,6 +4,7 @@ import { cpSync } from "node:fs"
 import { join } from "node:path"
 import type { Submission } from "../../src/chain/ChainSink.ts"
 import { ChainDatabase } from "../../src/chain/state/ChainDatabase.ts"
+import { encodeCoin } from "../../src/chain/state/coinCodec.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { reject } from "../../src/consensus/Reject.ts"
 import type { Coin } from "../../src/consensus/view.ts"
@@ -66,7 +67,12 @@ const connectBlocks = (directory: string, some: ReadonlyArray<Block> = blocks) =
 const setHolder = (directory: string, coin: Coin | undefined): void => {
   const database = new ChainDatabase(join(directory, "chainstate"), 4096)
   const state = database.state() ?? assert.fail()
-  database.commit({ ...state, pages: [], claims: [], coins: [[holder, coin]] })
+  database.commit({
+    ...state,
+    pages: [],
+    claims: [],
+    coins: [[holder, coin === undefined ? undefined : encodeCoin(coin)]]
+  })
   database.close()
 }
 

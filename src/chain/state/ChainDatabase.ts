@@ -11,7 +11,7 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
-import { coinKey, decodeCoin, encodeCoin, outpointOfKey, scriptStart } from "./coinCodec.ts"
+import { coinKey, decodeCoin, outpointOfKey, scriptStart } from "./coinCodec.ts"
 
 /**
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
@@ -62,7 +62,8 @@ export interface Changes {
   readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>
   readonly headerCount: number
   readonly bestHash: Bytes
-  readonly coins: Iterable<readonly [outpoint: string, coin: Coin | undefined]>
+  /** Coins as they are stored (`encodeCoin`); `undefined` for those to remove. */
+  readonly coins: Iterable<readonly [outpoint: string, coin: Bytes | undefined]>
   readonly claims: Iterable<readonly [name: NameKey, claim: NameClaim | undefined]>
 }
 
@@ -113,7 +114,7 @@ export interface CoinsFound {
   readonly last: Buffer | undefined
 }
 
-type CoinRow = readonly [key: Buffer, coin: Coin]
+type CoinRow = readonly [key: Buffer, coin: Bytes]
 
 /** Splits changes into deleted and stored rows, each list in the order of the keys. */
 const split = <Key extends string, A>(
@@ -174,7 +175,7 @@ const prepare = (database: Database) => {
     putCoins: rowWriter<CoinRow>(
       database,
       (rows) => `INSERT OR REPLACE INTO coins (outpoint, coin) VALUES ${repeated("(?, ?)", rows)}`,
-      ([key, coin], cells) => cells.push(key, encodeCoin(coin))
+      ([key, coin], cells) => cells.push(key, coin)
     ),
     deleteCoins: rowWriter<Buffer>(
       database,

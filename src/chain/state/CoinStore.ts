@@ -2,13 +2,16 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
+import { packCoin, packedBytes, unpackCoin } from "./coinCodec.ts"
 
-interface CoinEntry {
-  coin: Coin | undefined
-  dirty: boolean
-  /** The database has no coin here: if it is removed before a flush, nothing is stored. */
-  fresh: boolean
-}
+/** The entry of an outpoint without a coin. */
+const NO_COIN = ""
+
+/** The entry differs from the stored coin. */
+const DIRTY = 1
+
+/** The database has no coin here: if the coin is removed before a flush, nothing is stored. */
+const FRESH = 2
 
 /** The lookups of stored coins of the last requested transaction. */
 interface Missed {
@@ -24,10 +27,15 @@ const MISSES = 4
 
 const TXID_SIZE = 32
 
-/** Bytes of a cache entry without its script: key, objects, slot of the map. Measured. */
-const ENTRY_BYTES = 240
+/** Bytes of a cached coin without those of its packed form: key, header of the text, slots of the maps. Measured. */
+const COIN_BYTES = 160
 
-const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
+/** Bytes of a cached claim: key, objects, slot of the map. Measured. */
+const CLAIM_BYTES = 240
+
+const packedOf = (coin: Coin | undefined): string => coin === undefined ? NO_COIN : packCoin(coin)
+
+const coinOf = (packed: string): Coin | undefined => packed === NO_COIN ? undefined : unpackCoin(packed)
 
 /**
  * The coins and name claims of the best chain: the changes since the last flush and the recently read entries, on top
@@ -36,10 +44,11 @@ const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
  */
 export class CoinStore implements ChainView {
   private database: ChainDatabase
-  private readonly coins = new Map<string, CoinEntry>()
+  /** Packed coins, or `NO_COIN`. A coin is unpacked when it is read: most are read once, when they are spent. */
+  private readonly coins = new Map<string, string>()
   private readonly claims = new Map<NameKey, NameClaim | undefined>()
-  /** Outpoints whose entry differs from the stored coin, or has no coin. A flush visits only these. */
-  private readonly touched = new Set<string>()
+  /** Outpoints whose entry differs from the stored coin, or has no coin, with `DIRTY` and `FRESH`. A flush visits only these. */
+  private readonly touched = new Map<string, number>()
   /** Names whose claim differs from the stored one. */
   private readonly touchedNames = new Set<NameKey>()
   /** Names with a claim that is not stored yet, by its height. */
@@ -69,19 +78,17 @@ export class CoinStore implements ChainView {
   }
 
   readonly coin = (outpoint: string): Coin | undefined => {
-    const entry = this.coins.get(outpoint)
-    if (entry !== undefined) return entry.coin
+    const packed = this.coins.get(outpoint)
+    if (packed !== undefined) return coinOf(packed)
     const coin = this.stored(outpoint)
     // A transaction without any coin is remembered once, not per output.
-    if (coin !== undefined || !this.missed.none) {
-      this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
-    }
+    if (coin !== undefined || !this.missed.none) this.enter(outpoint, coin, coin === undefined ? FRESH : 0)
     return coin
   }
 
   private peek(outpoint: string): Coin | undefined {
-    const entry = this.coins.get(outpoint)
-    return entry === undefined ? this.stored(outpoint) : entry.coin
+    const packed = this.coins.get(outpoint)
+    return packed === undefined ? this.stored(outpoint) : coinOf(packed)
   }
 
   /**
@@ -103,7 +110,7 @@ export class CoinStore implements ChainView {
     if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
     this.claims.set(name, claim)
-    this.used += ENTRY_BYTES
+    this.used += CLAIM_BYTES
     return claim
   }
 
@@ -111,7 +118,7 @@ export class CoinStore implements ChainView {
     const unknown = names.filter((name) => !this.claims.has(name))
     const found = this.database.claimsOf(unknown)
     for (const name of unknown) this.claims.set(name, found.get(name))
-    this.used += ENTRY_BYTES * unknown.length
+    this.used += CLAIM_BYTES * unknown.length
   }
 
   readonly claimsBetween = (from: Height, to: Height): ReadonlyArray<readonly [name: NameKey, claim: NameClaim]> => {
@@ -137,10 +144,11 @@ export class CoinStore implements ChainView {
     claimsBetween: this.claimsBetween
   }
 
-  private enter(outpoint: string, entry: CoinEntry): void {
-    this.coins.set(outpoint, entry)
-    if (entry.dirty || entry.coin === undefined) this.touched.add(outpoint)
-    this.used += ENTRY_BYTES + scriptBytes(entry.coin)
+  private enter(outpoint: string, coin: Coin | undefined, state: number): void {
+    const packed = packedOf(coin)
+    this.coins.set(outpoint, packed)
+    if (state !== 0) this.touched.set(outpoint, state)
+    this.used += COIN_BYTES + packed.length
   }
 
   /** Applies the changes of connecting or disconnecting a block. */
@@ -154,26 +162,27 @@ export class CoinStore implements ChainView {
   }
 
   private setCoin(outpoint: string, coin: Coin | undefined): void {
-    const entry = this.coins.get(outpoint)
-    if (entry === undefined) {
+    const before = this.coins.get(outpoint)
+    if (before === undefined) {
       // New, unless a coinbase repeats an older outpoint (BIP 30 is not enforced).
-      this.enter(outpoint, { coin, dirty: true, fresh: coin !== undefined && !coin.coinbase })
+      this.enter(outpoint, coin, coin !== undefined && !coin.coinbase ? DIRTY | FRESH : DIRTY)
       return
     }
-    this.used += scriptBytes(coin) - scriptBytes(entry.coin)
-    if (coin === undefined && entry.fresh) {
+    const state = this.touched.get(outpoint) ?? 0
+    if (coin === undefined && (state & FRESH) !== 0) {
       this.coins.delete(outpoint)
       this.touched.delete(outpoint)
-      this.used -= ENTRY_BYTES
+      this.used -= COIN_BYTES + before.length
       return
     }
-    entry.coin = coin
-    entry.dirty = true
-    this.touched.add(outpoint)
+    const packed = packedOf(coin)
+    this.used += packed.length - before.length
+    this.coins.set(outpoint, packed)
+    this.touched.set(outpoint, state | DIRTY)
   }
 
   private setClaim(name: NameKey, claim: NameClaim | undefined): void {
-    if (!this.claims.has(name)) this.used += ENTRY_BYTES
+    if (!this.claims.has(name)) this.used += CLAIM_BYTES
     this.claims.set(name, claim)
     this.touchedNames.add(name)
     if (claim === undefined) return
@@ -184,10 +193,11 @@ export class CoinStore implements ChainView {
 
   /** Stores all changes together with the rest of a commit. All or nothing. */
   flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
-    const coins: Array<readonly [string, Coin | undefined]> = []
-    for (const outpoint of this.touched) {
-      const entry = this.coins.get(outpoint)
-      if (entry?.dirty === true) coins.push([outpoint, entry.coin])
+    const coins: Array<readonly [string, Uint8Array | undefined]> = []
+    for (const [outpoint, state] of this.touched) {
+      if ((state & DIRTY) === 0) continue
+      const packed = this.coins.get(outpoint) ?? NO_COIN
+      coins.push([outpoint, packed === NO_COIN ? undefined : packedBytes(packed)])
     }
     const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
     this.missed = NOTHING_MISSED
@@ -199,16 +209,10 @@ export class CoinStore implements ChainView {
   }
 
   private settle(): void {
-    for (const outpoint of this.touched) {
-      const entry = this.coins.get(outpoint)
-      if (entry === undefined) continue
-      if (entry.coin === undefined) {
-        this.coins.delete(outpoint)
-        this.used -= ENTRY_BYTES
-        continue
-      }
-      entry.dirty = false
-      entry.fresh = false
+    for (const outpoint of this.touched.keys()) {
+      if (this.coins.get(outpoint) !== NO_COIN) continue
+      this.coins.delete(outpoint)
+      this.used -= COIN_BYTES
     }
     this.touched.clear()
     this.touchedNames.clear()

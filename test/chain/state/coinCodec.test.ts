@@ -6,7 +6,10 @@ import {
   decodeUndo,
   encodeCoin,
   encodeUndo,
-  outpointOfKey
+  outpointOfKey,
+  packCoin,
+  packedBytes,
+  unpackCoin
 } from "../../../src/chain/state/coinCodec.ts"
 import type { Coin, NameClaim } from "../../../src/consensus/view.ts"
 import { MAX_MONEY } from "../../../src/protocol/amount.ts"
@@ -31,6 +34,14 @@ describe("coins", () => {
   it("decoding a coin returns the encoded coin", () => {
     FastCheck.assert(FastCheck.property(coins, (coin) => {
       assert.deepStrictEqual(shown(decodeCoin(encodeCoin(coin))), shown(coin))
+    }))
+  })
+
+  it("a packed coin has the stored bytes, and is the same coin", () => {
+    FastCheck.assert(FastCheck.property(coins, (coin) => {
+      const packed = packCoin(coin)
+      assert.strictEqual(toHex(packedBytes(packed)), toHex(encodeCoin(coin)))
+      assert.deepStrictEqual(shown(unpackCoin(packed)), shown(coin))
     }))
   })
 

@@ -97,7 +97,8 @@ const writeCompletions = (share) => {
 const copyDocuments = (tree) => {
   const folder = join(tree, "share/doc/svcd")
   for (const file of DOCUMENTS) cpSync(join(PROJECT, file), join(folder, file))
-  for (const file of ["docs", "contrib"]) cpSync(join(PROJECT, file), join(folder, file), { recursive: true })
+  const filter = (source) => !source.endsWith("pictures")
+  for (const file of ["docs", "contrib"]) cpSync(join(PROJECT, file), join(folder, file), { recursive: true, filter })
   const licence = NODE_LICENCES.map((file) => join(dirname(process.execPath), file)).find((file) => existsSync(file))
   if (licence === undefined) throw new Error("the licence of Node.js is not beside this Node.js: package.mjs needs it")
   cpSync(licence, join(folder, "LICENSE.node"))

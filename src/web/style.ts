@@ -32,7 +32,7 @@ h2 { font-size: 1rem; margin-bottom: .6rem; }
 .sections a { padding: .3rem .7rem; border-radius: .5rem; color: var(--text); text-decoration: none; font-weight: 500; }
 .sections a:hover { background: var(--line); }
 .sections a[aria-current] { background: var(--busy-back); color: var(--link); }
-.search { display: flex; flex: 1 1 18rem; max-width: 30rem; margin-left: auto; gap: .5rem; }
+.search { display: flex; flex: 1 1 18rem; max-width: 30rem; margin-left: auto; gap: .5rem; min-width: 0; }
 .search input { flex: 1; min-width: 0; }
 input, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; }
 input { border-color: var(--muted); }

@@ -81,11 +81,30 @@ export const assertAccessible = async (
   assert.deepStrictEqual(found, [], what)
 }
 
-/** The folder for pictures of the pages, if the run is to make some. */
+/** The folder for pictures of all pages, if the run is to make some. */
 const pictures = process.env["SVCD_PICTURES"]
 
+/** The folder for those of the documents: docs/pictures. */
+const shown = process.env["SVCD_DOC_PICTURES"]
+
+/** The pictures that documents show, with their height: the head of the page, compressed. */
+const SHOWN: ReadonlyMap<string, number> = new Map([
+  ["overview-light", 900],
+  ["overview-phone", 900],
+  ["domain-light", 900],
+  ["searchText-dark", 700],
+  ["block-dark", 800],
+  ["activity-light", 850]
+])
+
 export const picture = async (page: Page, name: string): Promise<void> => {
-  if (pictures === undefined) return
-  mkdirSync(pictures, { recursive: true })
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  if (pictures !== undefined) {
+    mkdirSync(pictures, { recursive: true })
+    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+  }
+  const height = SHOWN.get(name)
+  if (shown === undefined || height === undefined) return
+  mkdirSync(shown, { recursive: true })
+  const clip = { x: 0, y: 0, width: page.viewport()?.width ?? 0, height }
+  await page.screenshot({ path: join(shown, `${name}.webp`), type: "webp", quality: 80, clip })
 }

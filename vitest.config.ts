@@ -34,6 +34,7 @@ const SLOW = [
   "consensus/signatureVectors.test.ts",
   "consensus/undoBlock.test.ts",
   "crash/diskImage.test.ts",
+  "desk/deskBrowser.test.ts",
   "examples/examples.test.ts",
   "http/FastLane.test.ts",
   "http/RpcServer.test.ts",

@@ -142,3 +142,31 @@ describe("listeners and their callers", () => {
     [["-rpcservertimeout=0"], "-rpcservertimeout: \"0\" is not a whole number from 1 to 2000000"]
   ])("refuses %j", (argv, problem) => assert.deepStrictEqual(problemsOf(argv), [problem]))
 })
+
+describe("the desk", () => {
+  it("is off, and asks every caller for credentials if it is on", () => {
+    assert.isUndefined(settingsOf([]).desk)
+    const { cookie, desk } = settingsOf(["-webwallet"])
+    assert.deepStrictEqual(desk, { behindProxy: false })
+    assert.strictEqual(cookie?.path, "/home/me/.svcd/.cookie")
+    assert.isUndefined(settingsOf(["-webwallet", "-rpcuser=a", "-rpcpassword=b"]).cookie)
+  })
+
+  it.each<readonly [ReadonlyArray<string>, ReadonlyArray<string>]>([
+    [["-webwallet", "-rpccookiefile="], [
+      "needs credentials to log in with, and rpccookiefile is empty; set rpcauth or rpcuser"
+    ]],
+    [["-webwallet", "-disablewallet"], ["is for wallets, and disablewallet turns them off"]],
+    [
+      ["-webwallet", "-rpcaddr=192.0.2.1:8336"],
+      [
+        "is for browsers of this machine, and RPC listens on 192.0.2.1:8336, which is open to others; listen on " +
+        "127.0.0.1, or put a proxy with TLS in front and set webwalletproxy"
+      ]
+    ],
+    [["-webwallet", "-webwalletproxy", "-rpcaddr=192.0.2.1:8336"], []]
+  ])("%j: %j", (argv, problems) => {
+    const found = problems.length === 0 ? (settingsOf(argv), []) : problemsOf(argv)
+    assert.deepStrictEqual(found, problems.map((problem) => `-webwallet: ${problem}`))
+  })
+})

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { connect } from "node:net"
 import { gate, type GateListener, type GateSession, type RequestHead } from "../../src/http/gate.ts"
-import type { PageHandler } from "../../src/http/Pages.ts"
+import type { PageHandler, VisitHandler } from "../../src/http/Pages.ts"
 import { testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
 const page = (path: string, authenticated: boolean): PageHandler => ({
@@ -11,7 +11,13 @@ const page = (path: string, authenticated: boolean): PageHandler => ({
   answer: () => Effect.succeed({ status: 200, headers: {}, body: path })
 })
 
-const PAGES = [page("/public", false), page("/private", true)]
+/** Pages with sessions of their own, which also take forms. */
+const visited: VisitHandler = {
+  serves: (request) => request.path.startsWith("/desk/"),
+  visit: () => Effect.succeed({ status: 200, headers: {}, body: "" })
+}
+
+const PAGES = [page("/public", false), page("/private", true), visited]
 
 const LISTENER: GateListener = {
   maxRequestSize: 100,
@@ -67,6 +73,31 @@ const CHECKS: ReadonlyArray<Row> = [
   { why: "a stopping node answers nothing", listener: { stopping: true }, verdict: "503 Shutting down" },
   { why: "a body may have the largest size", length: 100, verdict: "Rpc" },
   { why: "a body may not be larger", length: 101, verdict: "413 Request body too large" },
+  {
+    why: "a form for a page with sessions passes without credentials",
+    target: "/desk/a",
+    headers: {},
+    verdict: "Page /desk/a"
+  },
+  {
+    why: "a form from a page of another site is refused",
+    target: "/desk/a",
+    headers: { host: "localhost", origin: "https://evil.example" },
+    verdict: FOREIGN
+  },
+  {
+    why: "a form that a browser marks as coming from another site is refused",
+    target: "/desk/a",
+    headers: { "sec-fetch-site": "cross-site" },
+    verdict: FOREIGN
+  },
+  { why: "a form for another page is refused", target: "/public", verdict: "404" },
+  {
+    why: "a form waits for the rate limit",
+    target: "/desk/a",
+    session: { delay: 3 },
+    verdict: "429 Too many requests"
+  },
   { why: "a body of unknown size is measured later", length: undefined, verdict: "Rpc" },
   {
     why: "callers at other addresses are refused first",

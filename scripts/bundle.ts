@@ -1,7 +1,7 @@
 // Bundles the programs, one file each, behind a small one that checks the version of Node.js: loading a thousand modules is half of the work of a start. Bundles the library
 // too, so that a user installs only what has native code. `npm run build` calls this after the compiler.
-// Usage: bundle.js FOLDER [--programs], below the packages that the programs load. The library goes into the folders
-// `lib`, `promise` and `native` beside FOLDER, unless --programs is given.
+// Usage: bundle.js FOLDER [--programs | --alone FILE], below the packages that the programs load. The library goes into the
+// folders `lib`, `promise` and `native` beside FOLDER, unless an option is given. --alone bundles another program.
 
 import { type BuildOptions, buildSync, type Metafile } from "esbuild"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -198,19 +198,29 @@ const composeShort = (folder: string): ReadonlyArray<string> => {
   })
 }
 
-const bundlePrograms = (folder: string): void => {
-  const mains = PROGRAMS.filter((program) => program !== SHORT).map(entryOf)
+/** Programs with their threads. Returns the folders of the packages that are inside. */
+const composeMains = (
+  folder: string,
+  mains: ReadonlyArray<{ readonly in: string; readonly out: string }>
+): ReadonlyArray<string> => {
   const threads = THREADS.map((thread) => ({ in: thread, out: basename(thread, ".js") }))
   // The text of a program stays in memory as long as it runs, two bytes a character. Names are kept: reports of errors show them.
-  const long = compose(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
+  return compose(folder, { entryPoints: [...mains, ...threads], minifySyntax: true, minifyWhitespace: true })
+}
+
+const bundlePrograms = (folder: string): void => {
+  const long = composeMains(folder, PROGRAMS.filter((program) => program !== SHORT).map(entryOf))
   writeLicences(folder, [...new Set([...composeShort(folder), ...long])])
   for (const program of PROGRAMS) writeFileSync(join(folder, `${program}.js`), launcher(program), { mode: 0o755 })
 }
 
-const [folder, option] = process.argv.slice(2)
-if (folder === undefined) throw new Error("usage: bundle.js FOLDER [--programs]")
-bundlePrograms(folder)
-if (option !== "--programs") {
+const [folder, option, file] = process.argv.slice(2)
+if (folder === undefined || (option === "--alone" && file === undefined)) {
+  throw new Error("usage: bundle.js FOLDER [--programs | --alone FILE]")
+}
+if (file === undefined) bundlePrograms(folder)
+else composeMains(folder, [{ in: resolve(file), out: basename(file, ".js") }])
+if (option === undefined) {
   bundleLibrary(dirname(resolve(folder)))
   copyNativeCurve(dirname(resolve(folder)))
 }

@@ -87,7 +87,7 @@ export const readJsonFile = <A>(
       const reason = `was damaged and is kept as ${
         kept.slice(0, MOST_SHOWN).join(", ")
       }: ${remedy}; then move the damaged file away and restart`
-      yield* health.notice({ what: name, reason })
+      yield* Effect.asVoid(health.notice({ what: name, reason }))
     }
     return Option.getOrElse(found, () => empty)
   })

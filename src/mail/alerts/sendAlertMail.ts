@@ -34,7 +34,8 @@ export const sendAlertMail =
       body: () => Readable.from([text], { objectMode: false })
     }
     return Effect.acquireUseRelease(
-      connectUpstream(upstream),
+      // A server that does not answer must not delay the end of the node.
+      Effect.interruptible(connectUpstream(upstream)),
       (connection) => connection.send(transaction),
       (connection) => Effect.sync(() => connection.quit())
     ).pipe(

@@ -120,11 +120,13 @@ const make = (
             : Effect.logDebug("alert mail not sent again", facts)
           if (isNoticed || (yield* Clock.currentTimeMillis) - since < PATIENCE) return
           isNoticed = true
+          yield* Effect.logWarning("alert mail not sent for a day", facts)
+          // Not which address, and not the answer, which may have a user: /health asks for no credentials.
           withdraw = yield* health.notice({
             what: HEALTH,
             reason:
-              `no mail about names that expire has reached ${to} for a day: ${answer}; mend alertmailserver, and try ` +
-              "testalertmail"
+              "no mail about names that expire has reached an address for a day: the log has the address and the " +
+              "server's answer; mend alertmailserver, and try testalertmail"
           })
         })
 
@@ -133,8 +135,9 @@ const make = (
         Effect.gen(function*() {
           alertMails.of(isAccepted ? "sent" : "failed").increase()
           if (isAccepted) {
-            yield* become(to, accepted)
+            // First what a full disk does not concern: the notice of a day of failures ends.
             yield* succeeded(mail)
+            yield* become(to, accepted)
             return true
           }
           const now = yield* Clock.currentTimeMillis

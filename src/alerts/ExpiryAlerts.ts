@@ -6,6 +6,7 @@ import { unixTime } from "../base/clock.ts"
 import { Scheduler } from "../base/Scheduler.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import { LONGEST_WATCHED } from "../config/alertSettings.ts"
 import { expiryHeight } from "../consensus/expiry.ts"
 import { NameAnswers } from "../light/NameAnswers.ts"
 import { EXPIRY_LABELS, namesExpiring } from "../metrics/alertMetrics.ts"
@@ -92,7 +93,9 @@ export const runExpiryAlerts = (
         return
       }
       const whose = { of: "subjects", mine: true, watched: true } as const
-      const { clock, names } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
+      const { clock, names: all } = yield* expiring.list({ blocks: earliest, whose, limit: MOST_SUBJECTS })
+      // A coinbase can give a wallet a longer name. No operation can renew it, so nothing can be done about it.
+      const names = all.filter(({ record: { name } }) => name.length <= LONGEST_WATCHED)
       for (const [i, count] of countWithin(names, notices).entries()) {
         const within = EXPIRY_LABELS[i]
         if (within !== undefined) {

@@ -18,9 +18,11 @@ import { NameAnswers } from "../../src/light/NameAnswers.ts"
 import { namesExpiring } from "../../src/metrics/alertMetrics.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import type { WalletName } from "../../src/wallet/names/WalletNames.ts"
 import { blockAt, hashAt, text, withNewDb } from "../names/blocks.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually } from "../support/eventually.ts"
+import { fakeWallet, fakeWalletsLayer } from "../support/fakeWallet.ts"
 import { noTree } from "../support/noTree.ts"
 import { noWallets } from "../support/noWallets.ts"
 
@@ -45,7 +47,7 @@ interface World {
 }
 
 /** A node on the private network, where a name lives for 30 blocks: d/a, d/b and d/c are registered in block 1. */
-const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>) =>
+const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>, wallets = noWallets) =>
   withNewDb((db) =>
     Effect.gen(function*() {
       const filename = join(yield* temporaryDirectory, "alerts.json")
@@ -72,7 +74,7 @@ const world = (use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>)
       })
       const services = ExpiringNames.layer.pipe(
         Layer.provideMerge(WatchList.layerMemory),
-        Layer.provideMerge(noWallets),
+        Layer.provideMerge(wallets),
         Layer.provideMerge(Layer.succeed(NameDb, db)),
         Layer.provideMerge(
           Layer.mock(Chain, { params: regtestParams, tree: noTree, events: Stream.fromPubSub(events) })
@@ -212,6 +214,27 @@ describe("runExpiryAlerts", () => {
         ])
       })
     ))
+
+  it.live("gives no notice of a name of a coinbase that is longer than the rules allow, and goes on with the others", () => {
+    const own = (name: Uint8Array): WalletName => ({
+      name,
+      operation: { op: "name_update", name, value: text("v") },
+      txid: hashAt(1),
+      vout: 0,
+      script: text("a"),
+      height: 1,
+      mine: true
+    })
+    const { wallet } = fakeWallet({ list: () => [own(new Uint8Array(300).fill(97)), own(text("d/own"))] })
+    return world(({ block, mailed, run, warned }) =>
+      Effect.gen(function*() {
+        for (let i = 0; i < 14; i++) yield* block
+        yield* Effect.scoped(run)
+        yield* Effect.scoped(run)
+        assert.deepStrictEqual(warned, ["d/own 16"])
+        assert.deepStrictEqual(mailed, [["d/own"]])
+      }), fakeWalletsLayer([wallet]))
+  })
 
   it.live("reports a name that is added late, at once", () =>
     world(({ block, run, warned, watch }) =>

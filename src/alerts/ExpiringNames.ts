@@ -145,16 +145,17 @@ const make = (
       return records
     })
 
-    const owned = new Map<string, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()
+    // Not by name: another wallet may be loaded under the name of one that was unloaded.
+    const owned = new WeakMap<Wallet, { readonly of: string; readonly records: ReadonlyArray<ExpiringRecord> }>()
 
     /** The names of a wallet, listed once for each of its blocks. */
     const ownedRecords = (wallet: Wallet): ReadonlyArray<ExpiringRecord> => {
       const { hash, height } = wallet.ledger.lastBlock()
       const of = `${height} ${binaryString(hash)}`
-      const known = owned.get(wallet.name)
+      const known = owned.get(wallet)
       if (known?.of === of && wallet.ledger.scanning() === undefined) return known.records
       const records = ownedBy(wallet)
-      owned.set(wallet.name, { of: wallet.ledger.scanning() === undefined ? of : "", records })
+      owned.set(wallet, { of: wallet.ledger.scanning() === undefined ? of : "", records })
       return records
     }
 
@@ -168,8 +169,6 @@ const make = (
       { mine, watched: isWatched }: Extract<Whose, { readonly of: "subjects" }>
     ): Effect.Effect<ReadonlyArray<ExpiringRecord>, StorageFailure> =>
       Effect.map(isWatched ? watchedRecords : Effect.succeed(NO_RECORDS), (records) => {
-        const loaded = new Set(wallets.loaded().map(({ name }) => name))
-        for (const name of owned.keys()) if (!loaded.has(name)) owned.delete(name)
         const sources = [records, ...mine ? wallets.loaded().map(ownedRecords) : []]
         const isKnown = sources.length === sorted.sources.length &&
           sources.every((source, i) => source === sorted.sources[i])

@@ -5,6 +5,7 @@ import * as WatchList from "../../src/alerts/WatchList.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { blockAt, hashAt, type Operation, text, withNewDb } from "../names/blocks.ts"
+import { fakeWallet, fakeWalletsLayer } from "../support/fakeWallet.ts"
 import { noWallets } from "../support/noWallets.ts"
 
 const NAMES = ["d/a", "d/b", "d/c", "d/d", "d/e", "d/f"]
@@ -19,10 +20,15 @@ const step = FastCheck.oneof(
 )
 
 /** The lists over names.db, and the names that they read. */
-const listsOver = (db: typeof NameDb.Service, watch: typeof WatchList.WatchList.Service, read: Array<string> = []) =>
+const listsOver = (
+  db: typeof NameDb.Service,
+  watch: typeof WatchList.WatchList.Service,
+  read: Array<string> = [],
+  wallets = noWallets
+) =>
   Layer.build(
     ExpiringNames.layerFor(regtestParams).pipe(
-      Layer.provide(noWallets),
+      Layer.provide(wallets),
       Layer.provide(Layer.succeed(WatchList.WatchList, watch)),
       Layer.provide(Layer.succeed(NameDb, {
         ...db,
@@ -90,6 +96,31 @@ describe("ExpiringNames", () => {
         assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
         for (let height = 2; height < 20; height++) yield* db.follower.apply([blockAt(height)])
         assert.deepStrictEqual(yield* readFor, ["d/a", "d/b", "d/c", "d/none"])
+      })
+    ))
+
+  it.scoped("lists the names of a wallet that was loaded in the place of another of the same name", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const watch = yield* Effect.provide(WatchList.WatchList, WatchList.layerMemory)
+        const walletOf = (name: string) =>
+          fakeWallet({
+            list: () => [{
+              name: text(name),
+              operation: { op: "name_update", name: text(name), value: text("v") },
+              txid: hashAt(1),
+              vout: 0,
+              script: text("a"),
+              height: 1,
+              mine: true
+            }]
+          }).wallet
+        const loaded = [walletOf("d/a")]
+        yield* db.follower.apply([blockAt(0), blockAt(1)])
+        const list = yield* listsOver(db, watch, [], fakeWalletsLayer([], { loaded: () => loaded }))
+        assert.deepStrictEqual(yield* list, ["d/a 1 30"])
+        loaded.splice(0, 1, walletOf("d/b"))
+        assert.deepStrictEqual(yield* list, ["d/b 1 30"])
       })
     ))
 })

@@ -168,7 +168,8 @@ const callMethod = (
   }
   const params = named ? byName(method, args) : byPosition(method, args)
   if (isBadArgument(params)) return Effect.succeed(failure(1, badArgument(method, params)))
-  return daemon.call(method, params).pipe(
+  // Any method may send coins.
+  return daemon.call(method, params, { once: true }).pipe(
     Effect.flatMap((result) => {
       const text = resultText(result)
       // A program gets every byte unchanged.

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import { unixTime } from "../../base/clock.ts"
+import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Prompt } from "../tool/prompt.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
@@ -89,3 +90,23 @@ export const withKeys = <A, E>(
     )
     return yield* Effect.ensuring(work, lockAgain(daemon, { passphrase, renewsUntil }))
   })
+
+/**
+ * Calls a method that spends coins. The daemon gets the call once: a repetition could pay twice. If no answer comes, the
+ * failure says that the work may be done.
+ */
+export const spend = (
+  daemon: Daemon,
+  method: string,
+  params: CallParams
+): Effect.Effect<Json, RpcClientError | CommandFailed> =>
+  Effect.catchIf(
+    daemon.call(method, params, { once: true }),
+    (error) => error._tag === "RpcUnreachable" && error.wasSent,
+    (error) =>
+      new CommandFailed({
+        message:
+          `${error.message}. The daemon may have done what it was told: look with "${NAME} listtransactions" and ` +
+          `"${NAME} names" before you repeat it`
+      })
+  )

@@ -13,7 +13,13 @@ import type { NetworkName } from "../../protocol/networks.ts"
 import type { DocumentFailure, Lines } from "../../rpc/DocumentLines.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
-import { type CallParams, make, type RpcClientError, type RpcUnreachable } from "../../rpc/RpcClient.ts"
+import {
+  type CallParams,
+  make,
+  type RpcCallOptions,
+  type RpcClientError,
+  type RpcUnreachable
+} from "../../rpc/RpcClient.ts"
 
 /** The daemon that svcd-cli calls, with the credentials that are found for it. */
 
@@ -30,7 +36,12 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  /** With `once`, `-rpcwait` does not repeat a call that the daemon may have received. */
+  readonly call: (
+    method: string,
+    params?: CallParams,
+    options?: RpcCallOptions
+  ) => Effect.Effect<Json, RpcClientError>
   /** Connects to read a document line by line. */
   readonly lines: (
     path: string
@@ -74,18 +85,24 @@ const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
 
 type Failure = RpcClientError | DocumentFailure
 
-const isStarting = (error: Failure): boolean =>
-  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp) ||
+const isStarting = (error: Failure, once: boolean): boolean =>
+  (error._tag === "RpcUnreachable" && !(once && error.wasSent)) ||
+  (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp) ||
   (error._tag === "DocumentRefused" && error.status === 503)
 
+interface Waiting {
+  readonly wait: number | undefined
+  readonly once: boolean
+}
+
 /** Tries again until the time is over, which counts the attempts too. */
-const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, wait: number | undefined) =>
+const waiting = <A, E extends Failure, R>(work: Effect.Effect<A, E, R>, { once, wait }: Waiting) =>
   wait === undefined ? work : Effect.clockWith((clock) => {
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const deadline = wait === 0 ? Infinity : now() + wait * 1000
     return Effect.retry(work, {
       schedule: Schedule.spaced(WAIT),
-      while: (error) => isStarting(error) && now() < deadline
+      while: (error) => isStarting(error, once) && now() < deadline
     })
   })
 
@@ -133,12 +150,11 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       )
 
     return {
-      call: (method, params = []) => {
-        return waiting(authorized(client.call(method, params)), wait)
-      },
+      call: (method, params = [], { once = false } = {}) =>
+        waiting(authorized(client.call(method, params, { once })), { wait, once }),
       lines: (path) =>
         Effect.promise(() => import("../../rpc/DocumentLines.ts")).pipe(
-          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), wait))
+          Effect.flatMap(({ openLines }) => waiting(authorized(openLines(source, path)), { wait, once: false }))
         ),
       triedCookie: () => tried
     }

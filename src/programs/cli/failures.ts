@@ -96,10 +96,12 @@ export const explain = (
       return Effect.succeed(failure(1, unauthorized(connection, daemon.triedCookie())))
     case "RpcUnreachable": {
       const from = sourceOf(connection.rpcAddrFrom)
+      const next = error.wasSent
+        ? "It may have received the call, so that svcd-cli does not repeat it."
+        : "-rpcaddr names another one, -rpcwait waits for it."
       return Effect.succeed(failure(
         1,
-        `error: ${error.message}\n${from}: is svcd running, and does it listen there? ` +
-          "-rpcaddr names another one, -rpcwait waits for it."
+        `error: ${error.message}\n${from}: is svcd running, and does it listen there? ${next}`
       ))
     }
     case "DocumentRefused":

@@ -3,7 +3,7 @@ import { formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, withKeys } from "./confirm.ts"
+import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, objectOf, spelledAt } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -46,7 +46,7 @@ export const payCommand = (
     const said = yield* agreed(input.prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     const txid = yield* withKeys(
       { daemon, prompt: input.prompt },
-      daemon.call("sendtoaddress", [address, amount, line.text("comment") ?? ""])
+      spend(daemon, "sendtoaddress", [address, amount, line.text("comment") ?? ""])
     )
     if (json) return success(`${indented(objectOf({ txid, address, amount }))}\n`)
     return success(`${said === "" ? "" : `${said}\n`}${sentText(typeof txid === "string" ? txid : "")}`)

@@ -7,7 +7,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, withKeys } from "./confirm.ts"
+import { agreed, spend, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
@@ -116,7 +116,7 @@ export const registerCommand = (
     const said = yield* agreed(prompt, { preview, question: "Register it?", yes: line.wants("yes") })
     const begun = yield* withKeys(
       { daemon, prompt },
-      daemon.call("name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
+      spend(daemon, "name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
         ...ONE_NAME,
         ...(owner === undefined ? {} : { destAddress: owner }),
         ...(autorenew === undefined ? {} : { autorenew })

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, withKeys } from "./confirm.ts"
+import { agreed, spend, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { at, indented, objectOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
@@ -37,7 +37,7 @@ export const transferCommand = (
     const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })
     const answer = yield* withKeys(
       { daemon, prompt },
-      daemon.call("name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])
+      spend(daemon, "name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])
     )
     const txid = typeof answer === "string" ? answer : ""
     return success(

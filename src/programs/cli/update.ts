@@ -3,7 +3,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, withKeys } from "./confirm.ts"
+import { agreed, spend, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { indented, objectOf } from "./jsonText.ts"
@@ -70,7 +70,7 @@ export const updateCommand = (
     const said = yield* agreed(prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     const answer = yield* withKeys(
       { daemon, prompt },
-      daemon.call("name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])
+      spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])
     )
     const txid = typeof answer === "string" ? answer : ""
     if (!line.wants("json")) return success(sentText(said, { name, txid }))

@@ -69,6 +69,16 @@ const nothing = method({
   handler: () => Effect.succeed(null)
 })
 
+/** Lets a server of the test listen. Returns its port. */
+const listening = (server: Server, host = "127.0.0.1") =>
+  Effect.acquireRelease(
+    Effect.async<Server>((resume) => void server.listen(0, host, () => resume(Effect.succeed(server)))),
+    () => Effect.sync(() => server.close())
+  ).pipe(Effect.map(() => {
+    const address = server.address()
+    return typeof address === "object" ? address?.port : undefined
+  }))
+
 const server = testServer({ credentials: CREDENTIALS, methods: [...FAKE_METHODS, showing, nothing] })
 
 const flags = (port: number): ReadonlyArray<string> => [
@@ -258,18 +268,11 @@ describe("svcd-cli", () => {
       () =>
         Effect.gen(function*() {
           const seen: Array<string | undefined> = []
-          const stranger = yield* Effect.acquireRelease(
-            Effect.async<Server>((resume) => {
-              const server = createServer((request, response) => {
-                seen.push(request.headers.authorization)
-                response.writeHead(401).end()
-              })
-              server.listen(0, OUTSIDE, () => resume(Effect.succeed(server)))
-            }),
-            (server) => Effect.sync(() => server.close())
-          )
-          const address = stranger.address()
-          const port = typeof address === "object" ? address?.port : 0
+          const stranger = createServer((request, response) => {
+            seen.push(request.headers.authorization)
+            response.writeHead(401).end()
+          })
+          const port = yield* listening(stranger, OUTSIDE)
           const files = { "/home/test/.namecoin/.cookie": COOKIE }
           const { stderr } = yield* cli(["-rpcaddr", `${OUTSIDE}:${port}`, "getblockcount"], { files })
           assert.match(stderr, /wants credentials\n/)
@@ -347,6 +350,20 @@ describe("svcd-cli", () => {
       const { code, stderr } = yield* Fiber.join(waiting)
       assert.strictEqual(code, 1)
       assert.include(stderr, "It is from -rpcaddr: is svcd running")
+    }))
+
+  it.scoped("waits for no second chance of a call that the daemon may have received", () =>
+    Effect.gen(function*() {
+      let calls = 0
+      const server = createServer((request) => {
+        calls += 1
+        request.socket.destroy()
+      })
+      const port = yield* listening(server)
+      const { code, stderr } = yield* cli(["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "sendtoaddress", "N1", "1"])
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "may have received the call")
+      assert.strictEqual(calls, 1)
     }))
 
   it.scoped("counts the duration of a try as waiting", () =>

@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import type { Daemon } from "../../../src/programs/cli/daemon.ts"
 import type { Json } from "../../../src/rpc/json/json.ts"
 import { parseJson } from "../../../src/rpc/json/readJson.ts"
-import { type CallParams, type RpcClientError, RpcFailure } from "../../../src/rpc/RpcClient.ts"
+import { type CallParams, type RpcClientError, RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 
 /** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
 export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon => ({
   call: (method): Effect.Effect<Json, RpcClientError> => {
     const answer = answers[method]
     if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })
-    if (answer instanceof RpcFailure) return answer
+    if (answer instanceof RpcFailure || answer instanceof RpcUnreachable) return answer
     return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
   },
   lines: () => Effect.die("no document was read"),
@@ -19,6 +19,8 @@ export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon =
 export interface RecordedCall {
   readonly method: string
   readonly params: CallParams
+  /** Whether the call must not be repeated. */
+  readonly once: boolean
 }
 
 /** The same, with a record of its calls. An answer may be a function of the parameters. */
@@ -29,9 +31,9 @@ export const recordingDaemon = (
   return {
     ...fakeDaemon({}),
     calls,
-    call: (method, params = []) =>
+    call: (method, params = [], { once = false } = {}) =>
       Effect.suspend(() => {
-        calls.push({ method, params })
+        calls.push({ method, params, once })
         const answer = answers[method]
         const made: unknown = typeof answer === "function" ? answer(params) : answer
         return fakeDaemon(made === undefined ? {} : { [method]: made }).call(method)

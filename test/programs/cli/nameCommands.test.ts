@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { blocksWithin } from "../../../src/programs/cli/renew.ts"
-import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
+import { RpcFailure, RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { answering, runWith } from "./commandRun.ts"
 import { hex } from "./fakeDaemon.ts"
 
@@ -290,6 +290,24 @@ describe("svcd-cli pay and receive", () => {
       const [params] = sent("sendtoaddress")
       assert.strictEqual(JSON.stringify(params), JSON.stringify([OWNER, { text: "1.50" }, "rent"]))
       assert.include(stdout, TXID)
+    }))
+
+  it.effect("pays once, and says that it may have paid where no answer comes", () =>
+    Effect.gen(function*() {
+      const lost = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNRESET", wasSent: true })
+      const { daemon, run } = runWith({ ...PAYING, sendtoaddress: lost })
+      const { code, stderr } = yield* run("pay", OWNER, "1.5", "-yes")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /may have done what it was told: look with "svcd-cli listtransactions"/)
+      assert.deepStrictEqual(
+        daemon.calls.filter(({ method }) => method === "sendtoaddress").map(({ once }) => once),
+        [true]
+      )
+      const absent = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNREFUSED", wasSent: false })
+      assert.match(
+        (yield* runWith({ ...PAYING, sendtoaddress: absent }).run("pay", OWNER, "1.5", "-yes")).stderr,
+        /is svcd running/
+      )
     }))
 
   it.effect.each(["0", "1,5", "1e30", "all"])("refuses the amount %j", (amount) =>

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../rpc/json/encodeJson.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, withKeys } from "./confirm.ts"
+import { agreed, spend, withKeys } from "./confirm.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
 import { type CliOutcome, CommandFailed, NAME, type Screen, success } from "./outcome.ts"
@@ -61,6 +61,10 @@ const previewOf = (draft: Json, screen: Screen): string =>
     screen
   ).join("\n")
 
+/** The names that the draft would renew: others may be due by the time of the answer, and their fees were not shown. */
+const waitingOf = (draft: Json): ReadonlyArray<string> =>
+  ownNamesOf(at(draft, "names")).flatMap(({ name, said }) => textAt(said, "state") === "waiting" ? [name.hex] : [])
+
 const costText = (draft: Json): string => {
   const count = numberAt(draft, "transactions") ?? 0
   const fee = spelledAt(draft, "fee")
@@ -97,7 +101,11 @@ export const renewCommand = (
     }
     const preview = `${previewOf(draft, screen)}\n${costText(draft)}`
     const said = yield* agreed(prompt, { preview, question: "Renew them?", yes: line.wants("yes") })
-    const answer = yield* withKeys({ daemon, prompt, purpose: "renewals" }, daemon.call("name_renew", [names, IN_HEX]))
+    const chosen = line.words.length > 0 ? names : waitingOf(draft)
+    const answer = yield* withKeys(
+      { daemon, prompt, purpose: "renewals" },
+      spend(daemon, "name_renew", [chosen, IN_HEX])
+    )
     const entries = ownNamesOf(answer)
     if (json) return success(`${indented(renewedJson(entries))}\n`)
     const isSent = ({ said: entry }: OwnNameEntry): boolean => textAt(entry, "state") === "sent"

@@ -4,6 +4,7 @@ import { encodeText } from "../../protocol/nameText.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt, textAt } from "./jsonText.ts"
 import { CommandFailed, NAME } from "./outcome.ts"
@@ -47,7 +48,7 @@ export const nameState = (daemon: Daemon, name: string): Effect.Effect<NameState
   )
 
 /** A name of the wallet that can still be updated. */
-export const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
+const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
   Effect.flatMap(nameState(daemon, name), (state) => {
     if (state === undefined) {
       return new CommandFailed({ message: `${name} is not registered; "${NAME} register ${name}" registers it` })
@@ -62,3 +63,32 @@ export const ownName = (daemon: Daemon, name: string): Effect.Effect<NameState, 
     }
     return Effect.succeed(state)
   })
+
+/** Fails while an operation on the name waits for a block: the network takes one after the other. */
+const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.flatMap(
+    ask(daemon, "name_pending", [name, ONE_NAME]),
+    (pending) =>
+      Array.isArray(pending) && pending.length > 0
+        ? new CommandFailed({
+          message:
+            `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it, and bumpfee raises its fee`
+        })
+        : Effect.void
+  )
+
+/** A name of the wallet that can be updated now: nothing waits for a block. */
+export const updatableName = (daemon: Daemon, name: string): Effect.Effect<NameState, RpcClientError | CommandFailed> =>
+  Effect.zipLeft(ownName(daemon, name), nothingPending(daemon, name))
+
+/** Fails if the value is not the one that was shown any more: an answer to a question may take long. */
+export const stillHas = (
+  daemon: Daemon,
+  { name, shown }: { readonly name: string; readonly shown: Shown }
+): Effect.Effect<void, RpcClientError | CommandFailed> =>
+  Effect.flatMap(updatableName(daemon, name), ({ value }) =>
+    value.hex === shown.hex
+      ? Effect.void
+      : new CommandFailed({
+        message: `the value of ${name} has changed meanwhile, and nothing was done; repeat the command`
+      }))

@@ -5,10 +5,10 @@ import { agreed, spend, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { at, indented, objectOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
-import { ONE_NAME, ownName } from "./nameRecord.ts"
+import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
-import { nothingPending, sentText } from "./update.ts"
+import { sentText } from "./update.ts"
 
 /** `svcd-cli transfer`: gives a name to another owner, after a question. */
 
@@ -22,8 +22,7 @@ export const transferCommand = (
     const { prompt, screen } = input
     const [word = "", address = ""] = line.words
     const name = nameMeant(word)
-    const { value } = yield* ownName(daemon, name)
-    yield* nothingPending(daemon, name)
+    const { value } = yield* updatableName(daemon, name)
     const checked = yield* daemon.call("validateaddress", [address])
     if (at(checked, "isvalid") !== true) {
       return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
@@ -35,6 +34,7 @@ export const transferCommand = (
       LOSS
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Give it away?", yes: line.wants("yes") })
+    if (!line.wants("yes")) yield* stillHas(daemon, { name, shown: value })
     const answer = yield* withKeys(
       { daemon, prompt },
       spend(daemon, "name_update", [name, value.hex, { ...ONE_NAME, destAddress: address }])

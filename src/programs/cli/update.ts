@@ -1,14 +1,12 @@
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
-import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
 import { agreed, spend, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
-import type { Daemon } from "./daemon.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
-import { ONE_NAME, ownName } from "./nameRecord.ts"
+import { ONE_NAME, stillHas, updatableName } from "./nameRecord.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
@@ -18,19 +16,6 @@ import { roomText, valueLine, valueLines, valueReport } from "./valueReport.ts"
 /** `svcd-cli update`: changes the value of a name, after a question with the value before and after. */
 
 const UTF8 = new TextEncoder()
-
-/** Fails while an operation on the name waits for a block: the network takes one after the other. */
-export const nothingPending = (daemon: Daemon, name: string): Effect.Effect<void, RpcClientError | CommandFailed> =>
-  Effect.flatMap(
-    ask(daemon, "name_pending", [name, ONE_NAME]),
-    (pending) =>
-      Array.isArray(pending) && pending.length > 0
-        ? new CommandFailed({
-          message:
-            `an operation on ${name} waits for a block; "${NAME} name ${name}" shows it, and bumpfee raises its fee`
-        })
-        : Effect.void
-  )
 
 /** The lines below what was sent. */
 export const sentText = (said: string, { name, txid }: { readonly name: string; readonly txid: string }): string =>
@@ -43,8 +28,8 @@ export const updateCommand = (
   Effect.gen(function*() {
     const { prompt, screen } = input
     const name = nameMeant(line.words[0] ?? "")
-    const { value: { hex, text: before } } = yield* ownName(daemon, name)
-    yield* nothingPending(daemon, name)
+    const { value: shown } = yield* updatableName(daemon, name)
+    const { hex, text: before } = shown
     const value = yield* requestedValue({ name, before, line, input })
     if (value === undefined) {
       return yield* new CommandFailed({
@@ -68,6 +53,7 @@ export const updateCommand = (
       ...valueLines(value, report, screen)
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Send it?", yes: line.wants("yes") })
+    if (!line.wants("yes")) yield* stillHas(daemon, { name, shown })
     const answer = yield* withKeys(
       { daemon, prompt },
       spend(daemon, "name_update", [name, Buffer.from(value, "utf8").toString("hex"), ONE_NAME])

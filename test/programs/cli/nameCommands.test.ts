@@ -202,6 +202,20 @@ describe("svcd-cli update", () => {
     }))
 })
 
+describe("a value that changes while a question waits for its answer", () => {
+  it.effect.each(
+    [["update", "d/example", "-ip", "192.0.2.9"], ["transfer", "d/example", "N1other"]] as const
+  )("is not overwritten: %j", (argv) =>
+    Effect.gen(function*() {
+      const values = ["{\"ip\":\"192.0.2.1\"}", "{\"ip\":\"192.0.2.2\"}"]
+      const { run, sent } = runWith({ ...OWNED, name_show: () => record(values.shift() ?? "") }, {
+        prompt: answering("y")
+      })
+      assert.match((yield* run(...argv)).stderr, /has changed meanwhile, and nothing was done/)
+      assert.lengthOf(sent("name_update"), 0)
+    }))
+})
+
 describe("svcd-cli transfer", () => {
   it.effect("gives a name with its value to an address after a question", () =>
     Effect.gen(function*() {

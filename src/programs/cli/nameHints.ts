@@ -4,9 +4,11 @@ import { domainToASCII } from "node:url"
 
 const quotes = /^(['"])(.*)\1$/
 
+/** A label in another script as DNS has it. Alone, digits would become an address of IPv4, and `%` a code of another letter. */
 const domain = (label: string): string => {
-  const ascii = domainToASCII(label)
-  return `d/${ascii === "" ? label : ascii}`
+  const lower = label.toLowerCase()
+  const ascii = /[^\x00-\x7f]/.test(lower) && !lower.includes("%") ? domainToASCII(`${lower}.bit`) : ""
+  return `d/${ascii === "" ? lower : ascii.slice(0, -".bit".length)}`
 }
 
 /** The likely name; `undefined` for a text with nothing strange about it. */

@@ -5,6 +5,11 @@ describe("nameHints", () => {
   it.each([
     ["example.bit", "Did you mean d/example?"],
     ["www.example.bit", "Did you mean d/example?"],
+    ["Example.BIT", "Did you mean d/example?"],
+    ["1.bit", "Did you mean d/1?"],
+    ["0x10.bit", "Did you mean d/0x10?"],
+    ["１.bit", "Did you mean d/1?"],
+    ["exa%6dple.bit", "Did you mean d/exa%6dple?"],
     ["zürich.bit", "Did you mean d/xn--zrich-kva?"],
     ["d/zürich", "Did you mean d/xn--zrich-kva?"],
     ["'d/example'", "Did you mean d/example?"],

@@ -6,7 +6,7 @@ import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
+import { at, indented, numberAt, objectOf, objectsOf, textAt, textsOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
 import { type NameState, nameState, ONE_NAME, shownHex } from "./nameRecord.ts"
 import { type CliInput, type CliOutcome, NAME, type Screen } from "./outcome.ts"
@@ -100,7 +100,7 @@ const renewalRow = ({ name, renews }: NamePage): ReadonlyArray<Row> => {
 const registrationRow = ({ registration }: NamePage): ReadonlyArray<Row> =>
   registration === undefined
     ? []
-    : [["Under way", [textAt(registration, "step") ?? "", textAt(registration, "note") ?? ""].join(", "), "yellow"]]
+    : [["Under way", [...textsOf(at(registration, "step")), ...textsOf(at(registration, "note"))].join(", "), "yellow"]]
 
 const EMPTY = "(empty)"
 

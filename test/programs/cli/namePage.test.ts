@@ -103,6 +103,12 @@ History, the last 2 of 3
         name_registrations: [{ name: hex("d/new"), step: "maturing", note: "block 5 can hold it" }]
       })
       assert.match((yield* run("name", "d/new")).stdout, /Under way {2}maturing, block 5 can hold it/)
+      const begun = runWith({
+        ...ANSWERS,
+        name_show: new RpcFailure({ code: -4, message: "never existed" }),
+        name_registrations: [{ name: hex("d/new"), step: "committed" }]
+      })
+      assert.match((yield* begun.run("name", "d/new")).stdout, /Under way {2}committed$/m)
     }))
 
   it.effect("prints JSON with findings and history", () =>

@@ -229,6 +229,16 @@ const subdomain: FormField<DomainField> = {
   shape: ([, , item]) => itemOf(item)?.shape ?? "texts"
 }
 
+/** The item of a value to which a line of a field with many items belongs: a label with its item, or a port. */
+export const itemOfLine = (field: "subdomain" | "tls", line: string): string => {
+  if (field === "subdomain") {
+    const split = splitSubdomain(line)
+    return split === undefined ? "" : `${split.label} ${split.item}`
+  }
+  const { port, protocol } = writeTls(line)
+  return `${port} ${protocol}`
+}
+
 const FIELDS: ReadonlyArray<FormField<DomainField>> = [
   address,
   ownItem("alias", "alias"),

@@ -124,13 +124,17 @@ export const CLI_COMMANDS = {
     words: "NAME [VALUE]",
     takes: [1, 2],
     description: "change the value of a name: show before and after, ask, and send",
-    details: "Items without a flag stay as they are; a flag replaces all entries of its item. Flags for items may be " +
-      "repeated.",
+    details:
+      "Items without a flag stay as they are; a flag replaces all entries of its item, -sub one item of one label, " +
+      "and -tls the certificates of one port. Flags for items may be repeated.",
     options: {
       ...SHARED,
       ...SPENDING,
       ...VALUE,
-      remove: textsOption({ placeholder: "KEY", description: "take this item out of the value; may be repeated" })
+      remove: textsOption({
+        placeholder: "KEY",
+        description: "take this item out of the value, as ip, sub or map.www; may be repeated"
+      })
     }
   },
   renew: {

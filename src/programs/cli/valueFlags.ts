@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
-import { type DomainField, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
+import { type DomainField, itemOfLine, readDomainForm, writeDomainForm } from "../../values/domainForm.ts"
 import type { FormLines, WrittenForm } from "../../values/formFields.ts"
 import { canonicalIpv6, isIpv4Text } from "../../values/hosts.ts"
 import { type IdentityField, writeIdentityForm } from "../../values/identityForm.ts"
 import { treeOf } from "../../values/jsonTree.ts"
-import { isFault, readLocatedJson } from "../../values/locatedJson.ts"
+import { isFault, memberOf, readLocatedJson } from "../../values/locatedJson.ts"
 import { DOMAIN_FLAGS, IDENTITY_FLAGS } from "./commandTable.ts"
 import type { CliCommandLine } from "./flags.ts"
 import { type CliInput, CommandFailed } from "./outcome.ts"
@@ -48,6 +48,19 @@ const addressLines = (before: string, wanted: Wanted<DomainFlag>): ReadonlyArray
   return [...wanted.get("ip") ?? kept("ip"), ...wanted.get("ip6") ?? kept("ip6")]
 }
 
+/**
+ * The lines of sub-domains or certificates. Flags for one label with its item, or for one port, leave those of all others
+ * as they are.
+ */
+const placedLines = (
+  before: string,
+  { field, lines }: { readonly field: "subdomain" | "tls"; readonly lines: ReadonlyArray<string> }
+): ReadonlyArray<string> => {
+  const wanted = new Set(lines.map((line) => itemOfLine(field, line)))
+  const present = readDomainForm(before)?.lines[field] ?? []
+  return lines.length === 0 ? [] : [...present.filter((line) => !wanted.has(itemOfLine(field, line))), ...lines]
+}
+
 /** A flag for one kind of address with another text; the form alone would take either kind. */
 const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
   const ip = wanted.get("ip")?.find((text) => !isIpv4Text(text))
@@ -57,7 +70,10 @@ const wrongAddress = (wanted: Wanted<DomainFlag>): string | undefined => {
 }
 
 const domainLines = (before: string, wanted: Wanted<DomainFlag>): FormLines<DomainField> => ({
-  ...Object.fromEntries([...wanted].map(([flag, lines]) => [FIELDS[flag], lines])),
+  ...Object.fromEntries([...wanted].map(([flag, lines]) => {
+    const field = FIELDS[flag]
+    return [field, field === "subdomain" || field === "tls" ? placedLines(before, { field, lines }) : lines]
+  })),
   ...(wanted.has("ip") || wanted.has("ip6") ? { address: addressLines(before, wanted) } : {})
 })
 
@@ -70,26 +86,38 @@ const written = (form: WrittenForm<string> | undefined): Effect.Effect<string, C
   return new CommandFailed({ message: texts.join("\nerror: ") })
 }
 
-/** Takes a member of the object out of a value; for items that no flag knows. */
-const withoutMember = (
-  { key, value }: { readonly value: string; readonly key: string }
-): Effect.Effect<string, CommandFailed> => {
-  const read = readLocatedJson(value)
-  const tree = isFault(read) ? undefined : treeOf(read, value)
-  if (tree === undefined) return new CommandFailed({ message: NO_OBJECT })
-  tree.remove([key])
-  return Effect.succeed(tree.json)
+interface Removal {
+  readonly value: string
+  readonly key: string
+  readonly isIdentity: boolean
 }
+
+/** Takes an item out of a value: that of a flag, a member of the object, or a path to one, as `map.www`. */
+const without = ({ isIdentity, key, value }: Removal): Effect.Effect<string, CommandFailed> =>
+  Effect.gen(function*() {
+    const same = yield* written(isIdentity ? writeIdentityForm(value, {}) : writeDomainForm(value, {}))
+    const form = isIdentity
+      ? writeIdentityForm(value, isIdentityFlag(key) ? { [key]: [] } : {})
+      : writeDomainForm(value, domainLines(value, new Map(isDomainFlag(key) ? [[key, []]] : [])))
+    const left = yield* written(form)
+    const read = readLocatedJson(left)
+    const tree = isFault(read) ? undefined : treeOf(read, left)
+    if (tree === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
+    const isMember = !isFault(read) && read.kind === "object" && memberOf(read, key) !== undefined
+    tree.remove(isMember ? [key] : key.split("."))
+    if (tree.json === same) {
+      return yield* new CommandFailed({ message: `-remove: the value has no item ${quoted(key)}` })
+    }
+    return tree.json
+  })
 
 const wantedOf = <Flag extends string>(
   flags: ReadonlyArray<Flag>,
-  given: CliCommandLine["given"],
-  removed: ReadonlyArray<string>
+  given: CliCommandLine["given"]
 ): Wanted<Flag> =>
   new Map(flags.flatMap((flag) => {
     const texts = given.get(flag)
-    if (texts !== undefined) return [[flag, texts] as const]
-    return removed.includes(flag) ? [[flag, []] as const] : []
+    return texts === undefined ? [] : [[flag, texts] as const]
   }))
 
 export interface ValueRequest {
@@ -155,15 +183,14 @@ export const requestedValue = (request: ValueRequest): Effect.Effect<string | un
       return yield* new CommandFailed({ message: `-remove ${quoted(both)} stands against -${both}; give one` })
     }
     if (before === undefined) return yield* new CommandFailed({ message: NO_OBJECT })
-    const domain = wantedOf(DOMAIN_NAMES, line.given, removed)
+    const domain = wantedOf(DOMAIN_NAMES, line.given)
     const wrong = wrongAddress(domain)
     if (wrong !== undefined) return yield* new CommandFailed({ message: wrong })
-    const known: ReadonlyArray<string> = isIdentity ? IDENTITY_NAMES : DOMAIN_NAMES
-    let value = yield* written(
+    let kept = before
+    for (const key of removed) kept = yield* without({ value: kept, key, isIdentity })
+    return yield* written(
       isIdentity
-        ? writeIdentityForm(before, Object.fromEntries(wantedOf<IdentityField>(IDENTITY_NAMES, line.given, removed)))
-        : writeDomainForm(before, domainLines(before, domain))
+        ? writeIdentityForm(kept, Object.fromEntries(wantedOf<IdentityField>(IDENTITY_NAMES, line.given)))
+        : writeDomainForm(kept, domainLines(kept, domain))
     )
-    for (const key of removed.filter((each) => !known.includes(each))) value = yield* withoutMember({ value, key })
-    return value
   })

@@ -34,6 +34,38 @@ describe("requestedValue", () => {
     ["d/x", ["-ip", "192.0.2.9"], RICH, RICH.replace("[\"192.0.2.1\",\"192.0.2.2\"]", "[\"192.0.2.9\"]")],
     ["d/x", ["-remove", "ip"], RICH, RICH.replace("\"ip\":[\"192.0.2.1\",\"192.0.2.2\"],", "")],
     ["d/x", ["-remove", "ip6", "-remove", "x"], "{\"ip6\":\"2001:db8::1\",\"x\":1,\"y\":2}", "{\"y\":2}"],
+    // Flags for one label, or one port, leave the others alone.
+    [
+      "d/x",
+      ["-sub", "www 192.0.2.9", "-sub", "new 192.0.2.10"],
+      "{\"map\":{\"www\":{\"ip\":\"192.0.2.1\",\"txt\":\"a\"},\"ftp\":{\"ip\":\"192.0.2.2\"},\"a\":\"192.0.2.3\"}}",
+      "{\"map\":{\"www\":{\"ip\":\"192.0.2.9\",\"txt\":\"a\"},\"ftp\":{\"ip\":\"192.0.2.2\"},\"a\":\"192.0.2.3\"," +
+      "\"new\":{\"ip\":\"192.0.2.10\"}}}"
+    ],
+    [
+      "d/x",
+      ["-tls", "853 3 1 1 abcd"],
+      "{\"map\":{\"_tcp\":{\"map\":{\"_443\":{\"tls\":[[3,1,1,\"qrs=\"]]},\"_853\":{\"tls\":[[3,1,1,\"qrs=\"]]}}}}}",
+      "{\"map\":{\"_tcp\":{\"map\":{\"_443\":{\"tls\":[[3,1,1,\"qrs=\"]]},\"_853\":{\"tls\":[[3,1,1,\"q80=\"]]}}}}}"
+    ],
+    [
+      "d/x",
+      ["-remove", "sub"],
+      "{\"ip\":\"192.0.2.1\",\"map\":{\"www\":{\"ip\":\"192.0.2.1\"}}}",
+      "{\"ip\":\"192.0.2.1\"}"
+    ],
+    [
+      "d/x",
+      ["-remove", "map.www"],
+      "{\"map\":{\"www\":{\"ip\":\"192.0.2.1\"},\"a\":\"192.0.2.3\"}}",
+      "{\"map\":{\"a\":\"192.0.2.3\"}}"
+    ],
+    [
+      "d/x",
+      ["-remove", "ns", "-ip", "192.0.2.1"],
+      "{\"ns\":[[\"unknown\"]],\"x\":1}",
+      "{\"x\":1,\"ip\":\"192.0.2.1\"}"
+    ],
     [
       "dd/x",
       ["-tls", "443 3 1 1 abcd"],
@@ -63,6 +95,7 @@ describe("requestedValue", () => {
     ["x/y", ["-ip", "192.0.2.1"], "", "give the whole value with -value"],
     ["d/x", ["-ip", "192.0.2.1"], "no JSON", "the value is no JSON object"],
     ["d/x", ["-ip", "192.0.2.1"], undefined, "the value is no JSON object"],
+    ["d/x", ["-ip", "192.0.2.1", "-remove", "tpyo"], "{}", "-remove: the value has no item \"tpyo\""],
     ["d/x", ["-ip", "192.0.2.1", "-remove", "ip"], "{}", "-remove \"ip\" stands against -ip"]
   ])("refuses %s with %j", ([name, flags, before, message]) =>
     Effect.gen(function*() {

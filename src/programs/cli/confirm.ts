@@ -7,11 +7,14 @@ import type { Prompt } from "../tool/prompt.ts"
 import { ask } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, numberAt } from "./jsonText.ts"
-import { CommandFailed, NAME } from "./outcome.ts"
+import { CommandFailed, NAME, type Screen } from "./outcome.ts"
 
 /** Questions before a command spends coins or gives a name away, and the passphrase of a locked wallet. */
 
 const YES = /^y(?:es)?$/i
+
+/** The screen of a preview: nothing of it is cut, since a part of an address or a name would mislead. */
+export const wholeOn = (screen: Screen): Screen => ({ ...screen, columns: undefined })
 
 /**
  * Shows what is about to happen, and asks. Returns the text to print with the outcome: nothing where the user has seen it

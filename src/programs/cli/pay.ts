@@ -3,7 +3,8 @@ import { formatMoney, isMoney, parseAmount } from "../../protocol/amount.ts"
 import { JsonNumber } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
+import { affordable, balanceOf } from "./costs.ts"
 import { at, indented, objectOf, spelledAt } from "./jsonText.ts"
 import { type CliOutcome, CommandFailed, NAME, success } from "./outcome.ts"
 import { labelled } from "./table.ts"
@@ -35,6 +36,7 @@ export const payCommand = (
     if (at(checked, "isvalid") !== true) {
       return yield* new CommandFailed({ message: `${JSON.stringify(address)} is not an address of this network` })
     }
+    yield* affordable({ balance: yield* balanceOf(daemon), cost: units })
     // A draft that is never sent shows what the payment costs.
     const draft = yield* daemon.call("walletcreatefundedpsbt", [[], objectOf({ [address]: amount })])
     const fee = spelledAt(draft, "fee") ?? "?"
@@ -42,7 +44,7 @@ export const payCommand = (
       ["Pay", `${formatMoney(units)} NMC`],
       ["To", address],
       ["Fee", `about ${fee} NMC`]
-    ], input.screen).join("\n")
+    ], wholeOn(input.screen)).join("\n")
     const said = yield* agreed(input.prompt, { preview, question: "Send it?", yes: line.wants("yes") })
     const txid = yield* withKeys(
       { daemon, prompt: input.prompt },

@@ -7,7 +7,7 @@ import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import { ask } from "./ask.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf, LOCKED_IN_NAME } from "./costs.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, objectsOf, textAt } from "./jsonText.ts"
@@ -85,7 +85,8 @@ export const registerCommand = (
   { daemon, input, line }: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    const { prompt, screen } = input
+    const { prompt } = input
+    const screen = wholeOn(input.screen)
     const name = nameMeant(line.words[0] ?? "")
     const json = line.wants("json")
     yield* free(daemon, name)
@@ -114,6 +115,7 @@ export const registerCommand = (
       ...valueLines(value, report, screen)
     ].join("\n")
     const said = yield* agreed(prompt, { preview, question: "Register it?", yes: line.wants("yes") })
+    const isEncrypted = numberAt(yield* ask(daemon, "getwalletinfo"), "unlocked_until") !== undefined
     const begun = yield* withKeys(
       { daemon, prompt },
       spend(daemon, "name_autoregister", [name, Buffer.from(valueBytes).toString("hex"), {
@@ -137,8 +139,6 @@ export const registerCommand = (
         }))
       }\n`)
     }
-    const wallet = yield* ask(daemon, "getwalletinfo")
-    const isEncrypted = numberAt(wallet, "unlocked_until") !== undefined
     const end = line.wants("wait") ? `${shownText(name)} is registered.\n` : nextText(shownText(name), isEncrypted)
     return success(`${said === "" ? "" : `${said}\n`}${end}`)
   })

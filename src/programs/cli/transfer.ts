@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { at, indented, objectOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
@@ -19,7 +19,8 @@ export const transferCommand = (
   { daemon, input, line }: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    const { prompt, screen } = input
+    const { prompt } = input
+    const screen = wholeOn(input.screen)
     const [word = "", address = ""] = line.words
     const name = nameMeant(word)
     const { value } = yield* updatableName(daemon, name)

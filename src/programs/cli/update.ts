@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { lintWarnings } from "../../values/lint.ts"
 import type { OwnContext } from "./commandContext.ts"
-import { agreed, spend, withKeys } from "./confirm.ts"
+import { agreed, spend, wholeOn, withKeys } from "./confirm.ts"
 import { aboutNmc, affordable, balanceOf, costsOf } from "./costs.ts"
 import { indented, objectOf } from "./jsonText.ts"
 import { nameMeant } from "./nameHints.ts"
@@ -26,7 +26,8 @@ export const updateCommand = (
   { daemon, input, line }: OwnContext
 ): Effect.Effect<CliOutcome, RpcClientError | CommandFailed> =>
   Effect.gen(function*() {
-    const { prompt, screen } = input
+    const { prompt } = input
+    const screen = wholeOn(input.screen)
     const name = nameMeant(line.words[0] ?? "")
     const { value: shown } = yield* updatableName(daemon, name)
     const { hex, text: before } = shown

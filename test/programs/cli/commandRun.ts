@@ -23,7 +23,12 @@ export const answering = (...answers: ReadonlyArray<string>): Prompt & { readonl
 
 export const runWith = (
   answers: Readonly<Record<string, unknown>>,
-  { files = {}, prompt = MUTE }: { readonly prompt?: Prompt; readonly files?: Readonly<Record<string, string>> } = {}
+  { columns, files = {}, prompt = MUTE }: {
+    readonly prompt?: Prompt
+    readonly files?: Readonly<Record<string, string>>
+    /** Columns of a terminal; a pipe without. */
+    readonly columns?: number
+  } = {}
 ) => {
   const daemon = recordingDaemon(answers)
   const input: CliInput = {
@@ -34,7 +39,7 @@ export const runWith = (
     cwd: "/home/test",
     cores: 1,
     version: "1.2.3",
-    screen: { terminal: false, columns: undefined, colours: false },
+    screen: { terminal: columns !== undefined, columns, colours: false },
     progress: undefined,
     output: SILENT,
     readStdin: Effect.succeed("{\"ip\":\"192.0.2.77\"}\n"),

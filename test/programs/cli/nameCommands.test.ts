@@ -307,6 +307,21 @@ describe("svcd-cli pay and receive", () => {
       assert.include(stdout, TXID)
     }))
 
+  it.effect("shows the whole address on a narrow terminal", () =>
+    Effect.gen(function*() {
+      const prompt = answering("y")
+      const address = `N${"1".repeat(60)}`
+      yield* runWith(PAYING, { prompt, columns: 30 }).run("pay", address, "1.5")
+      assert.include(prompt.asked[0] ?? "", `To   ${address}\n`)
+    }))
+
+  it.effect("refuses more than the wallet can spend, without a question", () =>
+    Effect.gen(function*() {
+      const { run, sent } = runWith({ ...PAYING, getbalances: "{\"mine\":{\"trusted\":1.00000000}}" })
+      assert.match((yield* run("pay", OWNER, "1.5", "-yes")).stderr, /can spend 1\.00 NMC.*svcd-cli receive/)
+      assert.lengthOf(sent("sendtoaddress"), 0)
+    }))
+
   it.effect("pays once, and says that it may have paid where no answer comes", () =>
     Effect.gen(function*() {
       const lost = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNRESET", wasSent: true })

@@ -1,14 +1,18 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { unixTime } from "../../base/clock.ts"
 import type { ConnectionSettings } from "../../config/connection.ts"
 import { encodeJson } from "../../rpc/json/encodeJson.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
-import { numberAt } from "./jsonText.ts"
+import { numberAt, objectOf } from "./jsonText.ts"
 import { type CliInput, type CliOutcome, success } from "./outcome.ts"
 import { quantityOf } from "./quantities.ts"
 import { gatherStatus, type StatusAnswers, statusJson, statusText } from "./status.ts"
 import { changeLine, scanOf } from "./syncRows.ts"
+import { shownText } from "./textWidth.ts"
 
 /** `svcd-cli status -watch`: the status again and again, until the user has enough. */
 
@@ -37,6 +41,15 @@ const changeText = ({ chain, network, sync, wallet }: StatusAnswers): string => 
   ].join(", ")
 }
 
+/** Whether a daemon that answered before may answer again: it restarts. */
+const isAway = (error: RpcClientError): boolean =>
+  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+
+const awayText = ({ message }: RpcClientError): string => shownText(message)
+
+/** A Unix time in seconds. */
+const timeText = (time: number): string => new Date(time * 1000).toISOString()
+
 export const watchStatus = (
   { connection, daemon, input: { output, screen }, json }: StatusWatch
 ): Effect.Effect<CliOutcome, RpcClientError> => {
@@ -44,14 +57,28 @@ export const watchStatus = (
   const printing = Effect.gen(function*() {
     let last: string | undefined
     for (;;) {
-      const answers = yield* gatherStatus(daemon)
+      const asked = yield* Effect.either(gatherStatus(daemon))
+      if (Either.isLeft(asked)) {
+        // What never answered is explained; a daemon that restarts comes back.
+        if (last === undefined || !isAway(asked.left)) return yield* asked.left
+        const text = awayText(asked.left)
+        if (redraws) yield* output.write(`${REDRAW}${text}\n`)
+        else if (text !== last) {
+          yield* output.write(
+            json ? `${encodeJson(objectOf({ error: text }))}\n` : `${timeText(yield* unixTime)}  ${text}\n`
+          )
+        }
+        last = text
+        yield* Clock.sleep(PAUSE)
+        continue
+      }
+      const answers = asked.right
       if (redraws) {
         yield* output.write((last === undefined ? CLEAR : "") + REDRAW + statusText(answers, connection, screen))
         last = ""
       } else if (changeText(answers) !== last) {
         last = changeText(answers)
-        const time = new Date(answers.now * 1000).toISOString()
-        yield* output.write(json ? `${encodeJson(statusJson(answers))}\n` : `${time}  ${last}\n`)
+        yield* output.write(json ? `${encodeJson(statusJson(answers))}\n` : `${timeText(answers.now)}  ${last}\n`)
       }
       yield* Clock.sleep(PAUSE)
     }

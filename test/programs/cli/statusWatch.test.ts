@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, TestClock } from "effect"
 import type { Screen } from "../../../src/programs/cli/outcome.ts"
 import { watchStatus } from "../../../src/programs/cli/statusWatch.ts"
+import { RpcUnreachable } from "../../../src/rpc/RpcClient.ts"
 import { recordingDaemon } from "./fakeDaemon.ts"
 
 const PIPE: Screen = { terminal: false, columns: undefined, colours: false }
@@ -62,5 +63,24 @@ describe("svcd-cli status -watch", () => {
       assert.isTrue(texts.every((text) => text.includes("\u001b[H\u001b[J")))
       assert.match(texts[0] ?? "", /Sync +\[#+\.+\] checking blocks: 50 % done, about 7 seconds left/)
       assert.match(texts[0] ?? "", /Rescan +\[#+\.+\] the wallet searches the chain for its keys: 25 % done/)
+    }))
+
+  it.effect("goes on while the daemon restarts, and ends if none ever answered", () =>
+    Effect.gen(function*() {
+      const away = new RpcUnreachable({ address: "127.0.0.1:8336", code: "ECONNREFUSED", wasSent: false })
+      const texts: Array<string> = []
+      const input = {
+        screen: PIPE,
+        output: { write: (text: string) => Effect.sync(() => void texts.push(text)), stopped: Effect.never }
+      }
+      const chain = { chain: "main", blocks: 6, headers: 6 }
+      const answers: Array<unknown> = [chain, away, away]
+      const daemon = recordingDaemon({ getblockchaininfo: () => answers.shift() ?? chain })
+      const watching = yield* Effect.fork(watchStatus({ connection, daemon, input, json: false }))
+      yield* TestClock.adjust("3500 millis")
+      yield* Fiber.interrupt(watching)
+      assert.deepStrictEqual(texts.map((text) => text.includes("cannot reach a daemon")), [false, true, false])
+      const never = recordingDaemon({ getblockchaininfo: away })
+      assert.strictEqual(yield* Effect.flip(watchStatus({ connection, daemon: never, input, json: false })), away)
     }))
 })

@@ -157,10 +157,14 @@ const COMMANDS: Readonly<Record<ConnectedCommand, OwnCommand>> = {
   }
 }
 
+/** JSON on a terminal: texts of other owners must not turn or hide anything there. A program gets every byte unchanged. */
+const safeJson = (outcome: CliOutcome, { input, line }: OwnContext): CliOutcome =>
+  line.wants("json") && input.screen.terminal ? { ...outcome, stdout: shownLines(outcome.stdout) } : outcome
+
 /** Carries out a command. Every failure is an outcome. */
 export const runOwnCommand = (command: ConnectedCommand, context: OwnContext): Effect.Effect<CliOutcome> => {
   const { missing, run } = COMMANDS[command]
-  return Effect.catchAll(run(context), (error) => {
+  return Effect.catchAll(Effect.map(run(context), (outcome) => safeJson(outcome, context)), (error) => {
     if (error._tag === "CommandFailed") return Effect.succeed(failure(1, `error: ${shownLines(error.message)}`))
     return missing !== undefined && error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
       ? Effect.succeed(failure(1, `error: ${missing}`))

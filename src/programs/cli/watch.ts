@@ -8,7 +8,7 @@ import type { Daemon } from "./daemon.ts"
 import { type CliOutcome, failure, type LiveOutput, NAME, type Screen } from "./outcome.ts"
 import { shownBytes } from "./ownNames.ts"
 import { type Colour, painted } from "./table.ts"
-import { cutTo, shownText } from "./textWidth.ts"
+import { cutTo, shownLines, shownText } from "./textWidth.ts"
 
 /** `svcd-cli watch`: a line for each change of a name, until the user has enough. */
 
@@ -106,7 +106,7 @@ export const watchCommand = (
     }
   })
   const text = (line: FeedLine): string => {
-    if (json) return line.event["type"] === "position" ? "" : `${line.text}\n`
+    if (json) return line.event["type"] === "position" ? "" : `${screen.terminal ? shownLines(line.text) : line.text}\n`
     return changeLines(line, screen).join("")
   }
   const printing = Stream.runForEachChunk(

@@ -111,6 +111,15 @@ History, the last 2 of 3
       assert.match((yield* begun.run("name", "d/new")).stdout, /Under way {2}committed$/m)
     }))
 
+  it.effect("turns nothing on a terminal with JSON, and changes no byte in a pipe", () =>
+    Effect.gen(function*() {
+      const free = { ...ANSWERS, name_show: new RpcFailure({ code: -4, message: "never existed" }) }
+      const shown = yield* runWith(free, { columns: 80 }).run("name", "d/\u202ex", "-json")
+      assert.include(shown.stdout, "\"name\": \"d/\\u202ex\"")
+      assert.strictEqual(JSON.parse(shown.stdout).name, "d/\u202ex")
+      assert.include((yield* runWith(free).run("name", "d/\u202ex", "-json")).stdout, "\"d/\u202ex\"")
+    }))
+
   it.effect("prints JSON with findings and history", () =>
     Effect.gen(function*() {
       const { run } = runWith({ ...ANSWERS, name_show: record("{\"ip\":\"300.1.1.1\"}", { ismine: undefined }) })

@@ -51,6 +51,7 @@ let
       "nodemailer"
       "pg"
       "pg-copy-streams"
+      "qr"
       "re2js"
       "secp256k1"
       "smol-toml"

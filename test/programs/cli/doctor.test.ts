@@ -9,8 +9,11 @@ import { type RpcClientError, RpcUnreachable } from "../../../src/rpc/RpcClient.
 import { temporaryDirectory } from "../../support/chain.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
 
+/** Later than any clock of a test: the tip is young. */
+const YOUNG = 4_102_444_800
+
 const WELL = {
-  getblockchaininfo: { chain: "main", blocks: 10, headers: 10, time: 0, initialblockdownload: false, warnings: [] },
+  getblockchaininfo: { chain: "main", blocks: 10, headers: 10, time: YOUNG, initialblockdownload: false, warnings: [] },
   getsyncstatus: { phase: "ready", percent: 100, headers: 10, window: null },
   getnetworkinfo: { subversion: "/svcd:1.2.3/", connections: 4, networkactive: true, warnings: [] },
   getpeerinfo: [{ timeoffset: 1 }, { timeoffset: -2 }, { timeoffset: 0 }, { timeoffset: 9_000 }],
@@ -73,6 +76,7 @@ describe("svcd-cli doctor", () => {
     ["a wrong clock", { getpeerinfo: [-7_200, -7_200, -7_200].map((timeoffset) => ({ timeoffset })) }, ["fail clock"]],
     ["few clocks", { getpeerinfo: [{ timeoffset: 9_000 }] }, []],
     ["a sync", { getsyncstatus: { phase: "blocks", percent: 5, window: null } }, ["warn sync"]],
+    ["an old tip", { getblockchaininfo: { ...WELL.getblockchaininfo, time: -20_000 } }, ["warn sync"]],
     ["damage", { getcheckinfo: { doubts: [{ what: "names.db", reason: "page 7" }] } }, ["fail data"]],
     ["a notice", { getcheckinfo: { notices: [{ what: "disk space", reason: "low" }] } }, ["warn data"]],
     ["missing blocks", { getcheckinfo: { missing_blocks: 3 } }, ["warn data"]],

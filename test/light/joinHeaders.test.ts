@@ -135,6 +135,16 @@ describe("headers of a light start for the whole chain", () => {
         assert.strictEqual(yield* joinHeaders(parts), 0)
       })))
 
+  test("come from a peer, even if they are in its last message with the anchor", () =>
+    Effect.gen(function*() {
+      const world = worldOf(LONG.blocks.slice(0, LONG.anchor + 101), LONG.anchor)
+      const whole = yield* wholeChain(world)
+      const peer = headerPeer(world)
+      yield* whole.connect(peer)
+      yield* eventually("all headers", () => bestHeight(whole) === world.tip)
+      yield* eventually("the position of the peer", () => whole.syncedHeaders(peer) === world.tip)
+    }))
+
   /** A whole chain that has the headers up to the anchor, and all headers once a peer is connected. */
   const upToAnchor = Effect.tap(
     wholeChain(SHORT),

@@ -53,9 +53,11 @@ export interface PresyncStep {
   readonly released: ReadonlyArray<BlockHeader>
   /** Whether to ask the peer for the headers after `next`. */
   readonly more: boolean
+  /** Whether the message has headers after the released ones that were not looked at: the check ended at an anchor. */
+  readonly cut: boolean
 }
 
-const OVER: PresyncStep = { sound: false, released: [], more: false }
+const OVER: PresyncStep = { sound: false, released: [], more: false, cut: false }
 
 /** Maximum blocks per second that the time rules allow (one per second for six of the median's eleven blocks). */
 const FASTEST = 6
@@ -129,28 +131,30 @@ export class Presync {
       if (isFixed) break
     }
     const { start, threshold } = this.options
-    if (this.work < threshold && !isFixed) return { sound: true, released: [], more: full }
+    if (this.work < threshold && !isFixed) return { sound: true, released: [], more: full, cut: false }
     this.pass = 2
     this.height = start.height
     this.hash = start.hash
     this.lastBits = start.bits
     this.work = start.chainwork
-    return { sound: true, released: [], more: true }
+    return { sound: true, released: [], more: true, cut: false }
   }
 
   private second(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
-    for (const header of headers) {
+    for (const [place, header] of headers.entries()) {
       if (!this.step(header)) return OVER
       if (this.work >= this.options.threshold) this.enough = true
       // The peer's chain may have grown: beyond the threshold there are no bits.
       if (!this.enough && this.isMarked() && this.bits[this.compared++] !== this.bitOf(header)) return OVER
       this.held.push(header)
-      if (this.isAnchor()) return { sound: true, released: this.held, more: false }
+      if (this.isAnchor()) {
+        return { sound: true, released: this.held, more: false, cut: place < headers.length - 1 }
+      }
     }
     const count = this.enough ? this.held.length : Math.max(this.held.length - this.options.parameters.buffer, 0)
     const released = this.held.slice(0, count)
     this.held = this.held.slice(count)
-    return { sound: true, released, more: full && !(this.enough && this.held.length === 0) }
+    return { sound: true, released, more: full && !(this.enough && this.held.length === 0), cut: false }
   }
 
   /** Advances to a header; false if its difficulty is impossible. */

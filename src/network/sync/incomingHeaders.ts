@@ -108,18 +108,18 @@ interface HeadersMessage {
   readonly full: boolean
 }
 
-/** Continues the check of a low-work chain. Returns the headers still to be processed. */
+/** Continues the check of a low-work chain. Returns the headers still to be processed, and whether more follow them. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
   { full, headers, presync }: HeadersMessage & { readonly presync: Presync }
-): ReadonlyArray<BlockHeader> => {
+): HeadersMessage => {
   context.headers.answered(state.peer.id)
-  const { more, released, sound } = presync.take(headers, full)
+  const { cut, more, released, sound } = presync.take(headers, full)
   if (more) askNext(context, state, presync)
   else state.presync = undefined
   // If the peer's chain changed, its message may still be valid by itself.
-  return sound ? released : headers
+  return sound ? { headers: released, full: full || cut } : { headers, full }
 }
 
 /**
@@ -249,7 +249,7 @@ export const takeHeaders = (
     if (!areLinked(received)) {
       return misbehaves(state, "non-continuous headers: they do not follow one another")
     }
-    const full = isFullHeaders({ count: received.length, size, peerVersion: peer.hello.version })
+    let full = isFullHeaders({ count: received.length, size, peerVersion: peer.hello.version })
     let headers = received
     let worthy = false
     // The chain may have these headers by now: from another peer, or from a light start.
@@ -258,7 +258,9 @@ export const takeHeaders = (
       const reject = yield* firstWithoutWork(received, context)
       if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
       const { presync } = state
-      headers = continuePresync(context, state, { presync, headers: received, full })
+      const left = continuePresync(context, state, { presync, headers: received, full })
+      headers = left.headers
+      full = left.full
       worthy = headers !== received
       if (headers.length === 0) return
     }

@@ -98,14 +98,15 @@ describe("Presync", () => {
   it("nothing is released before the buffer is full, or the work is reached", () => {
     const presync = begin()
     const headers = chain(100)
-    assert.deepStrictEqual(presync.take(headers, false), { sound: true, released: [], more: true })
+    assert.deepStrictEqual(presync.take(headers, false), { sound: true, released: [], more: true, cut: false })
     assert.lengthOf(presync.take(headers.slice(0, 20), true).released, 0)
     assert.lengthOf(presync.take(headers.slice(20, 21), true).released, 1)
     assert.lengthOf(presync.take(headers.slice(21, 99), true).released, 78)
     assert.deepStrictEqual(presync.take(headers.slice(99), true), {
       sound: true,
       released: headers.slice(79),
-      more: false
+      more: false,
+      cut: false
     })
   })
 
@@ -164,12 +165,19 @@ describe("Presync", () => {
     const params = { ...regtestParams, anchors: [{ hash, height: 70, chainwork: 1n }] }
     const presync = begin({ params, threshold: 1n << 100n })
     assert.isTrue(presync.take(headers.slice(0, 40), true).more)
-    assert.deepStrictEqual(presync.take(headers.slice(40, 80), true), { sound: true, released: [], more: true })
+    assert.deepStrictEqual(presync.take(headers.slice(40, 80), true), {
+      sound: true,
+      released: [],
+      more: true,
+      cut: false
+    })
     assert.deepStrictEqual(presync.next, GENESIS)
     const early = presync.take(headers.slice(0, 40), true).released
-    const { more, released } = presync.take(headers.slice(40, 80), true)
+    const { cut, more, released } = presync.take(headers.slice(40, 80), true)
     assert.deepStrictEqual([...early, ...released], headers.slice(0, 60))
     assert.isFalse(more)
+    // The peer is asked for the headers after the anchor again.
+    assert.isTrue(cut)
     // The same block at another height is none.
     const other = begin({
       params: { ...params, anchors: [{ hash, height: 71, chainwork: 1n }] },

@@ -11,7 +11,7 @@ import { type Inspected, newerThan } from "../../storage/inspect.ts"
 import type { PageGuard } from "../../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../../storage/rowWriter.ts"
 import { PAGE_BYTES } from "../index/BlockIndex.ts"
-import { coinKey, decodeCoin, outpointOfKey, scriptStart } from "./coinCodec.ts"
+import { coinKey, decodeCoin, outpointOfKey, packedBytes, scriptStart } from "./coinCodec.ts"
 
 /**
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. One transaction moves all of them
@@ -62,8 +62,8 @@ export interface Changes {
   readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>
   readonly headerCount: number
   readonly bestHash: Bytes
-  /** Coins as they are stored (`encodeCoin`); `undefined` for those to remove. */
-  readonly coins: Iterable<readonly [outpoint: string, coin: Bytes | undefined]>
+  /** Packed coins (`packCoin`), whose bytes are made as they are written; `undefined` for those to remove. */
+  readonly coins: Iterable<readonly [outpoint: string, coin: string | undefined]>
   readonly claims: Iterable<readonly [name: NameKey, claim: NameClaim | undefined]>
 }
 
@@ -114,7 +114,7 @@ export interface CoinsFound {
   readonly last: Buffer | undefined
 }
 
-type CoinRow = readonly [key: Buffer, coin: Bytes]
+type CoinRow = readonly [key: Buffer, coin: string]
 
 /** Splits changes into deleted and stored rows, each list in the order of the keys. */
 const split = <Key extends string, A>(
@@ -175,7 +175,7 @@ const prepare = (database: Database) => {
     putCoins: rowWriter<CoinRow>(
       database,
       (rows) => `INSERT OR REPLACE INTO coins (outpoint, coin) VALUES ${repeated("(?, ?)", rows)}`,
-      ([key, coin], cells) => cells.push(key, coin)
+      ([key, coin], cells) => cells.push(key, packedBytes(coin))
     ),
     deleteCoins: rowWriter<Buffer>(
       database,

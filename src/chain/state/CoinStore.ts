@@ -2,7 +2,7 @@ import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { Height, NameKey } from "../../protocol/keys.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
-import { packCoin, packedBytes, unpackCoin } from "./coinCodec.ts"
+import { packCoin, unpackCoin } from "./coinCodec.ts"
 
 /** The entry of an outpoint without a coin. */
 const NO_COIN = ""
@@ -191,17 +191,20 @@ export class CoinStore implements ChainView {
     else names.add(name)
   }
 
-  /** Stores all changes together with the rest of a commit. All or nothing. */
-  flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
-    const coins: Array<readonly [string, Uint8Array | undefined]> = []
+  /** The coins to store, and the outpoints whose coin is gone. One by one: together they would need as much memory as the cache. */
+  private *changedCoins(): Iterable<readonly [outpoint: string, packed: string | undefined]> {
     for (const [outpoint, state] of this.touched) {
       if ((state & DIRTY) === 0) continue
       const packed = this.coins.get(outpoint) ?? NO_COIN
-      coins.push([outpoint, packed === NO_COIN ? undefined : packedBytes(packed)])
+      yield [outpoint, packed === NO_COIN ? undefined : packed]
     }
+  }
+
+  /** Stores all changes together with the rest of a commit. All or nothing. */
+  flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
     const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
     this.missed = NOTHING_MISSED
-    this.database.commit({ ...rest, coins, claims })
+    this.database.commit({ ...rest, coins: this.changedCoins(), claims })
     this.unstored.clear()
     this.changed = false
     if (this.used > keep) this.forget()

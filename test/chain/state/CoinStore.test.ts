@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { ChainDatabase } from "../../../src/chain/state/ChainDatabase.ts"
+import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
 import { CoinStore } from "../../../src/chain/state/CoinStore.ts"
 import { BlockOverlay } from "../../../src/consensus/BlockOverlay.ts"
 import type { Coin, NameClaim } from "../../../src/consensus/view.ts"
@@ -222,6 +222,30 @@ describe("CoinStore over a database", () => {
       store.apply(new Map([[keyOf(4), coin]]), new Map())
       store.flush(REST, 0)
       assert.strictEqual(store.memory, 0)
+      database.close()
+    })
+  })
+
+  it("CoinStore makes no second copy of the changed coins for a flush", () => {
+    const [count, size] = [500, 10_000]
+    const held = { before: 0, grown: Infinity }
+    class Watched extends ChainDatabase {
+      override commit(changes: Changes): void {
+        const coins = [...changes.coins]
+        held.grown = process.memoryUsage().arrayBuffers - held.before
+        super.commit({ ...changes, coins })
+      }
+    }
+    withDirectory((directory) => {
+      const database = new Watched(directory, 4096)
+      const store = new CoinStore(database)
+      const coin: Coin = { value: 1, script: new Uint8Array(size), height: 1, coinbase: false }
+      const keys = Array.from({ length: count }, (_, n) => outpointKey(outpoint(new Uint8Array(32), n)))
+      store.apply(new Map(keys.map((key) => [key, coin])), new Map())
+      held.before = process.memoryUsage().arrayBuffers
+      store.flush(REST, 0)
+      assert.isBelow(held.grown, (count * size) / 2)
+      assert.lengthOf(database.coinsAfter(undefined, count + 1), count)
       database.close()
     })
   })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { BlockIndex, NONE } from "../../../src/chain/index/BlockIndex.ts"
 import { ChainDatabase } from "../../../src/chain/state/ChainDatabase.ts"
-import { encodeCoin } from "../../../src/chain/state/coinCodec.ts"
+import { packCoin } from "../../../src/chain/state/coinCodec.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { Coin } from "../../../src/consensus/view.ts"
 import { storedBalance } from "../../../src/programs/wallet/balance.ts"
@@ -38,7 +38,7 @@ const store = (directory: string, coins: ReadonlyArray<Coin>): void => {
     coins: coins.map((coin, at) => {
       const outpoint = new Uint8Array(36)
       outpoint[0] = 255 - at
-      return [binaryString(outpoint), encodeCoin(coin)]
+      return [binaryString(outpoint), packCoin(coin)]
     }),
     claims: []
   })
